@@ -43,7 +43,6 @@ static struct npy as_npy(const struct tensor *t)
 	    .data = t->data,
 	    .size = tensor_bytes(t),
 	};
-
 	for (int i = 0; i < a.rank; i++)
 		a.dim[i] = t->shape.dim[i];
 	return a;
@@ -54,7 +53,6 @@ static enum status write_floats(const struct npy *floats, int item, const char *
 	const float *from = floats->data;
 	const size_t n = floats->size / sizeof *from;
 	struct npy a = *floats;
-
 	a.item = item;
 	a.size = n * (size_t)item;
 	a.data = mem_try_array(n + 1, (size_t)item);
@@ -73,14 +71,12 @@ static enum status write_floats(const struct npy *floats, int item, const char *
 enum status array_write(const struct tensor *t, int float_bytes, const char *path, struct error *err)
 {
 	struct npy a = as_npy(t);
-
 	return float_bytes && t->type == DT_F32 ? write_floats(&a, float_bytes, path, err) : npy_write(&a, path, err);
 }
 
 static enum status open_npy(struct arrays *a, const char *path, enum dtype raw, struct error *err)
 {
 	enum status s = file_map(&a->file, path, err);
-
 	(void)raw;
 	if (!s)
 		s = npy_view(&a->one, a->file.data, a->file.size, path, err);
@@ -95,7 +91,6 @@ static enum status open_npy(struct arrays *a, const char *path, enum dtype raw, 
 static enum status open_npz(struct arrays *a, const char *path, enum dtype raw, struct error *err)
 {
 	enum status s = npz_read(&a->npz, path, err);
-
 	(void)raw;
 	if (s || a->npz.n)
 		return s;
@@ -108,7 +103,6 @@ static enum status open_npz(struct arrays *a, const char *path, enum dtype raw, 
 static enum status open_tensor(struct arrays *a, const char *path, enum dtype raw, struct error *err)
 {
 	enum status s = onnx_read_tensor(&a->tensor, &a->tensor_name, path, err);
-
 	(void)raw;
 	if (s)
 		return s;
@@ -120,7 +114,6 @@ static enum status open_raw(struct arrays *a, const char *path, enum dtype raw, 
 {
 	int item = (int)dtype_size(raw);
 	enum status s = file_map(&a->file, path, err);
-
 	if (s)
 		return s;
 	if (a->file.size % (size_t)item)
@@ -168,7 +161,6 @@ enum status arrays_open(struct arrays **out, const char *path, enum dtype raw, s
 	enum status s =
 	    f ? f->open(a, path, raw, err)
 	      : error_set(err, STATUS_UNSUPPORTED, "%s is no array by its extension (.npy .npz .pb .bin)", path);
-
 	if (s)
 		arrays_free(&a);
 	*out = a;
@@ -178,7 +170,6 @@ enum status arrays_open(struct arrays **out, const char *path, enum dtype raw, s
 void arrays_free(struct arrays **ap)
 {
 	struct arrays *a = *ap;
-
 	*ap = NULL;
 	if (!a)
 		return;
@@ -251,7 +242,6 @@ int arrays_rows(const struct arrays *a, int i, const struct shape *input)
 	struct shape own = shape_of(x->rank, x->dim);
 	int64_t have = shape_count(&own), need = shape_count(input);
 	bool batch_of_one = input->rank > 0 && input->dim[0] == 1;
-
 	if (have <= 0 || need <= 0 || have % need || have / need > INT32_MAX)
 		return 0;
 	if (a->raw)
@@ -274,7 +264,6 @@ static double element(const struct npy *x, size_t i)
 		uint64_t bits;
 	} v = {.bits = 0};
 	int shift = 64 - 8 * x->item;
-
 	memcpy(&v, p, (size_t)x->item);
 	if (x->kind == 'f')
 		return x->item == 8 ? v.f64 : x->item == 4 ? v.f32 : half_to_float((uint16_t)v.bits);
@@ -288,14 +277,12 @@ static bool is_value(enum dtype type, double v)
 {
 	bool sign = kinds[type] == 'i';
 	int bits = 8 * (int)dtype_size(type) - sign;
-
 	return v == floor(v) && v >= (sign ? -ldexp(1, bits) : 0) && v < ldexp(1, bits);
 }
 
 static bool store(void *out, enum dtype type, size_t i, double v)
 {
 	int64_t whole;
-
 	if (type == DT_F32)
 		((float *)out)[i] = (float)v;
 	else if (type == DT_BOOL)
@@ -322,7 +309,6 @@ enum status arrays_copy(
 {
 	const struct npy *x = array_at(a, i);
 	size_t n = (size_t)tensor_count(out), from = n * (size_t)row;
-
 	if (x->kind == kinds[out->type] && (size_t)x->item == dtype_size(out->type) && out->type != DT_BOOL) {
 		memcpy(out->data, (const uint8_t *)x->data + from * (size_t)x->item, n * (size_t)x->item);
 		return whole(a, path, err);

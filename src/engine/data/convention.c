@@ -24,7 +24,6 @@ static const struct {
 static int row_of(const struct value *input)
 {
 	int64_t count = shape_count(&input->shape);
-
 	if (input->type != DT_F32 && input->type != DT_I64 && input->type != DT_I32)
 		return -1;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -36,7 +35,6 @@ static int row_of(const struct value *input)
 bool convention_known(const struct value *input, const char **text)
 {
 	int row = row_of(input);
-
 	if (row >= 0 && text)
 		*text = rows[row].text;
 	return row >= 0;
@@ -56,7 +54,6 @@ void convention_fill(struct tensor *out, const struct value *input, int w, int h
 {
 	enum meaning m = rows[row_of(input)].meaning;
 	int value[2] = {1, 1};
-
 	if (m == SIZE_WH || m == SIZE_HW) {
 		value[0] = m == SIZE_WH ? w : h;
 		value[1] = m == SIZE_WH ? h : w;

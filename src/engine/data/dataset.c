@@ -14,7 +14,6 @@ static void find_image_input(struct dataset *d)
 	d->image_input = -1;
 	for (int i = 0; i < d->g->n_inputs && d->image_input < 0; i++) {
 		enum dtype t = dataset_input(d, i)->type;
-
 		if ((t == DT_F32 || t == DT_U8 || t == DT_I8) && place_input(&d->image, &dataset_input(d, i)->shape))
 			d->image_input = i;
 	}
@@ -31,7 +30,6 @@ enum status dataset_open_file(
     struct arrays **out, const struct dataset *d, const char *path, int part, struct error *err)
 {
 	int input = d->files.input[part] < 0 ? (d->image_input < 0 ? 0 : d->image_input) : d->files.input[part];
-
 	if (!d->single)
 		return arrays_open(out, path, dataset_input(d, input)->type, err);
 	*out = d->single;
@@ -55,7 +53,6 @@ static void add_sample(struct dataset *d, size_t file, int row, int rows)
 	struct sample s = {.file = file, .row = row};
 	const char *base = file_base(d->files.path[file * (size_t)d->files.n_parts]);
 	struct str name = {0};
-
 	str_add(&name, base);
 	if (rows > 1)
 		str_addf(&name, "#%d", row);
@@ -69,7 +66,6 @@ static enum status misfit(
 {
 	struct shape own = arrays_shape(a, array);
 	char has[128], wants[128];
-
 	return error_set(err, STATUS_FORMAT, "%s: %s%san array of shape %s does not fit input '%s' of shape %s", path,
 	    arrays_name(a, array), arrays_name(a, array)[0] ? ": " : "", shape_text(&own, has, sizeof has),
 	    dataset_input(d, input)->name, shape_text(&dataset_input(d, input)->shape, wants, sizeof wants));
@@ -82,7 +78,6 @@ static enum status count_rows(
 	*rows = 0;
 	for (int i = 0; i < d->g->n_inputs; i++) {
 		int array = dataset_array(d, a, part, i), n;
-
 		if (array < 0)
 			continue;
 		n = arrays_rows(a, array, &dataset_input(d, i)->shape);
@@ -104,7 +99,6 @@ static enum status count_rows(
 static bool pictures_are_whole(const struct dataset *d, size_t file, struct error *err)
 {
 	char **path = d->files.path + file * (size_t)d->files.n_parts;
-
 	for (int part = 0; part < d->files.n_parts; part++)
 		if (listing_is_image(path[part]) && image_whole(path[part], err))
 			return false;
@@ -123,7 +117,6 @@ static enum status add_file(struct dataset *d, size_t file, struct error *err)
 	struct arrays *a = NULL;
 	int rows = 1;
 	enum status s = STATUS_OK;
-
 	if (listing_is_image(path) && d->image_input < 0)
 		return error_set(err, STATUS_UNSUPPORTED,
 		    "%s: the model has no input for images (rank 4, 1 or 3 channels); give arrays", path);
@@ -150,7 +143,6 @@ static void add_random(struct dataset *d)
 	for (int i = 0; i < d->opt.random; i++) {
 		struct sample s = {.row = i};
 		char name[32];
-
 		snprintf(name, sizeof name, "random#%d", i);
 		s.name = xstrdup(name);
 		d->sample = xgrow(d->sample, &d->cap, d->n + 1, sizeof s);
@@ -161,7 +153,6 @@ static void add_random(struct dataset *d)
 static void report_left_out(const struct dataset *d)
 {
 	enum { NAMED = 8 };
-
 	for (size_t i = 0; i < d->n_left_out && i < NAMED; i++)
 		log_warn("left out: %s", d->left_out[i]);
 	if (d->n_left_out > NAMED)
@@ -172,7 +163,6 @@ static void report(const struct dataset *d)
 {
 	const char *text;
 	bool images = !d->opt.random && listing_is_image(d->files.path[0]);
-
 	if (images && d->opt.pre.guess[0])
 		log_add(d->opt.pre.warn ? LOG_WARN : LOG_INFO, "%s%s", d->opt.pre.guess,
 		    d->opt.pre.warn ? "; say otherwise with --mean, --std, --color, --resize" : "");
@@ -192,7 +182,6 @@ static enum status none_left(const struct dataset *d, const char *path, struct e
 static enum status fill(struct dataset *d, const char *path, struct error *err)
 {
 	enum status s = STATUS_OK;
-
 	if (d->opt.random) {
 		add_random(d);
 		return STATUS_OK;
@@ -211,7 +200,6 @@ enum status dataset_open(
 {
 	struct dataset *d = xcalloc(1, sizeof *d);
 	enum status s;
-
 	d->g = g;
 	d->opt = *opt;
 	d->path = xstrdup(path ? path : "random");
@@ -233,7 +221,6 @@ enum status dataset_open(
 void dataset_free(struct dataset **dp)
 {
 	struct dataset *d = *dp;
-
 	*dp = NULL;
 	if (!d)
 		return;

@@ -8,7 +8,6 @@ static struct key hash_file(const char *path)
 	struct bytes b;
 	struct error err;
 	struct key k;
-
 	if (file_map(&b, path, &err))
 		return key_add_text((struct key){0}, err.text); // loading it will tell
 	k = key_add_int(key_of(b.data, b.size), image_orientation(&b));
@@ -20,7 +19,6 @@ static struct key hash_file(const char *path)
 static struct mark mark_file(const char *path)
 {
 	struct file_stamp stamp = file_stamp(path);
-
 	return (struct mark){hash_file(path), stamp};
 }
 
@@ -28,7 +26,6 @@ static struct key file_hash(const struct dataset *d, size_t file)
 {
 	pthread_mutex_t *lock = (pthread_mutex_t *)&d->lock;
 	struct key k;
-
 	pthread_mutex_lock(lock);
 	if (key_is_zero(d->mark[file].hash))
 		d->mark[file] = mark_file(d->files.path[file]);
@@ -43,7 +40,6 @@ static bool is_changed(const struct dataset *d, size_t file)
 	pthread_mutex_t *lock = (pthread_mutex_t *)&d->lock;
 	struct mark *m = &d->mark[file], now;
 	bool changed = false;
-
 	pthread_mutex_lock(lock);
 	if (!key_is_zero(m->hash) && !file_has_stamp(d->files.path[file], &m->stamp)) {
 		now = mark_file(d->files.path[file]);
@@ -57,7 +53,6 @@ static bool is_changed(const struct dataset *d, size_t file)
 enum status dataset_unchanged(const struct dataset *d, int i, struct error *err)
 {
 	size_t parts = (size_t)d->files.n_parts, file = d->sample[i].file * parts;
-
 	for (size_t end = file + (d->opt.random ? 0 : parts); file < end; file++)
 		if (is_changed(d, file))
 			return error_set(err, STATUS_IO, "%s was written to since it was first read: start again to take it as it is now",
@@ -78,13 +73,11 @@ struct key dataset_key(const struct dataset *d, int i)
 	const struct sample *s = &d->sample[i];
 	size_t parts = (size_t)d->files.n_parts;
 	struct key k = key_add_int((struct key){0}, s->row);
-
 	k = key_add_int(k, d->opt.random ? (int64_t)d->opt.seed : 0);
 	for (size_t p = 0; p < parts; p++)
 		k = key_add_key(k, file_hash(d, s->file * parts + p));
 	for (int n = 0; n < d->g->n_inputs; n++) {
 		const struct shape *shape = &dataset_input(d, n)->shape;
-
 		k = key_add_int(key_add_int(k, dataset_input(d, n)->type), shape->rank);
 		k = key_add(k, shape->dim, (size_t)shape->rank * sizeof shape->dim[0]);
 	}

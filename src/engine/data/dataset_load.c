@@ -12,7 +12,6 @@
 static enum status alloc_input(struct tensor *t, const struct value *v, struct error *err)
 {
 	enum status s;
-
 	*t = (struct tensor){.type = v->type, .shape = v->shape};
 	s = tensor_alloc(t, NULL, err);
 	return s ? error_prefix(err, "input '%s'", v->name) : STATUS_OK;
@@ -24,7 +23,6 @@ static enum status read_placed(
 {
 	struct image raw = {0};
 	enum status s = image_read(&raw.rgb, &raw.w, &raw.h, path, err);
-
 	if (!s && place_image(placed, where, &raw, d->image.w, d->image.h, d->opt.pre.resize, err))
 		s = error_prefix(err, "%s", path);
 	free(raw.rgb);
@@ -34,7 +32,6 @@ static enum status read_placed(
 static enum status fill_image(const struct dataset *d, const struct image *placed, struct tensor *out, struct error *err)
 {
 	enum status s = alloc_input(out, dataset_input(d, d->image_input), err);
-
 	if (!s)
 		place_pixels(out, placed, &d->image, &d->opt.pre);
 	return s;
@@ -45,7 +42,6 @@ static enum status load_image(
 {
 	struct image placed = {0};
 	enum status s = read_placed(&placed, d, path, where, err);
-
 	if (!s && fill_image(d, &placed, out, err))
 		s = error_prefix(err, "%s", path);
 	free(placed.rgb);
@@ -57,7 +53,6 @@ static bool has_nan(const struct tensor *t)
 {
 	const float *v = t->data;
 	int64_t n = t->type == DT_F32 ? tensor_count(t) : 0, bad = 0;
-
 	for (int64_t i = 0; i < n; i++)
 		bad += isnan(v[i]) || v[i] == INFINITY;
 	return bad;
@@ -66,7 +61,6 @@ static bool has_nan(const struct tensor *t)
 static void warn_of_nan(const struct dataset *d, const char *path, int row, const struct value *v)
 {
 	atomic_flag *warned = (atomic_flag *)&d->warned;
-
 	if (!atomic_flag_test_and_set(warned))
 		log_warn("%s: sample %d has NaN or infinite numbers for input '%s': check how it was made", path, row, v->name);
 }
@@ -76,10 +70,8 @@ static enum status load_arrays(
 {
 	struct arrays *a = NULL;
 	enum status s = dataset_open_file(&a, d, path, part, err);
-
 	for (int i = 0; i < d->g->n_inputs && !s; i++) {
 		int array = dataset_array(d, a, part, i);
-
 		if (array < 0 || in[i].data)
 			continue;
 		if (arrays_rows(a, array, &dataset_input(d, i)->shape) <= row)
@@ -120,11 +112,9 @@ static void fill_random(struct tensor *t, uint64_t seed, int sample, int input)
 	struct key k = key_add_int(key_add_int(key_add_int((struct key){0}, (int64_t)seed), sample), input);
 	uint64_t state = k.lo | 1;
 	int64_t n = tensor_count(t);
-
 	memset(t->data, 0, tensor_bytes(t));
 	for (int64_t i = 0; i < n; i++) {
 		float v = next_uniform(&state);
-
 		if (t->type == DT_F32)
 			((float *)t->data)[i] = v;
 		else if (t->type == DT_U8 || t->type == DT_I8)
@@ -136,11 +126,9 @@ static void fill_random(struct tensor *t, uint64_t seed, int sample, int input)
 static enum status fill_rest(const struct dataset *d, int sample, struct tensor *in, struct error *err)
 {
 	enum status s = STATUS_OK;
-
 	for (int i = 0; i < d->g->n_inputs && !s; i++) {
 		const struct value *v = dataset_input(d, i);
 		bool known = convention_known(v, NULL);
-
 		if (in[i].data)
 			continue;
 		if (!known && !d->opt.random)
@@ -177,7 +165,6 @@ enum status dataset_place(const struct dataset *d, int i, struct placement *wher
 	*where = unplaced(d);
 	for (int part = 0; d->files.n_files && part < d->files.n_parts; part++) {
 		int w, h;
-
 		if (!listing_is_image(part_path(d, i, part)))
 			continue;
 		enum status s = image_size(&w, &h, part_path(d, i, part), err);
@@ -199,7 +186,6 @@ enum status dataset_pixels(const struct dataset *d, int i, struct tensor *pixels
 	struct image placed = {0};
 	struct placement ignored;
 	enum status s;
-
 	if (d->image_input < 0 || d->files.n_parts != 1 || !listing_is_image(part_path(d, i, 0)) ||
 	    dataset_input(d, d->image_input)->type != DT_F32)
 		return STATUS_UNSUPPORTED;
@@ -224,7 +210,6 @@ enum status dataset_load_pixels(const struct dataset *d, int i, const struct ten
 {
 	struct image placed = {.h = (int)pixels->shape.dim[0], .w = (int)pixels->shape.dim[1], .rgb = pixels->data};
 	enum status s;
-
 	memset(in, 0, (size_t)d->g->n_inputs * sizeof *in);
 	s = fill_image(d, &placed, &in[d->image_input], err);
 	if (s)
@@ -241,7 +226,6 @@ enum status dataset_load(const struct dataset *d, int i, struct tensor *in, stru
 	const struct sample *sample = &d->sample[i];
 	struct placement ignored;
 	enum status s = STATUS_OK;
-
 	memset(in, 0, (size_t)d->g->n_inputs * sizeof *in);
 	where = where ? where : &ignored;
 	*where = unplaced(d);
@@ -263,7 +247,6 @@ enum status dataset_peek_shapes(
 	struct listing files = {0};
 	struct arrays *a = NULL;
 	enum status s = listing_read(&files, path, &none, err);
-
 	*n_out = 0;
 	*file = NULL;
 	if (s == STATUS_NOTFOUND && file_is_dir(path)) {

@@ -29,7 +29,6 @@ void guess_preprocess(struct preprocess *pre, const struct graph *g, enum dtype 
 	bool known = is_ultralytics(g), classifies = known && !strcmp(graph_metadata(g, "task"), "classify");
 	enum resize_mode resize = classifies ? RESIZE_CROP : known ? RESIZE_LETTERBOX : RESIZE_STRETCH;
 	float mean = type == DT_I8 ? 128 : 0, std = type == DT_U8 || type == DT_I8 ? 1 : 255;
-
 	fill(pre, resize, mean, std);
 	pre->guess[0] = '\0';
 	pre->warn = !all && !any && !known;

@@ -26,7 +26,6 @@ enum status image_check(uint32_t w, uint32_t h, const char *name, struct error *
 enum status image_alloc(struct image *out, uint32_t w, uint32_t h, const char *name, struct error *err)
 {
 	enum status s = image_check(w, h, name, err);
-
 	if (s)
 		return s;
 	out->w = (int)w;
@@ -54,7 +53,6 @@ static enum status refuse(const struct bytes *file, const char *name, struct err
 {
 	for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
 		size_t n = strlen(foreign[i].magic);
-
 		if (file->size >= foreign[i].at + n && !memcmp(file->data + foreign[i].at, foreign[i].magic, n))
 			return error_set(
 			    err, STATUS_FORMAT, "%s is neither a JPEG nor a PNG image %s", name, foreign[i].advice);
@@ -76,7 +74,6 @@ enum status image_read(uint8_t **rgb, int *w, int *h, const char *path, struct e
 	struct bytes file = {0};
 	struct image image;
 	enum status s = file_read(&file, path, IMAGE_FILE_MAX, err);
-
 	if (s)
 		return s;
 	s = image_decode(&image, &file, path, err);

@@ -19,7 +19,6 @@ struct jpeg_errors {
 static void on_error(j_common_ptr c)
 {
 	struct jpeg_errors *e = (struct jpeg_errors *)c->err;
-
 	e->mgr.format_message(c, e->text);
 	longjmp(e->jump, 1);
 }
@@ -33,7 +32,6 @@ static void on_message(j_common_ptr c, int level)
 static void on_progress(j_common_ptr c)
 {
 	struct jpeg_errors *e = (struct jpeg_errors *)c->err;
-
 	if (((j_decompress_ptr)c)->input_scan_number <= SCANS_MAX)
 		return;
 	snprintf(e->text, sizeof e->text, "it has more than %d scans", SCANS_MAX);
@@ -52,10 +50,8 @@ static void cmyk_to_rgb(uint8_t *out, const uint8_t *in, int w)
 static void read_rows(struct jpeg_decompress_struct *c, struct image *out)
 {
 	JSAMPARRAY row = c->mem->alloc_sarray((j_common_ptr)c, JPOOL_IMAGE, c->output_width * 4, 1);
-
 	while (c->output_scanline < c->output_height) {
 		uint8_t *to = out->rgb + (size_t)c->output_scanline * (size_t)out->w * 3;
-
 		if (c->out_color_space == JCS_RGB) {
 			jpeg_read_scanlines(c, &to, 1);
 		} else {
@@ -71,7 +67,6 @@ enum status image_jpeg(struct image *out, const struct bytes *file, const char *
 	struct jpeg_decompress_struct c;
 	struct jpeg_errors errors;
 	enum status s;
-
 	c.err = jpeg_std_error(&errors.mgr);
 	errors.mgr.error_exit = on_error;
 	errors.mgr.emit_message = on_message;

@@ -21,7 +21,6 @@ struct png_reader {
 static void on_error(png_structp png, png_const_charp text)
 {
 	struct png_source *source = png_get_error_ptr(png);
-
 	strncpy(source->text, text, sizeof source->text - 1);
 	png_longjmp(png, 1);
 }
@@ -34,7 +33,6 @@ static void on_warning(png_structp png, png_const_charp text)
 static void on_read(png_structp png, png_bytep out, size_t n)
 {
 	struct png_source *source = png_get_io_ptr(png);
-
 	if (n > source->file->size - source->at)
 		png_error(png, "it ends early");
 	memcpy(out, source->file->data + source->at, n);
@@ -55,7 +53,6 @@ static void to_rgb8(struct png_reader *r)
 static enum status read_all(struct png_reader *r, struct image *out, const char *name, struct error *err)
 {
 	enum status s;
-
 	png_read_info(r->png, r->info);
 	to_rgb8(r);
 	s = image_alloc(out, png_get_image_width(r->png, r->info), png_get_image_height(r->png, r->info), name, err);
@@ -76,7 +73,6 @@ enum status image_png(struct image *out, const struct bytes *file, const char *n
 	struct png_source source = {.file = file};
 	struct png_reader *r = xcalloc(1, sizeof *r);
 	enum status s;
-
 	r->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &source, on_error, on_warning);
 	r->info = r->png ? png_create_info_struct(r->png) : NULL;
 	if (!r->info) {

@@ -29,7 +29,6 @@ static void copy_turned(struct image *out, const struct image *in, const struct 
 	const uint8_t *first = in->rgb + (t->from_right ? row - 3 : 0) + (t->from_below ? (in->h - 1) * row : 0);
 	ptrdiff_t along_x = t->lies ? down : right, along_y = t->lies ? right : down;
 	uint8_t *to = out->rgb;
-
 	for (int y = 0; y < out->h; y++)
 		for (int x = 0; x < out->w; x++, to += 3)
 			memcpy(to, first + y * along_y + x * along_x, 3);
@@ -40,7 +39,6 @@ enum status image_turn(struct image *image, int orientation, const char *name, s
 	const struct turn *t = &turns[orientation];
 	struct image out;
 	enum status s;
-
 	if (orientation == UPRIGHT)
 		return STATUS_OK;
 	s = image_alloc(&out, (uint32_t)(t->lies ? image->h : image->w), (uint32_t)(t->lies ? image->w : image->h), name, err);

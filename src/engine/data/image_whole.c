@@ -15,11 +15,9 @@ static uint32_t big_endian(const uint8_t *p)
 static bool png_is_whole(const struct bytes *file)
 {
 	size_t at = 8;
-
 	while (file->size - at >= 12) {
 		const uint8_t *chunk = file->data + at;
 		size_t size = big_endian(chunk);
-
 		if (size > file->size - at - 12 || crc32(0, chunk + 4, (uInt)size + 4) != big_endian(chunk + 8 + size))
 			return false;
 		if (memcmp(chunk + 4, "IEND", 4) == 0)
@@ -37,7 +35,6 @@ enum { HUFFMAN_TABLES = 0xc4, RESTART = 0xd0, END = 0xd9, SCAN = 0xda };
 static int marker_behind_codes(const struct bytes *file, size_t *at)
 {
 	const uint8_t *end = file->data + file->size, *p = file->data + *at;
-
 	while ((p = memchr(p, 0xff, (size_t)(end - p)))) {
 		while (p < end && *p == 0xff)
 			p++;
@@ -53,7 +50,6 @@ static int marker_behind_codes(const struct bytes *file, size_t *at)
 static bool pass_segment(const struct bytes *file, size_t *at)
 {
 	size_t left = file->size - *at, size = left < 2 ? 0 : (size_t)file->data[*at] << 8 | file->data[*at + 1];
-
 	*at += size;
 	return size >= 2 && size <= left;
 }
@@ -64,7 +60,6 @@ static bool jpeg_is_whole(const struct bytes *file)
 	size_t at = 2;
 	int marker;
 	bool scanned = false;
-
 	do {
 		if (!scanned && (file->size - at < 2 || file->data[at] != 0xff))
 			return false;
@@ -82,7 +77,6 @@ static bool looks_whole(const char *path)
 	struct bytes file = {0};
 	int w, h;
 	bool whole = false;
-
 	if (image_size(&w, &h, path, &ignored) || image_check((uint32_t)w, (uint32_t)h, path, &ignored) ||
 	    file_read(&file, path, IMAGE_FILE_MAX, &ignored))
 		return false;
@@ -97,7 +91,6 @@ enum status image_whole(const char *path, struct error *err)
 	uint8_t *rgb;
 	int w, h;
 	enum status s;
-
 	if (looks_whole(path))
 		return STATUS_OK;
 	s = image_read(&rgb, &w, &h, path, err);

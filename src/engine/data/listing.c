@@ -16,7 +16,6 @@
 static bool has_extension(const char *path, const char *const *extension)
 {
 	size_t n = strlen(path);
-
 	for (; *extension; extension++)
 		if (n > strlen(*extension) && !strcasecmp(path + n - strlen(*extension), *extension))
 			return true;
@@ -26,14 +25,12 @@ static bool has_extension(const char *path, const char *const *extension)
 bool listing_is_image(const char *path)
 {
 	static const char *const ours[] = {".jpg", ".jpeg", ".jfif", ".png", NULL};
-
 	return has_extension(path, ours);
 }
 
 static bool is_other_image(const char *path)
 {
 	static const char *const others[] = {".bmp", ".webp", ".gif", ".tif", ".tiff", ".heic", ".heif", ".avif", ".ppm", ".pgm", NULL};
-
 	return has_extension(path, others);
 }
 
@@ -63,7 +60,6 @@ static enum status read_dir(struct listing *l, const char *dir, struct error *er
 	struct file_list files;
 	size_t others = 0;
 	enum status s = file_list_dir(&files, dir, err);
-
 	if (s)
 		return s;
 	for (size_t i = 0; i < files.n; i++) {
@@ -85,12 +81,10 @@ static enum status read_subdirs(struct listing *l, const char *dir, struct error
 {
 	struct file_list subdirs;
 	enum status s = file_list_subdirs(&subdirs, dir, err);
-
 	if (s)
 		return s;
 	for (size_t i = 0; i < subdirs.n && !s; i++) {
 		char *sub = file_join(dir, subdirs.name[i]);
-
 		s = read_dir(l, sub, err);
 		free(sub);
 	}
@@ -103,7 +97,6 @@ static enum status add_line(struct listing *l, const char *dir, const char *line
 {
 	enum status s = STATUS_OK;
 	char *name;
-
 	while (n && isspace((unsigned char)line[n - 1]))
 		n--;
 	while (n && isspace((unsigned char)*line))
@@ -127,7 +120,6 @@ static enum status read_list(struct listing *l, const char *path, struct error *
 	char *dir;
 	int number = 1;
 	enum status s = file_read_text(&b, path, LIST_MAX, err);
-
 	if (s)
 		return s;
 	dir = file_is_regular(path) ? file_dir(path) : xstrdup(".");
@@ -136,7 +128,6 @@ static enum status read_list(struct listing *l, const char *path, struct error *
 	for (size_t at = 0; at < b.size && !s; number++) {
 		const uint8_t *end = memchr(b.data + at, '\n', b.size - at);
 		size_t n = end ? (size_t)(end - b.data) - at : b.size - at;
-
 		s = add_line(l, dir, (const char *)b.data + at, n, err);
 		if (s)
 			error_prefix(err, "%s:%d", path, number);
@@ -152,7 +143,6 @@ static char *input_dir(const char *dir, const char *input)
 {
 	bool below = *input && !strchr("./", *input) && !strstr(input, "..");
 	char *path = below ? file_join(dir, input) : NULL, *name;
-
 	if (path && file_is_dir(path))
 		return path;
 	free(path);
@@ -166,10 +156,8 @@ static char *input_dir(const char *dir, const char *input)
 static int find_parts(int *input, const char *dir, const struct graph *g)
 {
 	int n = 0;
-
 	for (int i = 0; i < g->n_inputs; i++) {
 		char *sub = input_dir(dir, g->value[g->input[i]].name);
-
 		if (file_is_dir(sub))
 			input[n++] = i;
 		free(sub);
@@ -182,10 +170,8 @@ static enum status read_parts(struct listing *l, const char *dir, const struct g
 {
 	struct listing *part = xcalloc((size_t)l->n_parts, sizeof *part);
 	enum status s = STATUS_OK;
-
 	for (int p = 0; p < l->n_parts && !s; p++) {
 		char *sub = input_dir(dir, g->value[g->input[l->input[p]]].name);
-
 		part[p].n_parts = 1;
 		s = read_dir(&part[p], sub, err);
 		if (!s && part[p].n_files != part[0].n_files)
@@ -215,7 +201,6 @@ static enum status read_parts(struct listing *l, const char *dir, const struct g
 enum status listing_read(struct listing *out, const char *path, const struct graph *g, struct error *err)
 {
 	enum status s = STATUS_OK;
-
 	*out = (struct listing){.n_parts = 1, .input = xmalloc(((size_t)g->n_inputs + 1) * sizeof(int))};
 	out->input[0] = -1;
 	if (!file_is_dir(path)) {
@@ -225,7 +210,6 @@ enum status listing_read(struct listing *out, const char *path, const struct gra
 			s = read_list(out, path, err);
 	} else {
 		int parts = find_parts(out->input, path, g);
-
 		out->n_parts = parts ? parts : 1;
 		out->input[0] = parts ? out->input[0] : -1;
 		s = parts ? read_parts(out, path, g, err) : read_dir(out, path, err);

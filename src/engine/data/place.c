@@ -32,7 +32,6 @@ static struct fit fit_letterbox(const struct image *in, int w, int h)
 {
 	double r = fmin((double)h / in->h, (double)w / in->w);
 	struct fit f = {.w = at_least_one(rint(in->w * r)), .h = at_least_one(rint(in->h * r))};
-
 	f.x = (int)rint((w - f.w) / 2.0 - 0.1);
 	f.y = (int)rint((h - f.h) / 2.0 - 0.1);
 	return f;
@@ -41,7 +40,6 @@ static struct fit fit_letterbox(const struct image *in, int w, int h)
 static struct fit fit_corner(const struct image *in, int w, int h)
 {
 	double r = fmin((double)h / in->h, (double)w / in->w);
-
 	return (struct fit){at_least_one(in->w * r), at_least_one(in->h * r), 0, 0};
 }
 
@@ -49,7 +47,6 @@ static struct fit fit_corner(const struct image *in, int w, int h)
 static int scaled_side(int a, int b, int c)
 {
 	int64_t v = (int64_t)a * b / c;
-
 	return v > INT32_MAX ? INT32_MAX : (int)v;
 }
 
@@ -60,7 +57,6 @@ static struct fit fit_crop(const struct image *in, int w, int h)
 	    .w = wide ? scaled_side(h, in->w, in->h) : w,
 	    .h = wide ? h : scaled_side(w, in->h, in->w),
 	};
-
 	f.x = -(int)rint((f.w - w) / 2.0);
 	f.y = -(int)rint((f.h - h) / 2.0);
 	return f;
@@ -79,7 +75,6 @@ static void paste(struct image *out, const struct image *in, int x, int y)
 	int left = x < 0 ? -x : 0, top = y < 0 ? -y : 0;
 	int w = in->w - left < out->w - (x + left) ? in->w - left : out->w - (x + left);
 	int h = in->h - top < out->h - (y + top) ? in->h - top : out->h - (y + top);
-
 	for (int row = 0; row < h && w > 0; row++)
 		memcpy(out->rgb + ((size_t)(y + top + row) * (size_t)out->w + (size_t)(x + left)) * 3,
 		    in->rgb + ((size_t)(top + row) * (size_t)in->w + (size_t)left) * 3, (size_t)w * 3);
@@ -103,7 +98,6 @@ void place_measure(struct placement *where, int image_w, int image_h, int w, int
 {
 	struct image in = {.w = image_w, .h = image_h};
 	struct fit f = fits[mode](&in, w, h);
-
 	*where = placement_of(&in, &f, w, h);
 }
 
@@ -113,7 +107,6 @@ enum status place_image(struct image *out, struct placement *where, const struct
 	struct fit f = fits[mode](in, w, h);
 	struct image scaled;
 	enum status s;
-
 	if ((int64_t)f.w * f.h / WASTE_MAX > (int64_t)w * h)
 		return error_set(err, STATUS_UNSUPPORTED, "%d x %d pixels are too long and narrow to be cropped to %d x %d",
 		    in->w, in->h, w, h);
@@ -147,7 +140,6 @@ static bool is_channels(int64_t n)
 bool place_input(struct image_input *out, const struct shape *s)
 {
 	bool nhwc = s->rank == 4 && !is_channels(s->dim[1]) && is_channels(s->dim[3]);
-
 	if (s->rank != 4 || s->dim[0] != 1 || !is_channels(s->dim[nhwc ? 3 : 1]) || !is_size(s->dim[nhwc ? 1 : 2]) ||
 	    !is_size(s->dim[nhwc ? 2 : 3]))
 		return false;
@@ -188,7 +180,6 @@ static void fill_rgb(
     float *restrict out, const uint8_t *restrict rgb, const struct spread *s, float table[3][256], bool bgr)
 {
 	int first = bgr ? 2 : 0, last = bgr ? 0 : 2;
-
 	for (size_t p = 0; p < s->pixels; p++, rgb += 3) {
 		out[p * s->step] = table[0][rgb[first]];
 		out[p * s->step + s->plane] = table[1][rgb[1]];
@@ -203,7 +194,6 @@ static void fill_any(
 		for (int c = 0; c < channels; c++) {
 			float v = table[c][channels == 1 ? luma(rgb) : rgb[bgr ? 2 - c : c]];
 			size_t at = p * s->step + (size_t)c * s->plane;
-
 			if (out->type == DT_F32)
 				((float *)out->data)[at] = v;
 			else
@@ -216,7 +206,6 @@ void place_pixels(
 {
 	struct spread s = {.pixels = (size_t)input->w * (size_t)input->h};
 	float table[3][256];
-
 	s.plane = input->nhwc ? 1 : s.pixels;
 	s.step = input->nhwc ? (size_t)input->channels : 1;
 	for (int c = 0; c < 3; c++)

@@ -20,12 +20,10 @@ static void fill_position(struct resample_filter *f, int i, double *w, double sc
 {
 	double centre = (i + 0.5) * scale, stretch = 1 / (scale < 1 ? 1 : scale), sum = 0;
 	int from = (int)(centre - support + 0.5), to = (int)(centre + support + 0.5);
-
 	from = from < 0 ? 0 : from;
 	to = to > n_in ? n_in : to;
 	for (int k = 0; k < to - from; k++) {
 		double distance = fabs((k + from - centre + 0.5) * stretch);
-
 		w[k] = distance < 1 ? 1 - distance : 0;
 		sum += w[k];
 	}
@@ -40,7 +38,6 @@ static bool filter_init(struct resample_filter *f, int n_in, int n_out)
 {
 	double scale = (double)n_in / n_out, support = scale < 1 ? 1 : scale;
 	double *w;
-
 	f->taps = (int)ceil(support) * 2 + 1;
 	f->first = mem_try_array((size_t)n_out, sizeof(int));
 	f->count = mem_try_array((size_t)n_out, sizeof(int));
@@ -62,7 +59,6 @@ static bool along_x(struct image *out, const struct image *in, int w)
 	struct resample_filter f = {0};
 	const struct resample_rows *rows = rows_here();
 	bool ok = filter_init(&f, in->w, w);
-
 	*out = (struct image){.w = w, .h = in->h, .rgb = ok ? mem_try_array((size_t)w * (size_t)in->h, 3) : NULL};
 	for (int y = 0; out->rgb && y < in->h; y++)
 		rows->along_x(out->rgb + (size_t)y * (size_t)w * 3, in->rgb + (size_t)y * (size_t)in->w * 3, w, &f);
@@ -77,7 +73,6 @@ static bool along_y(struct image *out, const struct image *in, int h)
 	const struct resample_rows *rows = rows_here();
 	int *sum = mem_try_array(stride, sizeof(int));
 	bool ok = sum && filter_init(&f, in->h, h);
-
 	*out = (struct image){.w = in->w, .h = h, .rgb = ok ? mem_try_array((size_t)in->w * (size_t)h, 3) : NULL};
 	for (int y = 0; out->rgb && y < h; y++)
 		rows->along_y(out->rgb + (size_t)y * stride, sum, in->rgb, stride, y, &f);
@@ -99,7 +94,6 @@ enum status resample(struct image *out, const struct image *in, int w, int h, st
 {
 	struct image narrow = {0};
 	bool ok;
-
 	if (in->w == w && in->h == h) {
 		ok = copy(out, in);
 	} else if (in->h == h) {

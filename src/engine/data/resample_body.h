@@ -6,7 +6,6 @@
 static uint8_t to_byte(int sum)
 {
 	int v = sum >> RESAMPLE_BITS;
-
 	return (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v);
 }
 
@@ -16,7 +15,6 @@ static void row_along_x(uint8_t *out, const uint8_t *in, int w, const struct res
 		const int *weight = f->weight + (size_t)x * (size_t)f->taps;
 		const uint8_t *p = in + (size_t)f->first[x] * 3;
 		int r = RESAMPLE_HALF, g = RESAMPLE_HALF, b = RESAMPLE_HALF;
-
 		for (int k = 0; k < f->count[x]; k++, p += 3) {
 			r += p[0] * weight[k];
 			g += p[1] * weight[k];
@@ -36,7 +34,6 @@ static void row_along_y(
 	for (int k = 0; k < f->count[y]; k++) {
 		const uint8_t *p = in + (size_t)(f->first[y] + k) * stride;
 		int weight = f->weight[(size_t)y * (size_t)f->taps + (size_t)k];
-
 		for (size_t i = 0; i < stride; i++)
 			sum[i] += p[i] * weight;
 	}

@@ -10,7 +10,6 @@ static void node_free_subgraphs(struct node *n)
 {
 	for (int i = 0; i < n->n_subgraphs; i++) {
 		struct graph *sub = (struct graph *)n->subgraph[i];
-
 		graph_free(&sub);
 	}
 }
@@ -18,7 +17,6 @@ static void node_free_subgraphs(struct node *n)
 void graph_free(struct graph **gp)
 {
 	struct graph *g = *gp;
-
 	*gp = NULL;
 	if (!g)
 		return;
@@ -37,7 +35,6 @@ void graph_free(struct graph **gp)
 static size_t output_bytes(const struct graph *g, const struct node *n)
 {
 	size_t bytes = 0;
-
 	for (int i = 0; i < n->n_out; i++) {
 		const struct value *v = n->out[i] >= 0 ? &g->value[n->out[i]] : NULL;
 		int64_t count = v && !v->constant ? shape_count(&v->shape) : 0;
@@ -51,7 +48,6 @@ enum status graph_fits(const struct graph *g, int times, struct error *err)
 	enum { SMALL = 64 << 20 }; // not worth asking the system
 	size_t largest = 0, left;
 	const struct node *n = NULL;
-
 	for (int i = 0; i < g->n_nodes; i++) {
 		size_t bytes = output_bytes(g, &g->node[i]);
 		if (bytes > largest) {
@@ -79,7 +75,6 @@ int graph_find_node(const struct graph *g, const char *name)
 {
 	int id = namemap_get(g->node_by_name, name);
 	int origin = id >= 0 ? -1 : namemap_get(g->origin_by_name, name);
-
 	return origin >= 0 ? g->origin[origin].node : id;
 }
 
@@ -94,14 +89,12 @@ static const char *nearest_node(const struct graph *g, const char *name)
 	const size_t longest = 256;
 	const char *best = NULL;
 	int best_distance = (int)(strlen(name) / 3) + 2;
-
 	if (strlen(name) > longest)
 		return NULL;
 	for (int i = 0; i < g->n_origins; i++) {
 		const char *candidate = g->origin[i].name;
 		bool use = g->origin[i].node >= 0 && strlen(candidate) <= longest;
 		int distance = use ? str_distance(name, candidate) : best_distance;
-
 		if (distance < best_distance) {
 			best = candidate;
 			best_distance = distance;
@@ -114,7 +107,6 @@ enum status graph_no_node(const struct graph *g, const char *name, struct error 
 {
 	int origin = namemap_get(g->origin_by_name, name);
 	const char *near = origin < 0 ? nearest_node(g, name) : NULL;
-
 	if (origin >= 0 && g->origin[origin].fate == FATE_FOLDED)
 		return error_set(err, STATUS_NOTFOUND, "node %.200s is computed when the model is loaded: there is nothing to quantize", name);
 	if (origin >= 0)
@@ -141,7 +133,6 @@ const char *graph_metadata(const struct graph *g, const char *key)
 static const struct shape *operand(const struct graph *g, const int *ids, int n, int i)
 {
 	const struct shape *s = i < n && ids[i] >= 0 ? &g->value[ids[i]].shape : NULL;
-
 	return s && s->rank > 0 && shape_count(s) > 0 ? s : NULL;
 }
 
@@ -165,7 +156,6 @@ static int64_t sum_length(const struct graph *g, const struct node *n)
 {
 	const struct product_row *row = &products[n->op->id];
 	const struct shape *a = operand(g, n->in, n->n_in, 0), *w = operand(g, n->in, n->n_in, row->weight);
-
 	if (!a || !w)
 		return 0;
 	if (row->kind == GEMM)
@@ -180,6 +170,5 @@ int64_t graph_macs(const struct graph *g, int node)
 	const struct shape *per =
 	    kind == CONV_TRANSPOSE ? operand(g, n->in, n->n_in, 0) : operand(g, n->out, n->n_out, 0);
 	int64_t length = kind != NONE && per ? sum_length(g, n) : 0;
-
 	return length && length < ((int64_t)1 << 62) / shape_count(per) ? shape_count(per) * length : 0;
 }

@@ -5,7 +5,6 @@
 struct key tensor_key(const struct tensor *t)
 {
 	struct key k = key_of(t->data, tensor_bytes(t));
-
 	k = key_add_int(k, t->type);
 	k = key_add_int(k, t->shape.rank);
 	for (int i = 0; i < t->shape.rank; i++)
@@ -56,10 +55,8 @@ struct key graph_node_key(const struct node *n)
 struct key graph_key(const struct graph *g)
 {
 	struct key k = {0};
-
 	for (int i = 0; i < g->n_values; i++) {
 		const struct value *v = &g->value[i];
-
 		k = v->constant ? key_add_key(k, v->content) : key_add_int(k, v->type);
 		k = key_add_int(k, v->shape.rank);
 		for (int r = 0; r < v->shape.rank; r++)
@@ -67,7 +64,6 @@ struct key graph_key(const struct graph *g)
 	}
 	for (int i = 0; i < g->n_nodes; i++) {
 		const struct node *n = &g->node[i];
-
 		k = key_add_key(k, graph_node_key(n));
 		k = key_add(key_add_int(k, n->n_in), n->in, (size_t)n->n_in * sizeof(int));
 		k = key_add(key_add_int(k, n->n_out), n->out, (size_t)n->n_out * sizeof(int));

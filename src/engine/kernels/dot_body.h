@@ -9,7 +9,6 @@ enum { ROWS = 8 };
 VINLINE vfloat totals(const vfloat v[ROWS])
 {
 	vfloat four[ROWS / 2], two[ROWS / 4]; // numbers left of a row: of rows i and i + 4; of these and the next two
-
 	for (int i = 0; i < ROWS / 2; i++)
 		four[i] = __builtin_shufflevector(v[i], v[i + 4], 0, 1, 2, 3, 8, 9, 10, 11) +
 		    __builtin_shufflevector(v[i], v[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
@@ -23,7 +22,6 @@ VINLINE vfloat totals(const vfloat v[ROWS])
 VINLINE float rest(const float *row, const float *x, int64_t from, int64_t n)
 {
 	float sum = 0;
-
 	for (int64_t i = from; i < n; i++)
 		sum += row[i] * x[i];
 	return sum;
@@ -34,7 +32,6 @@ VINLINE void some_rows(float *y, const float *matrix, const float *x, int rows, 
 {
 	vfloat sum[ROWS] = {{0}}, more = {0};
 	int64_t k = 0;
-
 	for (; k + 8 <= n; k += 8) {
 		vfloat v = vload(x + k);
 		_Pragma("GCC unroll 8") for (int r = 0; r < rows; r++)
@@ -53,7 +50,6 @@ VINLINE void some_rows(float *y, const float *matrix, const float *x, int rows, 
 void DOT_ROWS(float *y, const float *matrix, const float *x, int64_t rows, int64_t n)
 {
 	int64_t i = 0;
-
 	for (; i + ROWS <= rows; i += ROWS)
 		some_rows(y + i, matrix + i * n, x, ROWS, n);
 	for (; i < rows; i++)

@@ -13,7 +13,6 @@ VINLINE void some_columns(
     float *const y[], int64_t at, const float *turned, int64_t apart, const float *const x[], int64_t n, const int many, const int vectors)
 {
 	vfloat sum[TOGETHER][MOST];
-
 	turned += at;
 	_Pragma("GCC unroll 4") for (int s = 0; s < many; s++)
 		_Pragma("GCC unroll 8") for (int v = 0; v < vectors; v++)
@@ -35,7 +34,6 @@ VINLINE void last_rows(
     float *const y[], int64_t at, const float *turned, int64_t apart, const float *const x[], int64_t rows, int64_t n, const int many)
 {
 	float last[TOGETHER][VLANES] = {{0}}, *own[TOGETHER];
-
 	for (int s = 0; s < many; s++) {
 		own[s] = last[s];
 		memcpy(last[s], y[s] + at, (size_t)rows * sizeof **y);
@@ -49,7 +47,6 @@ VINLINE void all_columns(float *const y[], const float *turned, int64_t apart, c
     const int many, const int most)
 {
 	int64_t i = 0;
-
 	_Pragma("GCC unroll 4") for (int vectors = most; vectors > 0; vectors /= 2)
 		for (; i + vectors * VLANES <= rows; i += vectors * VLANES)
 			some_columns(y, i, turned, apart, x, n, many, vectors);
@@ -60,7 +57,6 @@ VINLINE void all_columns(float *const y[], const float *turned, int64_t apart, c
 void DOT_COLUMNS(float *const y[], const float *turned, int64_t apart, const float *const x[], int many, int64_t rows, int64_t n)
 {
 	int s = 0;
-
 	for (; s + TOGETHER <= many; s += TOGETHER)
 		all_columns(y + s, turned, apart, x + s, rows, n, TOGETHER, FEW);
 	for (; s < many; s++)

@@ -28,7 +28,6 @@ static float mean_of(const float *x, int64_t n)
 	struct sums s = {0};
 	double rest = 0;
 	int64_t i = 0;
-
 	for (; i + 8 <= n; i += 8)
 		add_eight(&s, vload(x + i));
 	for (; i < n; i++)
@@ -42,7 +41,6 @@ static float centre(const float *x, float *y, int64_t n, float mean)
 	struct sums s = {0};
 	double rest = 0;
 	int64_t i = 0;
-
 	for (; i + 8 <= n; i += 8) {
 		vfloat d = vload(x + i) - vall(mean);
 		memcpy(y + i, &d, sizeof d);
@@ -60,7 +58,6 @@ void NORM_ROW(const struct norm *k, const float *x, float *y)
 	const int64_t n = k->n;
 	const float deviation = sqrtf(centre(x, y, n, mean_of(x, n)) + k->epsilon);
 	const float *gain = k->gain, *shift = k->shift;
-
 	SIMD_FOR(i, n) y[i] /= deviation;
 	if (gain)
 		SIMD_FOR(i, n) y[i] *= gain[i];

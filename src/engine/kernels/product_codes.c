@@ -78,7 +78,6 @@ void product_codes(const struct matrices *t, const int16_t *a, const int16_t *b,
 	product_rows_fn *multiply = rows_here();
 	int64_t pairs = pairs_of_k(t), pitch = t->a_row, panel = 2 * PRODUCT_PANEL * pairs;
 	int16_t *packed = scratch;
-
 	if (!lies_in_pairs(t)) {
 		int16_t *rows = (int16_t *)((char *)scratch + packed_size(t));
 		pack_rows(t, rows, a);

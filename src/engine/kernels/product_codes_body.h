@@ -8,7 +8,6 @@ enum { VECTORS = PRODUCT_PANEL / VLANES, MOST = VECTORS == 2 ? 8 : 2 };
 VINLINE vint pairs_of(const int16_t *p)
 {
 	vint v;
-
 	memcpy(&v, p, sizeof v);
 	return v;
 }
@@ -16,7 +15,6 @@ VINLINE vint pairs_of(const int16_t *p)
 VINLINE vint pair_everywhere(const int16_t *p)
 {
 	int32_t pair;
-
 	memcpy(&pair, p, sizeof pair);
 	return (vint){0} + pair;
 }
@@ -25,7 +23,6 @@ VINLINE void tile(
     uint32_t *y, int64_t n, int64_t columns, const int16_t *a, int64_t pitch, const int16_t *panel, int64_t pairs, const int rows)
 {
 	vint sum[MOST][VECTORS] = {{{0}}};
-
 	for (int64_t k = 0; k < pairs; k++, panel += 2 * PRODUCT_PANEL) {
 		vint b[VECTORS];
 		_Pragma("GCC unroll 4") for (int v = 0; v < VECTORS; v++)

@@ -32,7 +32,6 @@ static int64_t copy_turned(float *to, const struct matrices *t, const float *b, 
 {
 	const size_t row = PRODUCT_PANEL * sizeof *to, column = (size_t)t->b_col * sizeof *b;
 	transpose_fn *turn = t->b_row == 1 && columns == PRODUCT_PANEL ? transpose_find(sizeof *b) : NULL;
-
 	for (int64_t j = 0; turn && j < PRODUCT_PANEL; j += TILE)
 		turn((uint8_t *)(to + j), row, TILE * row, (const uint8_t *)(b + j * t->b_col), column, TILE * sizeof *b, k / TILE);
 	return turn ? k / TILE * TILE : 0;
@@ -50,7 +49,6 @@ static void multiply_rows(const struct matrices *t, const float *a, const float 
 {
 	product_panel_fn *multiply = panel_here();
 	float copy[BLOCK_K * PRODUCT_PANEL];
-
 	for (int64_t from = 0; from < t->k; from += BLOCK_K) {
 		int64_t k = t->k - from < BLOCK_K ? t->k - from : BLOCK_K;
 		for (int64_t j = 0; j < t->n; j += PRODUCT_PANEL) {

@@ -9,7 +9,6 @@ VINLINE void tile(
     float *y, int64_t y_row, const float *a, const struct matrices *t, const float *b, int64_t b_row, int64_t k, const int rows)
 {
 	vfloat sum[MOST][VECTORS];
-
 	_Pragma("GCC unroll 8") for (int r = 0; r < rows; r++)
 		_Pragma("GCC unroll 4") for (int v = 0; v < VECTORS; v++)
 			sum[r][v] = vload(y + r * y_row + v * VLANES);
@@ -34,7 +33,6 @@ VINLINE void narrow(float *y, int64_t y_row, int64_t columns, const float *a, co
     int64_t k, const int rows)
 {
 	float some[MOST][PRODUCT_PANEL] = {{0}};
-
 	for (int r = 0; r < rows; r++)
 		memcpy(some[r], y + r * y_row, (size_t)columns * sizeof *y);
 	tile(some[0], PRODUCT_PANEL, a, t, b, b_row, k, rows);
@@ -55,7 +53,6 @@ void PRODUCT_PANEL_FN(float *y, int64_t y_row, int64_t columns, const float *a, 
     int64_t b_row, int64_t k)
 {
 	int64_t r = 0;
-
 	for (; r + MOST <= rows; r += MOST)
 		any(y + r * y_row, y_row, columns, a + r * t->a_row, t, b, b_row, k, MOST);
 	for (; r < rows; r++)

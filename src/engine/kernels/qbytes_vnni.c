@@ -14,7 +14,6 @@ static void take(void *to, int64_t step, const void *from, int64_t from_step, in
 	const __m128i by = _mm_set1_epi8((char)shift);
 	const char *x = from;
 	char *y = to;
-
 	for (int64_t i = 0; i < n; i++, x += from_step, y += step)
 		_mm_storeu_si128((__m128i *)y, _mm_sub_epi8(_mm_loadu_si128((const __m128i *)x), by));
 }
@@ -31,7 +30,6 @@ static void interleave3_bytes(void *to, const void *from_a, const void *from_b, 
 	const char *const from[3] = {from_a, from_b, from_c};
 	char *y = to;
 	int64_t i = 0;
-
 	for (; i + 16 <= n; i += 16)
 		for (int out = 0; out < 3; out++, y += 16) {
 			__m128i v = _mm_setzero_si128();

@@ -12,7 +12,6 @@ static bool split_of(struct qconv *k, const struct qconv_task *t)
 	const struct qentry *e = &k->image.entry;
 	int64_t cg = t->g.c / t->g.group, taps = t->g.kh * t->g.kw, low = 0, high = 0;
 	double worst = 0;
-
 	for (int64_t oc = 0; oc < t->g.oc; oc++) {
 		int64_t weights = 0;
 		for (int64_t c = 0; c < cg; c++) {
@@ -67,7 +66,6 @@ static struct corner corner_of(const struct qconv *k, int64_t tile)
 {
 	int64_t tiles = tiles_all(k) / k->g.n;
 	struct corner x = {.n = tile / tiles};
-
 	tile %= tiles;
 	for (x.p = k->phases; tile >= tiles_of(x.p); x.p++)
 		tile -= tiles_of(x.p);
@@ -86,7 +84,6 @@ static struct workspace workspace_at(const struct qconv *k, void *scratch, int t
 {
 	char *p = (char *)scratch + (size_t)thread * workspace_size(k);
 	struct workspace ws = {.tile = p};
-
 	p += round_up(k->tile_bytes + QTILE_SLACK, 64);
 	ws.row = (const char **)p;
 	ws.at = (int64_t *)(p + k->tile_pixels * sizeof(char *));
@@ -101,7 +98,6 @@ static void open_tile(const struct qconv *k, const struct kernel_io *io, int64_t
 	int64_t rows = p->nh - x.i < p->tile_h ? p->nh - x.i : p->tile_h, cols = p->nw - x.j < p->tile_w ? p->nw - x.j : p->tile_w;
 	int64_t block = k->out == LAYOUT_BLOCK ? layout_block() : 1, plane = k->g.oh * k->g.ow, n = 0;
 	int64_t image = (k->g.oc + block - 1) / block * block * plane * x.n, pixel = k->image.pitch * k->micro->size;
-
 	qtile_fill(t->ws.tile, &k->image, k->micro, io->x, x.n, x.i * p->stride_h + p->top, (rows - 1) * p->stride_h + p->span_h,
 	    x.j * p->stride_w + p->left, p->cols);
 	for (int64_t i = 0; i < rows; i++) {
@@ -124,7 +120,6 @@ static void run_panels(const struct qconv *k, void *y, const struct opened *t, i
 		.micro = k->micro, .scaling = &k->scaling, .finish = &k->finish, .split = &k->split, .runs = p->runs, .n_runs = p->n_runs,
 	};
 	int64_t step = p->words * QWORD * QLANES;
-
 	for (int64_t i = first, end; i < last; i = end) {
 		int64_t group = i / k->panels;
 		const struct qpanel panel = {
@@ -140,7 +135,6 @@ static void run_panels(const struct qconv *k, void *y, const struct opened *t, i
 void qconv_pad_channels(const struct qconv *k, void *y)
 {
 	int64_t block = layout_block(), plane = k->g.oh * k->g.ow, oc = k->g.oc;
-
 	for (int64_t n = 0; k->pads_last && oc % block != 0 && n < k->g.n; n++)
 		qfinish_pad(&k->finish, y, act_offset(LAYOUT_BLOCK, block, oc, plane, n, oc, 0), block - oc % block, plane, block);
 }
@@ -149,7 +143,6 @@ struct qshares qconv_shares(int64_t tiles, int64_t panels, int together, int wid
 {
 	const int64_t each = 4; // pieces that a thread should get at the least
 	int64_t units = (panels + together - 1) / together, shares = 1;
-
 	if (width > 1 && tiles < each * width)
 		shares = (each * width + tiles - 1) / tiles;
 	return (struct qshares){.n = shares < units ? shares : units, .units = units, .together = together, .panels = panels};
@@ -168,7 +161,6 @@ static void draw_shares(void *arg, int64_t drawer, int thread)
 	struct call *c = arg;
 	struct opened t = {.tile = -1, .ws = workspace_at(c->k, c->io->scratch, (int)drawer)};
 	int64_t n = c->shares.n, all = tiles_all(c->k) * n;
-
 	(void)thread;
 	for (int64_t i; (i = atomic_fetch_add(&c->next, 1)) < all;) {
 		if (t.tile != i / n)
@@ -181,7 +173,6 @@ static void run(const struct kernel *base, const struct kernel_io *io)
 {
 	const struct qconv *k = (const struct qconv *)base;
 	struct call c = {k, io, qconv_shares(tiles_all(k), k->panels * k->g.group, k->micro->panels, io->width), 0};
-
 	qconv_pad_channels(k, io->y);
 	parts_share(io->width, io->width, draw_shares, &c);
 }
@@ -202,7 +193,6 @@ void qconv_done(struct qconv *k)
 static void destroy(struct kernel *base)
 {
 	struct qconv *k = (struct qconv *)base;
-
 	for (int i = 0; i < k->n_phases; i++) {
 		free(k->phases[i].runs);
 		free(k->phases[i].weight);
@@ -220,7 +210,6 @@ static const struct kernel_ops ops = {.run = run, .scratch = scratch, .free = de
 static int64_t groups_together(const struct conv_geometry *g)
 {
 	int64_t most = QLANES / (g->oc / g->group), n = 1;
-
 	for (int64_t i = 2; i <= most; i++)
 		if (g->group % i == 0)
 			n = i;
@@ -232,7 +221,6 @@ static enum status merge_groups(struct qconv_task *wide, int16_t **own, const st
 {
 	const struct conv_geometry *g = &t->g;
 	int64_t n = groups_together(g), cg = g->c / g->group, ocg = g->oc / g->group, taps = g->kh * g->kw;
-
 	*wide = *t;
 	*own = NULL;
 	if (n == 1)
@@ -253,7 +241,6 @@ enum status qconv_init(struct qconv *k, const struct qconv_task *t, struct error
 {
 	const struct conv_geometry *g = &t->g;
 	enum status s = qfinish_of_conv(&k->finish, t, err);
-
 	k->g = *g;
 	k->out = t->out;
 	k->micro = qmicro_here();
@@ -270,7 +257,6 @@ enum status qconv_init(struct qconv *k, const struct qconv_task *t, struct error
 static void take_bytes(struct qconv *k, const struct qconv_task *t)
 {
 	const struct qmicro *bytes = qmicro_bytes();
-
 	if (!bytes || !k->split.bytes || dtype_size(t->in_type) != 1)
 		return;
 	k->micro = bytes;
@@ -282,7 +268,6 @@ static enum status make(struct kernel **out, const struct qconv_task *t, struct 
 {
 	struct qconv *k = xcalloc(1, sizeof *k);
 	enum status s = qconv_init(k, t, err);
-
 	k->base.ops = &ops;
 	if (s == STATUS_OK) {
 		take_bytes(k, t);
@@ -305,7 +290,6 @@ enum status qfast_conv(struct kernel **out, const struct qconv_task *t, struct e
 	struct qconv_task wide;
 	int16_t *own;
 	enum status s = merge_groups(&wide, &own, t, err);
-
 	if (s == STATUS_OK)
 		s = make(out, &wide, err);
 	free(own);

@@ -17,7 +17,6 @@ static int64_t pack_lane(const struct qconv *k, const struct qconv_task *t, cons
 	int64_t cg = t->g.c / t->g.group, pitch = k->image.pitch, sum = 0;
 	const int16_t *first = t->weight + qweight_offset(t, oc, 0);
 	int64_t step = (t->transposed ? t->g.oc / t->g.group : 1) * t->g.kh * t->g.kw; // from input channel to input channel
-
 	// The elements of taps that are merged into a run follow each other with the tile's pitch; a run begins with a whole word.
 	for (int64_t i = 0, end; i < n; i = end) {
 		end = qconv_run_end(taps, n, i, t->g.group == 1);
@@ -37,7 +36,6 @@ static enum status pack_phase(struct qconv *k, const struct qconv_task *t, struc
 {
 	int64_t panels = k->panels * k->g.group, size = p->words * QWORD * QLANES;
 	struct qtap *taps = mem_try_array((size_t)(t->g.kh * t->g.kw), sizeof *taps);
-
 	p->weight = qalloc((size_t)panels, (size_t)size);
 	p->init = qalloc((size_t)panels, QLANES * sizeof(int32_t));
 	p->bias = qalloc((size_t)panels, QLANES * sizeof(double));
@@ -67,7 +65,6 @@ static void aim(struct qdest *d, const struct qconv *k, int64_t panel)
 {
 	int64_t block = k->out == LAYOUT_BLOCK ? layout_block() : 1, stored = (k->g.oc + block - 1) / block * block;
 	int64_t lanes = qsplit_lanes(&k->split), first = channel_of(k, panel, 0);
-
 	while (d->valid < lanes && channel_of(k, panel, d->valid) >= 0)
 		d->valid++;
 	d->lanes = d->valid;
@@ -83,7 +80,6 @@ static void aim(struct qdest *d, const struct qconv *k, int64_t panel)
 enum status qconv_aim(struct qconv *k)
 {
 	int64_t lanes = qsplit_lanes(&k->split), block = layout_block(), panels;
-
 	k->panels = (k->g.oc / k->g.group + lanes - 1) / lanes;
 	panels = k->panels * k->g.group;
 	k->dest = mem_try_array((size_t)panels, sizeof *k->dest);
@@ -108,7 +104,6 @@ enum status qconv_pack(struct qconv *k, const struct qconv_task *t, struct error
 {
 	int64_t phases_w = t->transposed ? t->g.stride_w : 1;
 	enum status s = qconv_aim(k);
-
 	for (int i = 0; s == STATUS_OK && i < k->n_phases; i++)
 		s = pack_phase(k, t, &k->phases[i], i / phases_w, i % phases_w);
 	if (s == STATUS_NOMEM)

@@ -32,7 +32,6 @@ struct axis {
 static bool tap_at(int64_t *at, const struct axis *a, int64_t t)
 {
 	int64_t first, step, n, in_stride;
-
 	*at = a->transposed ? (a->phase + a->pad - t * a->dil) / a->stride : t * a->dil - a->pad;
 	if (a->transposed && *at * a->stride != a->phase + a->pad - t * a->dil)
 		return false;
@@ -45,7 +44,6 @@ int64_t qconv_taps(struct qtap *taps, const struct conv_geometry *g, bool transp
 	const struct axis h = {transposed, g->h, g->oh, phase_h, g->stride_h, g->dil_h, g->pad_t};
 	const struct axis w = {transposed, g->w, g->ow, phase_w, g->stride_w, g->dil_w, g->pad_l};
 	int64_t n = 0;
-
 	for (int64_t i = 0; i < g->kh; i++) {
 		struct qtap tap = {.kh = transposed ? g->kh - 1 - i : i}; // rising input coordinates either way
 		if (!tap_at(&tap.row, &h, tap.kh))
@@ -110,7 +108,6 @@ static bool expands_too_much(const struct qphase *p)
 static bool plan_tile(struct qphase *p, int64_t pixel, int rows)
 {
 	int64_t bytes = p->span_h == 1 && p->span_w == 1 ? POINT_BYTES : TILE_BYTES;
-
 	fit_tile(p, bytes / pixel, rows);
 	while (expands_too_much(p) && (bytes *= 2) <= TILE_MOST)
 		fit_tile(p, bytes / pixel, rows);
@@ -120,7 +117,6 @@ static bool plan_tile(struct qphase *p, int64_t pixel, int rows)
 int64_t qconv_run_end(const struct qtap *taps, int64_t n, int64_t first, bool whole)
 {
 	int64_t end = first + 1;
-
 	while (whole && end < n && taps[end].row == taps[first].row && taps[end].col == taps[end - 1].col + 1)
 		end++;
 	return end;
@@ -146,7 +142,6 @@ static enum status plan_runs(struct qconv *k, struct qphase *p, const struct qta
 {
 	int64_t cg = k->g.c / k->g.group, pitch = k->image.pitch, chunk = k->split.chunk, room = chunk, size = k->micro->size;
 	int64_t total = n * (pitch + 1) / 2 + n; // an upper bound of all words
-
 	p->runs = mem_try_array((size_t)(n + total / chunk + 2), sizeof *p->runs);
 	if (!p->runs)
 		return STATUS_NOMEM;
@@ -170,7 +165,6 @@ static enum status plan_phase(struct qconv *k, struct qphase *p, bool transposed
 	int64_t pixel = k->image.pitch * k->micro->size;
 	struct qtap *taps = mem_try_array((size_t)(g->kh * g->kw), sizeof *taps);
 	enum status s = STATUS_NOMEM;
-
 	if (!taps)
 		return s;
 	int64_t n = qconv_taps(taps, g, transposed, ph, pw);
@@ -191,7 +185,6 @@ static enum status plan_phase(struct qconv *k, struct qphase *p, bool transposed
 static bool is_moderate(const struct conv_geometry *g)
 {
 	const int64_t sizes[] = {g->kh, g->kw, g->stride_h, g->stride_w, g->dil_h, g->dil_w, g->pad_t, g->pad_l};
-
 	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
 		if (sizes[i] < 0 || sizes[i] > SIZE_MOST)
 			return false;
@@ -202,7 +195,6 @@ enum status qconv_plan(struct qconv *k, const struct qconv_task *t)
 {
 	struct conv_geometry *g = &k->g;
 	int64_t phases_h = t->transposed ? g->stride_h : 1, phases_w = t->transposed ? g->stride_w : 1;
-
 	if (!is_moderate(g) || phases_h * phases_w > PHASES_MOST)
 		return STATUS_UNSUPPORTED;
 	if (conv_is_pointwise(g)) {

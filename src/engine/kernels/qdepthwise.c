@@ -45,7 +45,6 @@ static void set_padding(const struct qdw *k, void *codes, int64_t v, int64_t n)
 static void store(const struct qdw *k, char *to, const char *codes, int64_t n)
 {
 	size_t elem = dtype_size(k->finish.type), group = elem * (size_t)k->lanes, step = elem * (size_t)k->block;
-
 	if (step == group)
 		memcpy(to, codes, (size_t)n * group);
 	else
@@ -57,7 +56,6 @@ static void sums_to_codes(const struct qdw *k, void *codes, const char *acc, int
 {
 	const float *scale = k->scale + v * QLANES, *fbias = k->fbias + v * QLANES;
 	float narrowed[PIECE];
-
 	if (k->loops->to_float) {
 		k->loops->to_float(narrowed, acc, rows * QLANES / k->lanes);
 		k->micro->finish_wide(codes, narrowed, &k->scaling, scale, fbias, rows);
@@ -105,7 +103,6 @@ static void run_pieces(const struct qdw *k, char *y, const struct qdw_band *band
 static struct qdw_band band_of(const struct qdw *k, int64_t v)
 {
 	size_t weights = (size_t)(k->taps * (k->shared ? QDW_ROWS : 1));
-
 	return (struct qdw_band){.shared = k->shared, .n_taps = k->taps, .step = k->g.stride_w * (int64_t)k->number,
 		.weight = k->weight + (size_t)v * weights * k->number, .bias = k->bias + (size_t)(v * k->lanes) * sum_size(k)};
 }
@@ -114,7 +111,6 @@ static struct qdw_band band_of(const struct qdw *k, int64_t v)
 static void run_band(const struct qdw *k, char *y, const struct qdw_band *band, int64_t v)
 {
 	uint8_t *to = (uint8_t *)y;
-
 	if (k->direct)
 		k->loops->direct((uint8_t *const[]){to, to + k->g.ow * k->block}, k->block, band, k->g.ow, &k->scaling,
 		    k->scale + v * QLANES, k->fbias + v * QLANES);
@@ -143,7 +139,6 @@ static void run_part(const struct qdw *k, const struct kernel_io *io, struct qdw
 	const struct conv_geometry *g = &k->g;
 	size_t out_size = dtype_size(k->finish.type), row = (size_t)(g->ow * k->block) * out_size;
 	char *y = (char *)io->y + (size_t)element(k, g->oh * g->ow, n, v) * out_size;
-
 	ring->x = (const char *)io->x + (size_t)element(k, g->h * g->w, n, v) * k->in_size;
 	ring->top = first * g->stride_h - g->pad_t;
 	ring->first = ring->head = ring->next = 0;
@@ -180,7 +175,6 @@ static struct qdw_ring ring_in(const struct qdw *k, char *workspace)
 {
 	struct qdw_ring ring = {.blank = workspace, .rows = workspace + blank_size(k),
 		.tap = (const char **)(void *)(workspace + blank_size(k) + ring_size(k))};
-
 	qdw_ring_begin(k, &ring);
 	return ring;
 }
@@ -199,7 +193,6 @@ static void draw_parts(void *arg, int64_t drawer, int thread)
 	const struct qdw *k = c->k;
 	struct qdw_ring ring = ring_in(k, (char *)c->io->scratch + (size_t)drawer * workspace_size(k));
 	int64_t n = c->parts;
-
 	(void)thread;
 	for (int64_t i; (i = atomic_fetch_add(&c->next, 1)) < k->g.n * k->vectors * n;)
 		run_part(k, c->io, &ring, i / n / k->vectors, i / n % k->vectors, part_begin(k, i % n, n), part_begin(k, i % n + 1, n));
@@ -233,7 +226,6 @@ static bool is_depthwise(const struct qconv_task *t)
 {
 	const struct conv_geometry *g = &t->g;
 	const int64_t sizes[] = {g->kh, g->kw, g->stride_h, g->stride_w, g->dil_h, g->dil_w, g->pad_t, g->pad_l};
-
 	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
 		if (sizes[i] < (i < 6 ? 1 : 0) || sizes[i] > SIZE_MOST)
 			return false;
@@ -246,7 +238,6 @@ static bool choose_numbers(struct qdw *k, const struct qconv_task *t)
 	struct qentry e;
 	double all = 0;
 	bool bytes = true;
-
 	if (!qentry_of(&e, t->in_type, t->in_zero))
 		return false;
 	k->shift = e.shift;
@@ -279,7 +270,6 @@ static bool plan(struct qdw *k)
 	const struct conv_geometry *g = &k->g;
 	int64_t together = k->loops->together, most = (g->ow + QDW_ROUND - 1) / QDW_ROUND * QDW_ROUND;
 	int64_t across = (most - 1) * g->stride_w + (g->kw - 1) * g->dil_w + 1;
-
 	// Of two neighbouring output rows the second sees the pairs of the first one row off: its weights lie in other halves of them.
 	k->shared = together >= QDW_ROWS && g->stride_h == 1 && g->dil_h == 1;
 	k->unit = k->shared ? QDW_ROWS : common_divisor(g->stride_h, together * g->dil_h);
@@ -300,7 +290,6 @@ static bool plan(struct qdw *k)
 static bool allocate(struct qdw *k)
 {
 	size_t lanes = (size_t)(k->vectors * k->lanes), numbers = lanes * (size_t)(k->taps * (k->shared ? QDW_ROWS : 1));
-
 	k->weight = qalloc(numbers, k->loops->size);
 	k->bias = qalloc(lanes, sum_size(k));
 	k->scale = qalloc((size_t)(k->vectors * QLANES), sizeof(float));
@@ -314,7 +303,6 @@ static void put_weight(struct qdw *k, int64_t c, int64_t of, int64_t row, int64_
 {
 	int64_t together = k->loops->together, each = k->shared ? QDW_ROWS : 1;
 	int64_t tap = c / k->lanes * k->taps + row / together * k->g.kw + col, at = (tap * each + of) * k->lanes + c % k->lanes;
-
 	if (together == 4)
 		((int8_t *)k->weight)[4 * at + row % 4] = (int8_t)w;
 	else if (together == 2)
@@ -334,7 +322,6 @@ static void put_bias(struct qdw *k, int64_t c, int64_t bias)
 static void pack_channel(struct qdw *k, const int16_t *weight, int64_t c)
 {
 	int64_t v = c / k->lanes, lane = c % k->lanes, sum = 0;
-
 	for (int64_t i = 0; i < k->g.kh * k->g.kw; i++) {
 		int16_t w = weight[c * k->g.kh * k->g.kw + i];
 		for (int64_t of = 0; of < (k->shared ? QDW_ROWS : 1); of++)

@@ -14,7 +14,6 @@ static inline __m256i codes_of(const int32_t *acc, const struct simple *s)
 static void store_apart(uint8_t *y, int64_t step, __m256i codes, int64_t n)
 {
 	uint8_t four[QDW_ROUND * LANES];
-
 	_mm256_storeu_si256((__m256i *)four, codes);
 	for (int64_t i = 0; i < n; i++)
 		memcpy(y + i * step, four + i * LANES, LANES);
@@ -24,7 +23,6 @@ static void store_apart(uint8_t *y, int64_t step, __m256i codes, int64_t n)
 static void store_row(uint8_t *y, int64_t step, const int32_t *acc, int64_t n, const struct simple *s)
 {
 	bool dense = step == LANES && n >= QDW_ROUND;
-
 	for (int64_t p = 0; p < n; p += QDW_ROUND) {
 		int64_t left = n - p < QDW_ROUND ? n - p : QDW_ROUND, from = dense ? p + left - QDW_ROUND : p;
 		__m256i codes = codes_of(acc + from * LANES, s);

@@ -25,25 +25,25 @@ typedef uint16_t vwords __attribute__((vector_size(32)));
 		int64_t i = 0;                                                                                         \
 		for (; step == LANES && i + 2 <= n; i += 2, a += 2 * LANES, b += 2 * LANES, y += 4 * LANES) {          \
 			name##_both va, vb;                                                                            \
-			memcpy(&va, a, sizeof(va));                                                                    \
-			memcpy(&vb, b, sizeof(vb));                                                                    \
+			memcpy(&va, a, sizeof va);                                                                     \
+			memcpy(&vb, b, sizeof vb);                                                                     \
 			name##_both first = __builtin_shufflevector(va, vb, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21,  \
 			    6, 22, 7, 23);                                                                             \
 			name##_both second = __builtin_shufflevector(va, vb, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, \
 			    29, 14, 30, 15, 31);                                                                       \
 			vwords one = (vwords)name##_widen(first) - (uint16_t)shift;                                    \
 			vwords two = (vwords)name##_widen(second) - (uint16_t)shift;                                   \
-			memcpy(y, &one, sizeof(one));                                                                  \
-			memcpy(y + 2 * LANES, &two, sizeof(two));                                                      \
+			memcpy(y, &one, sizeof one);                                                                   \
+			memcpy(y + 2 * LANES, &two, sizeof two);                                                       \
 		}                                                                                                      \
 		for (; i < n; i++, a += step, b += step, y += 2 * LANES) {                                             \
 			name##_pixel va, vb;                                                                           \
-			memcpy(&va, a, sizeof(va));                                                                    \
-			memcpy(&vb, b, sizeof(vb));                                                                    \
+			memcpy(&va, a, sizeof va);                                                                     \
+			memcpy(&vb, b, sizeof vb);                                                                     \
 			name##_both both = __builtin_shufflevector(va, vb, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6,  \
 			    14, 7, 15);                                                                                \
 			vwords words = (vwords)name##_widen(both) - (uint16_t)shift;                                   \
-			memcpy(y, &words, sizeof(words));                                                              \
+			memcpy(y, &words, sizeof words);                                                               \
 		}                                                                                                      \
 	}                                                                                                              \
 	static void name##_doubles(void *dst, const void *const *row, int64_t step, int64_t n, int32_t shift)          \
@@ -70,7 +70,6 @@ TAPS(double_taps, LANES, vdouble, vdouble, double, double, ADD_PRODUCT)
 static void double_to_float(float *y, const void *src, int64_t n)
 {
 	const double *acc = src;
-
 	_Pragma("omp simd") for (int64_t i = 0; i < n * LANES; i++) y[i] = (float)acc[i];
 }
 

@@ -20,7 +20,6 @@ static const char *codes_of_row(const struct qdw *k, const struct qdw_ring *ring
 static void expand_row(const struct qdw *k, const struct qdw_ring *ring, int64_t i)
 {
 	const void *row[QDW_TOGETHER];
-
 	for (int r = 0; r < k->loops->together; r++)
 		row[r] = codes_of_row(k, ring, ring->top + (ring->first + i) * k->unit + r * k->g.dil_h);
 	k->loops->spread[k->in_type](ring_slot(k, ring, i) + (size_t)k->g.pad_l * k->number, row, k->block, k->inside, k->shift);
@@ -30,7 +29,6 @@ static void expand_row(const struct qdw *k, const struct qdw_ring *ring, int64_t
 static void point_taps(const struct qdw *k, struct qdw_ring ring)
 {
 	const char **tap = ring.tap;
-
 	for (ring.head = 0; ring.head < k->span; ring.head++)
 		for (int64_t r = 0; r < k->tap_sets; r++)
 			for (int64_t t = 0; t < k->tap_rows; t++) {
@@ -44,7 +42,6 @@ void qdw_ring_begin(const struct qdw *k, const struct qdw_ring *ring)
 {
 	int64_t elems = (k->inside ? k->inside : 1) * k->block, right = k->g.pad_l + k->inside;
 	const void *const blank[QDW_TOGETHER] = {ring->blank, ring->blank, ring->blank, ring->blank};
-
 	if (k->in_size == 1)
 		memset(ring->blank, k->in_zero, (size_t)elems);
 	else

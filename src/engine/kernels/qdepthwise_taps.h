@@ -22,17 +22,17 @@
 		}                                                                                                      \
 		for (int64_t t = 0; t < n_taps; t++, w += (band->shared ? QDW_ROWS : 1) * (lanes)) {                   \
 			const char *x = tap[t] + at, *x1 = other[t] + at;                                              \
-			memcpy(&w0, w, sizeof(w0));                                                                    \
-			memcpy(&w1, w + (shared ? (lanes) : 0), sizeof(w1));                                           \
+			memcpy(&w0, w, sizeof w0);                                                                     \
+			memcpy(&w1, w + (shared ? (lanes) : 0), sizeof w1);                                            \
 			_Pragma("GCC unroll 4") for (int i = 0; i < QDW_ROUND; i++)                                    \
 			{                                                                                              \
-				memcpy(&v, x + i * step, sizeof(v));                                                   \
+				memcpy(&v, x + i * step, sizeof v);                                                    \
 				VKEEP(v);                                                                              \
 				a[0][i] = multiply_add(a[0][i], v, w0);                                                \
 				if (rows == 1)                                                                         \
 					continue;                                                                      \
 				if (!shared)                                                                           \
-					memcpy(&v, x1 + i * step, sizeof(v));                                          \
+					memcpy(&v, x1 + i * step, sizeof v);                                           \
 				a[1][i] = multiply_add(a[1][i], v, w1);                                                \
 			}                                                                                              \
 		}                                                                                                      \

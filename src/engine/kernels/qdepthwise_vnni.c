@@ -37,7 +37,6 @@ static inline __m512i pixels_at(const uint8_t *x, int64_t step, int64_t n, __m51
 static void spread(void *y, const void *const *row, int64_t step, int64_t n, int32_t shift)
 {
 	const __m512i flip = _mm512_set1_epi8((char)shift);
-
 	for (int64_t i = 0; i < n; i += QDW_ROUND) {
 		int64_t some = n - i < QDW_ROUND ? n - i : QDW_ROUND;
 		__m512i r[QDW_TOGETHER], quads[QDW_ROUND];
@@ -68,7 +67,6 @@ struct ending {
 static struct ending ending_of(const struct qscaling *s, const float *scale, const float *fbias)
 {
 	int32_t offset = s->type == DT_I8 ? 0 : 128, zero = s->out.zero - offset;
-
 	return (struct ending){
 		.scale = _mm512_loadu_ps(scale),
 		.fbias = _mm512_loadu_ps(fbias),
@@ -86,7 +84,6 @@ static struct ending ending_of(const struct qscaling *s, const float *scale, con
 VINLINE __m512i steps_of(vsums sum, const struct ending *e, bool fused)
 {
 	__m512 v = _mm512_mul_ps(_mm512_cvtepi32_ps((__m512i)sum), e->scale);
-
 	if (!fused) {
 		v = _mm512_add_ps(v, e->fbias);
 		v = e->divides ? _mm512_div_ps(v, e->step) : _mm512_mul_ps(v, e->step);
@@ -135,7 +132,6 @@ static void direct(uint8_t *const y[QDW_ROWS], int64_t step, const struct qdw_ba
     const float *scale, const float *fbias)
 {
 	const struct ending e = ending_of(s, scale, fbias);
-
 	(void)step; // a vector is a block
 	if (s->fused)
 		direct_band(y, band, n, &e, true);

@@ -4,7 +4,6 @@
 static enum status check_zero(int32_t zero, enum dtype type, const char *what, struct error *err)
 {
 	const int32_t reach = 1 << 16; // sums of the reference stay far within 64 bits
-
 	if (!qcode_type(type))
 		return STATUS_UNSUPPORTED;
 	if (zero < -reach || zero > reach)

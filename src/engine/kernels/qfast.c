@@ -66,7 +66,6 @@ static struct qscaling in_steps(struct qscaling s)
 struct qscaling qscaling_of(const struct qfinish *f)
 {
 	struct qscaling s = {.slope = 1.0f, .low = -INFINITY, .high = INFINITY, .type = f->type, .out = f->out};
-
 	if (f->act.kind == ACT_LEAKY)
 		s.slope = f->act.a;
 	if (f->act.kind == ACT_RELU)
@@ -108,7 +107,6 @@ bool qentry_of(struct qentry *e, enum dtype type, int32_t zero)
 {
 	int32_t low = type == DT_I8 ? INT8_MIN : type == DT_I16 ? INT16_MIN : 0;
 	int32_t high = low + (dtype_size(type) == 1 ? UINT8_MAX : UINT16_MAX);
-
 	if (zero < low || zero > high)
 		return false;
 	e->shift = dtype_size(type) == 1 ? zero : type == DT_U16 ? 32768 : 0;
@@ -128,7 +126,6 @@ bool qsplit_of(struct qsplit *s, const struct qentry *e, int64_t low, int64_t hi
 	int64_t most = -low > high ? -low : high;
 	const double fits = INT32_MAX;
 	const int64_t worthwhile = 64;
-
 	if (!(sum < 0x1p53))
 		return false;
 	s->parts = 1;
@@ -149,7 +146,6 @@ static void sums_wide(float *v, const struct qjob *job, const struct qpanel *p, 
 	int32_t acc[QROWS * QLANES];
 	const char *w = p->w;
 	int n = job->micro->rows * QLANES;
-
 	for (int i = 0, j; i < job->n_runs; i = j) {
 		int64_t words = 0;
 		for (j = i; j < job->n_runs; j++) {
@@ -250,7 +246,6 @@ static struct qpanel panel_at(const struct qpanel *p, int64_t i)
 static int direct_together(const struct qjob *job, const struct qpanel *p, int64_t panels)
 {
 	int n = 0;
-
 	if (!job->micro->direct || job->split->wide)
 		return 0;
 	for (; n < panels && n < job->micro->panels; n++) {

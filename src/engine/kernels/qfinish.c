@@ -85,7 +85,6 @@ static void store(void *y, enum dtype type, int64_t at, int64_t code)
 static float value_of(const struct qfinish *f, int64_t c, int64_t acc)
 {
 	float v = (float)acc * f->scale[c];
-
 	if (f->fbias)
 		v += f->fbias[c];
 	return act_one(&f->act, v);
@@ -94,7 +93,6 @@ static float value_of(const struct qfinish *f, int64_t c, int64_t acc)
 void qfinish_store(const struct qfinish *f, void *y, int64_t at, int64_t c, int64_t acc)
 {
 	float v = value_of(f, c, acc);
-
 	if (f->to_float)
 		((float *)y)[at] = v;
 	else
@@ -116,7 +114,6 @@ static bool keeps_order(const struct act *a)
 void qfinish_tame(struct qfinish *f, int64_t c, double reach)
 {
 	const int64_t exact = (int64_t)1 << 53, bias = f->bias[c];
-
 	if (f->to_float || !keeps_order(&f->act) || reach >= INT32_MAX || bias < -exact || bias > exact)
 		return;
 	int64_t r = (int64_t)ceil(reach), most = INT32_MAX - r, tame = bias < 0 ? -most : most;
@@ -130,7 +127,6 @@ void qfinish_pad(const struct qfinish *f, void *y, int64_t at, int64_t lanes, in
 {
 	char run[16 * sizeof(int64_t)] = {0};
 	size_t elem = dtype_size(f->type);
-
 	for (int64_t l = 0; l < lanes && !f->to_float; l++)
 		store(run, f->type, l, f->pad);
 	for (int64_t p = 0; p < pixels; p++)

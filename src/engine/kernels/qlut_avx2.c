@@ -15,7 +15,6 @@ static inline __m256i entries_at(const uint8_t *lut)
 static void differences(__m256i d[ROWS], const uint8_t *lut)
 {
 	__m256i a = entries_at(lut), b = entries_at(lut + 16), c = entries_at(lut + 32), all = _mm256_xor_si256(b, entries_at(lut + 48));
-
 	d[0] = a;
 	d[1] = _mm256_xor_si256(a, b);
 	d[2] = _mm256_xor_si256(a, c);
@@ -34,7 +33,6 @@ int64_t qlut_avx2(const uint8_t lut[256], const uint8_t *x, uint8_t *y, int64_t 
 	const __m256i low = _mm256_set1_epi8(15), top = _mm256_set1_epi8(-128);
 	__m256i d[4][ROWS];
 	int64_t i = 0;
-
 	for (int q = 0; q < 4; q++)
 		differences(d[q], lut + 64 * q);
 	for (; i + 32 <= n; i += 32) {

@@ -8,7 +8,6 @@ int64_t qlut_vbmi(const uint8_t lut[256], const uint8_t *x, uint8_t *y, int64_t 
 	const __m512i a = _mm512_loadu_si512(lut), b = _mm512_loadu_si512(lut + 64), c = _mm512_loadu_si512(lut + 128),
 		      d = _mm512_loadu_si512(lut + 192);
 	int64_t i = 0;
-
 	for (; i + 64 <= n; i += 64) {
 		__m512i code = _mm512_loadu_si512(x + i);
 		__m512i low = _mm512_permutex2var_epi8(a, code, b), high = _mm512_permutex2var_epi8(c, code, d);

@@ -15,7 +15,6 @@ static void fill_rows(const struct qmatmul *k, char *tile, const void *a, int64_
 {
 	const struct qmatmul_task *t = &k->t;
 	int64_t size = k->micro->size, lot = k->micro->lot, groups = t->trans_a ? 0 : t->k / lot;
-
 	for (int64_t r = row; r < row + n; r++, tile += k->pitch * size) {
 		int64_t step = t->trans_a ? t->m : 1, at = t->trans_a ? r : r * t->k;
 		if (groups)
@@ -50,12 +49,10 @@ static void run_share(const struct qmatmul *k, const struct qmatmul_packed *b, c
 	const struct qjob job = {
 		.micro = k->micro, .scaling = &k->scaling, .finish = &k->finish, .split = &k->split, .runs = k->runs, .n_runs = k->n_runs,
 	};
-
 	const struct qpanel panel = {
 		.w = b->w + p * step, .init = b->init + p * QLANES, .bias = b->bias + p * QLANES, .scale = k->scale + p * QLANES,
 		.fbias = k->fbias + p * QLANES, .dest = &k->dest[p], .step = step,
 	};
-
 	fill_rows(k, space, x->a, x->row, n);
 	for (int64_t i = 0; i < n; i++) {
 		row[i] = space + i * k->pitch * k->micro->size;
@@ -95,7 +92,6 @@ static void run_batch(const struct qmatmul *k, const struct kernel_io *io, const
 	struct call c = {k, io, b, batch, 1, space};
 	int64_t tiles = (k->t.m + k->tile_m - 1) / k->tile_m;
 	int width = k->t.m * k->t.n * k->t.k > ALONE ? io->width : 1;
-
 	if (width > 1 && tiles < 2 * width)
 		c.shares = 2 * width < k->panels ? 2 * width : k->panels;
 	parts_deal(tiles * c.shares, width, one_share, &c);
@@ -106,7 +102,6 @@ static void run(const struct kernel *base, const struct kernel_io *io)
 	const struct qmatmul *k = (const struct qmatmul *)base;
 	char *packed = k->constant ? k->packed : io->scratch;
 	char *space = (char *)io->scratch + (k->constant ? 0 : round_up(qmatmul_packed_size(k), 64));
-
 	for (int64_t i = 0; i < k->t.batch; i++) {
 		bool shared = k->t.stride_b == 0;
 		struct qmatmul_packed b = qmatmul_packed_at(k, packed + (k->constant && !shared ? (size_t)i * qmatmul_packed_size(k) : 0));
@@ -144,7 +139,6 @@ static const struct kernel_ops ops = {.run = run, .scratch = scratch, .free = de
 static void limits_of(const struct qmatmul_task *t, int64_t *low, int64_t *high)
 {
 	int64_t signs = t->b_type == DT_I8 || t->b_type == DT_I16, codes = dtype_size(t->b_type) == 1 ? UINT8_MAX : UINT16_MAX;
-
 	*low = t->weight ? 0 : -signs * (codes + 1) / 2 - t->b_zero;
 	*high = t->weight ? 0 : *low + codes;
 	for (int64_t b = 0; t->weight && b < qmatmul_batches(t); b++)
@@ -160,7 +154,6 @@ static bool split_of(struct qmatmul *k, const struct qmatmul_task *t)
 	struct qentry e;
 	int64_t low, high;
 	double bias = 0;
-
 	if (!t->weight && !qentry_of(&e, t->b_type, t->b_zero))
 		return false;
 	limits_of(t, &low, &high);
@@ -173,7 +166,6 @@ static bool split_of(struct qmatmul *k, const struct qmatmul_task *t)
 static void plan_runs(struct qmatmul *k)
 {
 	int64_t chunk = k->split.chunk < k->words ? k->split.chunk : k->words;
-
 	k->n_runs = (int)((k->words + chunk - 1) / chunk);
 	k->runs = xcalloc((size_t)k->n_runs, sizeof *k->runs);
 	for (int i = 0; i < k->n_runs; i++) {
@@ -185,7 +177,6 @@ static void plan_runs(struct qmatmul *k)
 static bool plan_panels(struct qmatmul *k)
 {
 	int64_t lanes = qsplit_lanes(&k->split);
-
 	k->panels = (k->t.n + lanes - 1) / lanes;
 	k->dest = mem_try_array((size_t)k->panels, sizeof *k->dest);
 	k->scale = qalloc((size_t)k->panels, QLANES * sizeof(float));
@@ -208,7 +199,6 @@ static bool plan_panels(struct qmatmul *k)
 static void plan_tile(struct qmatmul *k)
 {
 	const struct qmicro *bytes = qmicro_bytes();
-
 	if (bytes && k->split.bytes && dtype_size(k->t.a_type) == 1) {
 		k->micro = bytes;
 		k->entry = qentry_bytes(k->t.a_type, k->t.a_zero);
@@ -225,7 +215,6 @@ enum status qfast_matmul(struct kernel **out, const struct qmatmul_task *t, stru
 {
 	struct qmatmul *k = xcalloc(1, sizeof *k);
 	enum status s = qfinish_of_matmul(&k->finish, t, err);
-
 	k->base.ops = &ops;
 	k->t = *t;
 	k->constant = t->weight != NULL;

@@ -10,7 +10,6 @@ size_t qmatmul_packed_size(const struct qmatmul *k)
 struct qmatmul_packed qmatmul_packed_at(const struct qmatmul *k, char *p)
 {
 	struct qmatmul_packed b = {.w = p};
-
 	p += (size_t)(k->panels * QLANES) * (size_t)(k->words * QWORD);
 	b.init = (int32_t *)p;
 	b.bias = (double *)(p + (size_t)(k->panels * QLANES) * sizeof(int32_t));
@@ -27,7 +26,6 @@ static int64_t pack_lane(const struct qmatmul *k, char *w, int64_t lane, const v
 {
 	const struct qmatmul_task *t = &k->t;
 	int64_t step = t->trans_b ? 1 : t->n, at = t->trans_b ? n * t->k : n, sum = 0;
-
 	for (int64_t i = 0; i < t->k; i++, at += step) {
 		int32_t v = qcode_at(b, type, at) - t->b_zero;
 		qsplit_store(&k->split, k->micro, w, lane, i, v);
@@ -78,7 +76,6 @@ static void words_of_bytes(char *w, const char *rows)
 {
 	vbytes v[4], low[2], high[2];
 	vwords y[4];
-
 	memcpy(v, rows, sizeof v);
 	zip_bytes(low, v[0], v[1]);
 	zip_bytes(high, v[2], v[3]);
@@ -90,7 +87,6 @@ static void words_of_bytes(char *w, const char *rows)
 static void words_of_pairs(char *w, const char *rows)
 {
 	vwords v[4], y[4];
-
 	memcpy(v, rows, sizeof v);
 	zip_words(y, v[0], v[2]);
 	zip_words(y + 2, v[1], v[3]);
@@ -102,7 +98,6 @@ static void pack_across(const struct qmatmul *k, char *w, const char *b, enum dt
 {
 	int64_t size = k->micro->size, values = QWORD / size, lot = k->micro->lot;
 	size_t row = (size_t)k->t.n * dtype_size(type);
-
 	b += (size_t)n * dtype_size(type);
 	for (int64_t i = 0; i < k->t.k; i += values, w += QWORD * QLANES, b += (size_t)values * row) {
 		_Alignas(64) char part[QWORD * QLANES] = {0};
@@ -138,7 +133,6 @@ void qmatmul_pack_panel(const struct qmatmul *k, const struct qmatmul_packed *to
 	int64_t here = k->t.n - first < lanes ? k->t.n - first : lanes, sum[QLANES] = {0};
 	char *w = to->w + panel * k->words * QWORD * QLANES;
 	bool bytes = k->micro->size == 1, fast = here == QLANES && (k->entry.pad == 0 || bytes) && k->micro->widen[type];
-
 	if (fast && k->t.trans_b && k->t.k % values == 0) {
 		pack_along(k, w, b, type, first);
 	} else if (fast && !k->t.trans_b) {
@@ -161,7 +155,6 @@ void qmatmul_pack_panel(const struct qmatmul *k, const struct qmatmul_packed *to
 bool qmatmul_pack_constant(struct qmatmul *k, const int16_t *weight)
 {
 	int64_t count = qmatmul_batches(&k->t);
-
 	k->packed = qalloc((size_t)count, qmatmul_packed_size(k));
 	if (!k->packed)
 		return false;

@@ -98,7 +98,6 @@ static void gemm(int32_t *acc, int64_t step, int panels, const char *const *row,
     int64_t w_step)
 {
 	static const int32_t zeros[QLANES];
-
 	(void)step, (void)panels, (void)w_step;
 	sums_at(acc, zeros, row, runs, n_runs, w);
 }
@@ -121,7 +120,6 @@ static int64_t direct(const struct qjob *job, const struct qpanel *p, int panels
 	const struct simple s = simple_of(job->scaling, p->scale, p->fbias);
 	uint8_t *const to[2] = {y + p->dest->lane[0], p->dest->lanes > 8 ? y + p->dest->lane[8] : NULL};
 	int64_t i = 0;
-
 	(void)panels;
 	for (; i + ROWS <= n; i += ROWS) {
 		struct sums sums = multiply(p->init, row + i, p->first, job->runs, job->n_runs, p->w);
@@ -137,7 +135,6 @@ static void tile(void *y, const int32_t *from, const char *const *row, const str
     const struct qscaling *s, const float *scale, const float *fbias)
 {
 	int32_t acc[ROWS * QLANES];
-
 	if (s->simple) {
 		tile_simple(y, from, row, runs, n_runs, w, s, scale, fbias);
 		return;

@@ -14,7 +14,6 @@ static void add(double *sum, const int32_t *acc, int n)
 static void narrow(float *v, const double *sum, const double *bias, int parts, int rows)
 {
 	const int half = QLANES / 2;
-
 	for (int r = 0; r < rows; r++, v += QLANES, sum += QLANES) {
 		if (parts == 1)
 			SIMD_FOR(i, QLANES) v[i] = (float)(sum[i] + bias[i]);

@@ -48,7 +48,7 @@ LOT_OF(u16, uint16_t)
 		int16_t *y = to;                                                                                       \
 		for (int64_t g = 0; g < n; g++, x += from_step, y += step) {                                           \
 			vlot v = lot_##name(x) - (uint16_t)shift;                                                      \
-			memcpy(y, &v, sizeof(v));                                                                      \
+			memcpy(y, &v, sizeof v);                                                                       \
 		}                                                                                                      \
 	}
 WIDEN(i8, int8_t)
@@ -68,7 +68,6 @@ static void interleave3(void *to, const void *from_a, const void *from_b, const 
 	const int16_t *a = from_a, *b = from_b, *c = from_c;
 	int16_t *y = to;
 	int64_t i = 0;
-
 	for (; i + 8 <= n; i += 8, y += 24) {
 		vshort va, vb, vc, out[3];
 		memcpy(&va, a + i, sizeof va);

@@ -29,7 +29,6 @@ static void gemm(int32_t *acc, int64_t step, int panels, const char *const *row,
     int64_t w_step)
 {
 	static const int32_t zeros[QLANES];
-
 	(void)step, (void)panels, (void)w_step;
 	sums(acc, zeros, row, runs, n_runs, w);
 }

@@ -67,7 +67,6 @@ ALWAYS void sums_of(int32_t *acc, int64_t step, int panels, const int32_t *from,
     const char *w, int64_t w_step)
 {
 	__m512i a[ROWS][PANELS];
-
 	start(a, ROWS, panels, from);
 	multiply(a, ROWS, panels, row, 0, runs, n_runs, w, w_step);
 #pragma GCC unroll 8
@@ -81,7 +80,6 @@ static void gemm(int32_t *acc, int64_t step, int panels, const char *const *row,
     int64_t w_step)
 {
 	static const int32_t zeros[PANELS * QLANES];
-
 	if (panels == 1)
 		sums_of(acc, step, 1, zeros, row, runs, n_runs, w, w_step);
 	else
@@ -122,7 +120,6 @@ ALWAYS void step(int rows, int panels, const struct qjob *job, const struct qpan
     const int64_t *at)
 {
 	__m512i a[ROWS][PANELS];
-
 	start(a, rows, panels, panel->init);
 	multiply(a, rows, panels, row, panel->first, job->runs, job->n_runs, panel->w, panel->step);
 #pragma GCC unroll 2
@@ -160,7 +157,6 @@ static int64_t direct(const struct qjob *job, const struct qpanel *p, int panels
 		{step_1_2, step_2_2, step_3_2, step_4_2, step_5_2, step_6_2, step_7_2, step_8_2},
 	};
 	int64_t pieces = (n + ROWS - 1) / ROWS;
-
 	for (int64_t i = 0; i < pieces; i++) {
 		int64_t begin = n * i / pieces, end = n * (i + 1) / pieces;
 		steps[panels - 1][end - begin - 1](job, p, y, row + begin, at + begin);

@@ -27,7 +27,6 @@ struct qref_conv {
 static void spread_image(int32_t *y, const struct qref_conv *k, const void *x, int64_t n)
 {
 	const struct conv_geometry *g = &k->g;
-
 	for (int64_t c = 0; c < g->c; c++) {
 		for (int64_t p = 0; p < g->h * g->w; p++) {
 			int64_t at = act_offset(k->in, layout_block(), g->c, g->h * g->w, n, c, p);
@@ -40,7 +39,6 @@ static void spread_image(int32_t *y, const struct qref_conv *k, const void *x, i
 static int64_t source(bool transposed, int64_t o, int64_t t, int64_t stride, int64_t dil, int64_t pad, int64_t size)
 {
 	int64_t i = transposed ? o + pad - t * dil : o * stride - pad + t * dil;
-
 	if (transposed) {
 		if (i < 0 || i % stride != 0)
 			return -1;
@@ -53,7 +51,6 @@ static int64_t sum_at(const struct qref_conv *k, const int32_t *x, int64_t oc, i
 {
 	const struct conv_geometry *g = &k->g;
 	int64_t cg = g->c / g->group, first = oc / (g->oc / g->group) * cg, acc = k->finish.bias[oc];
-
 	for (int64_t kh = 0; kh < g->kh; kh++) {
 		int64_t ih = source(k->transposed, oh, kh, g->stride_h, g->dil_h, g->pad_t, g->h);
 		for (int64_t kw = 0; ih >= 0 && kw < g->kw; kw++) {
@@ -68,7 +65,6 @@ static int64_t sum_at(const struct qref_conv *k, const int32_t *x, int64_t oc, i
 static void pad_channels(const struct qref_conv *k, void *y, int64_t n)
 {
 	int64_t block = layout_block(), plane = k->g.oh * k->g.ow, oc = k->g.oc;
-
 	if (k->out == LAYOUT_BLOCK && oc % block != 0)
 		qfinish_pad(&k->finish, y, act_offset(k->out, block, oc, plane, n, oc, 0), block - oc % block, plane, block);
 }
@@ -78,7 +74,6 @@ static void conv_run(const struct kernel *base, const struct kernel_io *io)
 	const struct qref_conv *k = (const struct qref_conv *)base;
 	const struct conv_geometry *g = &k->g;
 	int64_t plane = g->oh * g->ow, block = layout_block();
-
 	for (int64_t n = 0; n < g->n; n++) {
 		spread_image(io->scratch, k, io->x, n);
 #pragma omp parallel for num_threads(io->width) if (io->width > 1)
@@ -110,7 +105,6 @@ static const struct kernel_ops conv_ops = {.run = conv_run, .scratch = conv_scra
 static void order_weights(int32_t *y, const struct qconv_task *t)
 {
 	int64_t cg = t->g.c / t->g.group, taps = t->g.kh * t->g.kw;
-
 	for (int64_t oc = 0; oc < t->g.oc; oc++)
 		for (int64_t tap = 0; tap < taps; tap++)
 			for (int64_t c = 0; c < cg; c++)
@@ -122,7 +116,6 @@ enum status qref_conv(struct kernel **out, const struct qconv_task *t, struct er
 	struct qref_conv *k = xcalloc(1, sizeof *k);
 	size_t n = (size_t)(t->g.oc * t->g.kh * t->g.kw * (t->g.c / t->g.group));
 	enum status s = qfinish_of_conv(&k->finish, t, err);
-
 	if (s != STATUS_OK)
 		goto fail;
 	k->base = (struct kernel){.ops = &conv_ops, .bytes = n * sizeof(int32_t)};
@@ -167,7 +160,6 @@ static void matmul_run(const struct kernel *base, const struct kernel_io *io)
 	int32_t *a = io->scratch, *b = a + t->m * t->k;
 	const char *x = io->x, *w = k->weight ? (const char *)k->weight : io->w;
 	enum dtype w_type = k->weight ? DT_I16 : t->b_type;
-
 	for (int64_t i = 0; i < t->batch; i++) {
 		spread_rows(a, x + (size_t)(i * t->stride_a) * dtype_size(t->a_type), t->a_type, t->a_zero, t->m, t->k, t->trans_a);
 		spread_rows(b, w + (size_t)(i * t->stride_b) * dtype_size(w_type), w_type, t->b_zero, t->n, t->k, !t->trans_b);
@@ -201,7 +193,6 @@ enum status qref_matmul(struct kernel **out, const struct qmatmul_task *t, struc
 	struct qref_matmul *k = xcalloc(1, sizeof *k);
 	size_t n = t->weight ? (size_t)(t->n * t->k + (t->batch - 1) * t->stride_b) : 0;
 	enum status s = qfinish_of_matmul(&k->finish, t, err);
-
 	if (s != STATUS_OK)
 		goto fail;
 	k->base = (struct kernel){.ops = &matmul_ops, .bytes = n * sizeof(int16_t)};

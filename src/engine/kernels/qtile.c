@@ -33,7 +33,6 @@ static void row_blocked(char *y, const struct qimage *im, const struct qmicro *m
 {
 	int64_t block = layout_block(), plane = im->h * im->w;
 	size_t elem = dtype_size(im->type), step = (size_t)(plane * block) * elem;
-
 	x += (size_t)act_offset(LAYOUT_BLOCK, block, im->c, plane, n, 0, row * im->w + col) * elem;
 	for (int64_t b = 0; b < im->pitch; b += block, x += step)
 		for (int64_t c = 0; c < block && b + c < im->pitch; c += m->lot)
@@ -51,7 +50,6 @@ static void widen_one(char *y, const struct qimage *im, const struct qmicro *m, 
 static void widen_all(char *y, const struct qimage *im, const struct qmicro *m, const char *x, int64_t at, int64_t n)
 {
 	int64_t whole = n / m->lot * m->lot;
-
 	m->widen[im->type](y, m->lot, x + (size_t)at * dtype_size(im->type), m->lot, whole / m->lot, im->entry.shift);
 	widen_one(y + whole * m->size, im, m, x, at + whole, n - whole, 1);
 }
@@ -74,7 +72,6 @@ static void row_plain(char *y, const struct qimage *im, const struct qmicro *m, 
     int64_t count)
 {
 	int64_t plane = im->h * im->w, at = (n * im->c * im->h + row) * im->w + col;
-
 	if (im->c == 1) {
 		widen_all(y, im, m, x, at, count);
 	} else if (im->c == 3) {
@@ -90,7 +87,6 @@ void qtile_fill(void *tile, const struct qimage *im, const struct qmicro *m, con
 {
 	int64_t first = clamp(-col, 0, cols), last = clamp(im->w - col, first, cols), pixel = im->pitch * m->size;
 	char *y = tile;
-
 	for (int64_t r = row; r < row + rows; r++, y += cols * pixel) {
 		if (r < 0 || r >= im->h || first == last) {
 			fill(y, cols * im->pitch, m->size, im->entry.pad);

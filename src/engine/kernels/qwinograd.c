@@ -33,7 +33,6 @@ struct sizes {
 static struct sizes sizes_of(const struct qwinograd *k)
 {
 	int64_t pixels = QWG_IN * (k->strip * QWG_OUT + QWG_IN - QWG_OUT);
-
 	return (struct sizes){
 		.tile = round_up((size_t)(pixels * k->conv.image.pitch + k->loops->channels) * sizeof(int16_t), 64),
 		.v = (size_t)(QWG_PLACES * k->step_v) * sizeof(int16_t), .m = (size_t)(k->conv.micro->panels * QWG_PLACES * k->step_m) * sizeof(int32_t),
@@ -50,7 +49,6 @@ static struct workspace workspace_at(const struct qwinograd *k, char *scratch, i
 {
 	const struct sizes s = sizes_of(k);
 	char *base = scratch + (size_t)thread * sizes_sum(&s);
-
 	return (struct workspace){
 		.tile = (int16_t *)base, .v = (int16_t *)(base + s.tile), .m = (int32_t *)(base + s.tile + s.v),
 		.row = (const char **)(base + s.tile + s.v + s.m), .square = (struct square *)(base + s.tile + s.v + s.m + s.row),
@@ -65,7 +63,6 @@ static int64_t squares_all(const struct qwinograd *k)
 static struct square square_at(const struct qconv *c, int64_t n, int64_t i, int64_t j)
 {
 	int64_t block = c->out == LAYOUT_BLOCK ? layout_block() : 1, stored = (c->g.oc + block - 1) / block * block;
-
 	return (struct square){
 		.rows = (int)least(c->g.oh - i, QWG_OUT), .cols = (int)least(c->g.ow - j, QWG_OUT),
 		.at = stored * c->g.oh * c->g.ow * n + (i * c->g.ow + j) * block,
@@ -78,7 +75,6 @@ static void spread_strip(const struct qwinograd *k, const void *x, struct worksp
 	const struct qconv *c = &k->conv;
 	int64_t image = first / (k->across * k->down), i = first / k->across % k->down * QWG_OUT, j = first % k->across * QWG_OUT;
 	int64_t cols = n * QWG_OUT + QWG_IN - QWG_OUT, pitch = c->image.pitch;
-
 	qtile_fill(ws->tile, &c->image, c->micro, x, image, i - c->g.pad_t, QWG_IN, j - c->g.pad_l, cols);
 	for (int64_t s = 0; s < n; s++) {
 		ws->square[t + s] = square_at(c, image, i, j + s * QWG_OUT);
@@ -91,7 +87,6 @@ static void spread_strip(const struct qwinograd *k, const void *x, struct worksp
 static int64_t open_block(const struct qwinograd *k, const void *x, struct workspace *ws, int64_t first)
 {
 	int64_t n = least(squares_all(k) - first, k->block);
-
 	for (int64_t t = 0; t < k->block; t++)
 		ws->row[t] = (const char *)(ws->v + t * k->pitch);
 	for (int64_t t = 0, some; t < n; t += some) {
@@ -107,7 +102,6 @@ static void multiply(const struct qwinograd *k, const struct workspace *ws, int6
 	const struct qmicro *micro = k->conv.micro;
 	int64_t place = k->pairs * QWORD * QLANES;
 	const char *w = k->weight + panel * QWG_PLACES * place;
-
 	for (int p = 0; p < QWG_PLACES; p++, w += place) {
 		const struct qrun run = {.offset = p * k->step_v * (int64_t)sizeof *ws->v, .words = k->pairs};
 		for (int64_t t = 0; t < n; t += micro->rows)
@@ -124,7 +118,6 @@ static void store_codes(const struct qwinograd *k, const struct qpanel *panel, u
 	const struct qdest *d = panel->dest;
 	struct qpanel part = *panel;
 	uint8_t codes[QWG_OUT][QWG_OUT][QLANES];
-
 	if (s->rows == QWG_OUT && s->cols == QWG_OUT) {
 		k->loops->collect_codes(y, down, block, m, k->step_m, panel, &k->conv.scaling);
 		return;
@@ -159,7 +152,6 @@ static void store(const struct qwinograd *k, const struct workspace *ws, const s
 	const struct qconv *c = &k->conv;
 	const struct qjob job = {.micro = c->micro, .scaling = &c->scaling, .finish = &c->finish, .split = &c->split};
 	bool direct = k->loops->collect_codes && qpanel_is_direct(&job, panel);
-
 	for (int64_t t = 0; t < n; t++) {
 		const struct square *s = &ws->square[t];
 		char *to = y + (size_t)s->at * dtype_size(c->finish.type);
@@ -200,7 +192,6 @@ static void draw_shares(void *arg, int64_t drawer, int thread)
 	struct call *c = arg;
 	struct workspace ws = workspace_at(c->k, c->io->scratch, (int)drawer);
 	int64_t opened = -1, squares = 0, n = c->shares.n;
-
 	(void)thread;
 	for (int64_t i; (i = atomic_fetch_add(&c->next, 1)) < c->blocks * n;) {
 		if (opened != i / n) {
@@ -216,7 +207,6 @@ static void run(const struct kernel *base, const struct kernel_io *io)
 	const struct qwinograd *k = (const struct qwinograd *)base;
 	int64_t blocks = (squares_all(k) + k->block - 1) / k->block;
 	struct call c = {k, io, qconv_shares(blocks, k->conv.panels, k->conv.micro->panels, io->width), blocks, 0};
-
 	qconv_pad_channels(&k->conv, io->y);
 	parts_share(io->width, io->width, draw_shares, &c);
 }
@@ -230,7 +220,6 @@ static size_t scratch(const struct kernel *base, int width)
 static void destroy(struct kernel *base)
 {
 	struct qwinograd *k = (struct qwinograd *)base;
-
 	free(k->weight);
 	free(k->init);
 	qconv_done(&k->conv);
@@ -252,7 +241,6 @@ static bool is_plain_3x3(const struct qconv_task *t)
 {
 	const struct conv_geometry *g = &t->g;
 	bool square = g->kh == 3 && g->kw == 3, dense = g->stride_h == 1 && g->stride_w == 1 && g->dil_h == 1 && g->dil_w == 1;
-
 	return square && dense && !t->transposed && g->group == 1 && dtype_size(t->in_type) == 1;
 }
 
@@ -276,7 +264,6 @@ static bool pays(const struct qwinograd *k, const struct qmicro *micro)
 	const struct conv_geometry *g = &k->conv.g;
 	int64_t squares = squares_all(k), outputs = g->n * g->oh * g->ow;
 	double pairs = (double)k->pairs, panels = (double)((g->oc + QLANES - 1) / QLANES);
-
 	double direct = (double)in_steps(outputs, micro->rows) * ((double)(QWG_TAPS * qmicro_words(micro, g->c)) + cost->output) * panels;
 	double products = (double)in_steps(squares, k->conv.micro->rows) * QWG_PLACES * (pairs + cost->call) * panels;
 	double around = (double)squares * (cost->spread * (double)(k->pitch / k->loops->channels) + cost->collect * panels);
@@ -301,7 +288,6 @@ static int64_t odd_lines(int64_t n, size_t size)
 static void plan(struct qwinograd *k)
 {
 	const struct conv_geometry *g = &k->conv.g;
-
 	k->across = (g->ow + QWG_OUT - 1) / QWG_OUT;
 	k->down = (g->oh + QWG_OUT - 1) / QWG_OUT;
 	k->pairs = (g->c + 1) / 2;
@@ -318,7 +304,6 @@ enum status qfast_winograd(struct kernel **out, const struct qconv_task *t, stru
 {
 	struct qwinograd *k;
 	enum status s;
-
 	if (!is_plain_3x3(t))
 		return STATUS_UNSUPPORTED;
 	k = xcalloc(1, sizeof *k);

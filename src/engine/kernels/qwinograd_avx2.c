@@ -14,7 +14,6 @@ static void collect_codes(uint8_t *y, int64_t down, int64_t right, const int32_t
 	const struct qdest *d = p->dest;
 	const int64_t at[QWG_OUT] = {0, right, 2 * right, 3 * right};
 	vwords half[2][QWG_OUT][QWG_IN];
-
 	collect_columns(half[0], m, step);
 	collect_columns(half[1], m + QLANES / 2, step);
 	for (int i = 0; i < QWG_OUT; i++, y += down) {

@@ -9,7 +9,6 @@ static void collect_codes(uint8_t *y, int64_t down, int64_t right, const int32_t
 	const struct simple512 s = simple512_of(scaling, p->scale, p->fbias);
 	const struct dest512 d = dest512_of(p->dest);
 	vwords half[QWG_OUT][QWG_IN];
-
 	collect_columns(half, m, step);
 	for (int i = 0; i < QWG_OUT; i++, y += down) {
 		vsums sums[QWG_OUT];

@@ -17,7 +17,6 @@ enum { SUMS = sizeof(vsums) / sizeof(int32_t) };
 VINLINE void spread_line(vinputs v[QWG_IN], const vinputs d[QWG_IN])
 {
 	vinputs even = d[4] - (d[2] << 2), odd = d[3] - (d[1] << 2), near = d[4] - d[2], far = (d[3] - d[1]) << 1;
-
 	v[0] = (d[0] << 2) + even - d[2];
 	v[1] = even + odd;
 	v[2] = even - odd;
@@ -53,7 +52,6 @@ static void spread(int16_t *v, int64_t step, const int16_t *d, int64_t row, int6
 VINLINE void collect_line(vwords y[QWG_OUT], const vwords m[QWG_IN])
 {
 	vwords sum = m[1] + m[2], difference = m[1] - m[2], far = m[3] + m[4], twice = (m[3] - m[4]) << 1;
-
 	y[0] = m[0] + sum + far;
 	y[1] = difference + twice;
 	y[2] = sum + (far << 2);
@@ -82,7 +80,6 @@ VINLINE void collect_row(vsums y[QWG_OUT], const vwords half[QWG_IN], const int3
 	const uint32_t ninth = 0x38e38e39; // 9 * ninth is 1
 	vwords line[QWG_OUT];
 	vsums first;
-
 	memcpy(&first, init, sizeof first);
 	collect_line(line, half);
 #pragma GCC unroll 4
@@ -94,7 +91,6 @@ static void collect(int32_t *acc, const int32_t *m, int64_t step, const int32_t 
 {
 	vwords half[QWG_OUT][QWG_IN];
 	vsums y[QWG_OUT];
-
 	for (int l = 0; l < QLANES; l += SUMS) {
 		collect_columns(half, m + l, step);
 		for (int i = 0; i < QWG_OUT; i++) {
@@ -110,7 +106,6 @@ static void collect(int32_t *acc, const int32_t *m, int64_t step, const int32_t 
 VINLINE void pack_line(vhalves u[QWG_IN], const vhalves g[3])
 {
 	vhalves outer = (g[0] + g[2]) << 2, inner = g[1] << 2, far = g[0] + (g[2] << 2);
-
 	u[0] = g[0] * 6;
 	u[1] = -outer - inner;
 	u[2] = inner - outer;
@@ -123,7 +118,6 @@ VINLINE void pack_line(vhalves u[QWG_IN], const vhalves g[3])
 VINLINE void pack_some(vhalves u[QWG_PLACES], int16_t (*taps)[QLANES])
 {
 	vhalves half[QWG_IN][3], line[QWG_IN];
-
 	for (int j = 0; j < 3; j++) {
 		vhalves g[3];
 		for (int i = 0; i < 3; i++)
@@ -139,7 +133,6 @@ VINLINE void pack_some(vhalves u[QWG_PLACES], int16_t (*taps)[QLANES])
 static void pack(int16_t *w, int64_t step, int16_t (*taps)[QWG_TAPS][QLANES])
 {
 	vhalves a[QWG_PLACES], b[QWG_PLACES];
-
 	pack_some(a, taps[0]);
 	pack_some(b, taps[1]);
 	for (int p = 0; p < QWG_PLACES; p++, w += step) {

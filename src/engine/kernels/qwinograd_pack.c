@@ -22,7 +22,6 @@ static bool sums_of(int64_t *above, int64_t *below, const int16_t *w, int64_t n)
 bool qwinograd_exact(const struct qconv_task *t, const struct qentry *entry)
 {
 	const int64_t fits = (int64_t)1 << 25, reach = entry->reach, other = UINT8_MAX - reach;
-
 	for (int64_t oc = 0; oc < t->g.oc; oc++) {
 		int64_t above, below;
 		if (!sums_of(&above, &below, t->weight + qweight_offset(t, oc, 0), t->g.c * QWG_TAPS))
@@ -48,7 +47,6 @@ static void taps_of(int16_t taps[QWG_TAPS][QLANES], const struct qconv_task *t, 
 enum status qwinograd_pack(struct qwinograd *k, const struct qconv_task *t, struct error *err)
 {
 	int64_t size = k->pairs * 2 * QLANES; // values of a place
-
 	k->weight = qalloc((size_t)(k->conv.panels * QWG_PLACES), (size_t)size * sizeof(int16_t));
 	k->init = qalloc((size_t)k->conv.panels, QLANES * sizeof(int32_t));
 	if (!k->weight || !k->init)

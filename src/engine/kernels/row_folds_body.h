@@ -48,7 +48,6 @@ VINLINE float furthest(const float *x, int64_t n, float sign)
 	vint below[SIDE_BY_SIDE];
 	float far = -INFINITY;
 	int64_t i = 0;
-
 	_Pragma("GCC unroll 4") for (int k = 0; k < SIDE_BY_SIDE; k++)
 	{
 		m[k] = vall(-INFINITY);

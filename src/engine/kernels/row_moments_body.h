@@ -16,7 +16,6 @@ VINLINE vdouble squared_distance(vdouble v, double mean)
 static struct row_moments of(const float *x, int64_t n)
 {
 	struct row_moments m = {0};
-
 	if (n == 0)
 		return m;
 	m.mean = sum(x, n, value, 0) / (double)n;

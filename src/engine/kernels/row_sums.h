@@ -14,7 +14,6 @@ struct sums {
 VINLINE vdouble load(const float *x)
 {
 	vhalf f;
-
 	memcpy(&f, x, sizeof f);
 	return __builtin_convertvector(f, vdouble);
 }
@@ -22,7 +21,6 @@ VINLINE vdouble load(const float *x)
 VINLINE double fold(struct sums *s)
 {
 	vdouble all;
-
 	for (int half = SUMS / 2; half > 0; half /= 2)
 		for (int k = 0; k < half; k++)
 			s->of[k] += s->of[k + half];
@@ -37,7 +35,6 @@ VINLINE double fold(struct sums *s)
 VINLINE vdouble load_some(const float *x, int64_t n)
 {
 	float some[LANES] = {0};
-
 	memcpy(some, x, (size_t)n * sizeof *x);
 	return load(some);
 }
@@ -48,7 +45,6 @@ typedef vdouble term_fn(vdouble v, double mean);
 VINLINE struct sums sum_turns(const float *x, int64_t n, term_fn *term, double mean)
 {
 	struct sums s = {0};
-
 	for (int64_t i = 0; i + TURN <= n; i += TURN)
 		_Pragma("GCC unroll 16") for (int k = 0; k < SUMS; k++)
 			s.of[k] += term(load(x + i + k * LANES), mean);
@@ -60,7 +56,6 @@ VINLINE double sum(const float *x, int64_t n, term_fn *term, double mean)
 {
 	struct sums s = sum_turns(x, n, term, mean);
 	int64_t i = n - n % TURN;
-
 	for (int k = 0; i < n; i += LANES, k++) {
 		vdouble v = n - i < LANES ? load_some(x + i, n - i) : load(x + i);
 		v = term(v, mean);

@@ -8,7 +8,6 @@ static float most(const float *x, int64_t n)
 {
 	float m = x[0];
 	int64_t i = 0;
-
 	if (n >= 8) {
 		vfloat v = vload(x);
 		for (i = 8; i + 8 <= n; i += 8)
@@ -27,7 +26,6 @@ static float sum(const float *x, int64_t n)
 	vfloat v = vall(0);
 	float rest = 0;
 	int64_t i = 0;
-
 	for (; i + 8 <= n; i += 8)
 		v += vload(x + i);
 	for (; i < n; i++)

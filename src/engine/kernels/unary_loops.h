@@ -14,7 +14,6 @@
 static inline float from_bits(uint32_t u)
 {
 	float f;
-
 	memcpy(&f, &u, sizeof f);
 	return f;
 }
@@ -22,7 +21,6 @@ static inline float from_bits(uint32_t u)
 static inline uint32_t to_bits(float f)
 {
 	uint32_t u;
-
 	memcpy(&u, &f, sizeof u);
 	return u;
 }
@@ -41,7 +39,6 @@ static inline float exp_reduced(float x, uint32_t *whole)
 	              0.166665181517601f) *
 	              r +
 	          0.5f;
-
 	*whole = to_bits(shifted) - to_bits(ROUNDER);
 	return r * r * q + r;
 }
@@ -50,7 +47,6 @@ static inline float exp_reduced(float x, uint32_t *whole)
 static inline float scale_by(float p, uint32_t whole)
 {
 	uint32_t half = (uint32_t)((int32_t)whole >> 1);
-
 	return p * from_bits((half + 127) << 23) * from_bits((whole - half + 127) << 23);
 }
 
@@ -58,7 +54,6 @@ static inline float exp_f(float x)
 {
 	uint32_t whole;
 	float p;
-
 	x = x < -104.0f ? -104.0f : x;
 	x = x > 89.0f ? 89.0f : x;
 	p = exp_reduced(x, &whole);
@@ -69,7 +64,6 @@ static inline float expm1_f(float x)
 {
 	uint32_t whole;
 	float p, e;
-
 	x = x < -30.0f ? -30.0f : x;
 	x = x > 89.0f ? 89.0f : x;
 	p = exp_reduced(x, &whole);
@@ -99,7 +93,6 @@ static inline float log_f(float x)
 	              f +
 	          0.3333331048488617f;
 	float y = (f * s * q - e * 2.12194440e-4f - 0.5f * s) + f + e * LN2_HIGH;
-
 	y = x == 0.0f ? -INFINITY : y;
 	y = x < 0.0f ? NAN : y;
 	return x < INFINITY ? y : x;
@@ -109,7 +102,6 @@ static inline float log1p_f(float x) // x >= 0
 {
 	float w = 1.0f + x;
 	float rest = (x - (w - 1.0f)) / w;
-
 	return w < INFINITY ? log_f(w) + rest : w;
 }
 
@@ -128,7 +120,6 @@ static inline float tanh_f(float x)
 	              s -
 	          0.3333333134651184f;
 	float near = x + x * s * q, far = 1.0f - 2.0f / (exp_f(2.0f * t) + 1.0f);
-
 	return t < 0.625f ? near : copysignf(far, x);
 }
 
@@ -136,7 +127,6 @@ static inline float tanh_f(float x)
 static inline float erf_exponent(float x)
 {
 	float t = fabsf(x), c = t > 3.95f ? 3.95f : t;
-
 	return ((((((2.1161911718081683e-05f * c - 0.0004352189425844699f) * c + 0.004174643196165562f) * c -
 	             0.025128625333309174f) *
 	                c +
@@ -160,7 +150,6 @@ static inline float erf_from(float x, float rest)
 	              0.37612634897232056f) *
 	              s +
 	          0.12837916612625122f;
-
 	return fabsf(x) < 0.925f ? x + x * q : copysignf(1.0f - rest, x);
 }
 
@@ -175,7 +164,6 @@ static inline float sin_f(float x, uint64_t turn)
 	double s = ((((z * (-1.0 / 39916800) + 1.0 / 362880) * z - 1.0 / 5040) * z + 1.0 / 120) * z - 1.0 / 6) * z * r + r;
 	double c = ((((z * (-1.0 / 3628800) + 1.0 / 40320) * z - 1.0 / 720) * z + 1.0 / 24) * z - 0.5) * z + 1.0;
 	uint64_t quarters;
-
 	memcpy(&quarters, &shifted, sizeof quarters);
 	quarters += turn;
 	s = quarters & 1 ? c : s;
@@ -192,7 +180,6 @@ static inline double angle(double y, double x)
 	double t = (near_45 ? low - high : low) / (near_45 ? low + high : high), z = t * t;
 	double q = (((((z * (-1.0 / 23) + 1.0 / 21) * z - 1.0 / 19) * z + 1.0 / 17) * z - 1.0 / 15) * z + 1.0 / 13) * z - 1.0 / 11;
 	double r = ((((q * z + 1.0 / 9) * z - 1.0 / 7) * z + 1.0 / 5) * z - 1.0 / 3) * z * t + t + (near_45 ? 0.78539816339744828 : 0.0);
-
 	return steep ? 1.5707963267948966 - r : r;
 }
 
@@ -204,21 +191,18 @@ static inline float atan_f(float x)
 static inline float asin_f(float x)
 {
 	double v = fabs((double)x);
-
 	return copysignf((float)angle(v, sqrt((1.0 - v) * (1.0 + v))), x);
 }
 
 static inline float acos_f(float x)
 {
 	double v = fabs((double)x), r = angle(sqrt((1.0 - v) * (1.0 + v)), v);
-
 	return (float)(x < 0.0f ? 3.1415926535897931 - r : r);
 }
 
 static inline float mish_f(float x) // x * tanh(log(1 + e^x)) = x * (w^2 + 2w) / (w^2 + 2w + 2), w = e^x
 {
 	float w = exp_f(x > 20.0f ? 20.0f : x), u = w * (w + 2.0f);
-
 	return x * (u / (u + 2.0f));
 }
 

@@ -46,7 +46,6 @@ static enum status parse_floats(struct draft *d, void *field, const Onnx__Attrib
 static enum status parse_text(struct draft *d, void *field, const Onnx__AttributeProto *a, struct error *err)
 {
 	struct str words = {0};
-
 	(void)err;
 	str_addn(&words, (const char *)a->s.data, a->s.len);
 	for (size_t i = 0; i < a->n_strings; i++)
@@ -61,7 +60,6 @@ static enum status parse_tensor(struct draft *d, void *field, const Onnx__Attrib
 {
 	struct tensor t, *kept;
 	enum status s = tensor_proto_read(&t, a->t, d->externals, a->name, err);
-
 	if (s)
 		return s;
 	kept = arena_alloc(d->arena, sizeof *kept);
@@ -129,7 +127,6 @@ const struct attr_spec *attr_spec_of(const struct op *op, const char *name)
 static bool is_for_training(const char *name)
 {
 	static const char *const names[] = {"ratio", "seed", "momentum", "is_test", "consumed_inputs"};
-
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		if (!strcmp(names[i], name))
 			return true;
@@ -141,7 +138,6 @@ static enum status parse_one(
 {
 	const struct attr_spec *spec = attr_spec_of(n->n.op, text_of(a->name));
 	enum status s;
-
 	if (text_of(a->ref_attr_name)[0])
 		return error_set(err, STATUS_UNSUPPORTED,
 		    "node %s (%s): attribute '%s' refers to a function's attribute", n->n.name, n->op_type,
@@ -162,7 +158,6 @@ static enum status parse_one(
 void *attr_defaults(struct draft *d, const struct op *op)
 {
 	char *attrs = arena_alloc(d->arena, op->attrs_size ? op->attrs_size : 1);
-
 	for (int i = 0; i < op->n_attrs; i++)
 		set_default(attrs + op->attrs[i].offset, &op->attrs[i]);
 	return attrs;
@@ -172,7 +167,6 @@ float attr_number(const struct node *n, const char *name)
 {
 	const struct attr_spec *spec = attr_spec_of(n->op, name);
 	const char *field;
-
 	assert(spec);
 	field = (const char *)n->attrs + spec->offset;
 	return spec->kind == ATTR_INT ? (float)*(const int64_t *)field : *(const float *)field;
@@ -182,7 +176,6 @@ enum status attr_parse(struct draft *d, struct draft_node *n, const Onnx__NodePr
 {
 	char *attrs = attr_defaults(d, n->n.op);
 	enum status s = STATUS_OK;
-
 	for (size_t i = 0; i < proto->n_attribute && !s; i++)
 		s = parse_one(d, n, attrs, proto->attribute[i], err);
 	n->n.attrs = attrs;

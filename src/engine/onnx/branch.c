@@ -19,7 +19,6 @@ static enum status connect_output(
     struct draft *d, struct draft_node *n, int output, struct scope *scope, const char *name, struct error *err)
 {
 	int from = scope_find(scope, name), to = n->n.out[output];
-
 	if (from < 0)
 		return error_set(err, STATUS_FORMAT, "node %s (If): its branch does not compute '%s'", n->n.name, name);
 	if (to >= 0 && !pass_on(d, to, from))
@@ -33,7 +32,6 @@ static enum status inline_if(struct draft *d, size_t at, const Onnx__GraphProto 
 	struct scope *scope = draft_scope(d, n->scope);
 	size_t first = d->n_nodes;
 	enum status s = import_graph(d, branch, scope, err);
-
 	if (s)
 		return s;
 	if (branch->n_output != (size_t)n->n.n_out)
@@ -51,7 +49,6 @@ static const Onnx__GraphProto *taken_branch(const struct draft *d, const struct 
 {
 	const struct tensor *condition = draft_constant(d, n, 0);
 	const Onnx__AttributeProto *a;
-
 	if (n->fate != FATE_KEPT || !n->captured || n->n.op->id != OP_If || !condition ||
 	    tensor_count(condition) != 1)
 		return NULL;
@@ -62,11 +59,9 @@ static const Onnx__GraphProto *taken_branch(const struct draft *d, const struct 
 enum status branch_inline(struct draft *d, bool *changed, struct error *err)
 {
 	enum status s = STATUS_OK;
-
 	*changed = false;
 	for (size_t i = 0; i < d->n_nodes && !s; i++) {
 		const Onnx__GraphProto *branch = taken_branch(d, d->node[i]);
-
 		if (!branch)
 			continue;
 		*changed = true;
@@ -83,7 +78,6 @@ static enum status add_formal(
 	                                       : NULL;
 	int id;
 	enum status s = import_name(&id, sub, scope, text_of(info->name), err);
-
 	if (s)
 		return s;
 	sub->value[id].type = t ? tensor_proto_type(t->elem_type) : DT_NONE;
@@ -102,7 +96,6 @@ static enum status add_captured(struct draft *sub, struct scope *scope, const st
 	const struct draft_value *v = draft_in(outer, n, n->n_explicit + k);
 	int id;
 	enum status s = import_name(&id, sub, scope, n->captured[k], err);
-
 	if (s)
 		return s;
 	sub->value[id].type = v->type;
@@ -110,7 +103,6 @@ static enum status add_captured(struct draft *sub, struct scope *scope, const st
 	draft_mark_input(sub, id);
 	if (v->constant) {
 		struct tensor t = tensor_share(v->constant);
-
 		draft_set_constant(sub, id, &t);
 	}
 	return STATUS_OK;
@@ -121,7 +113,6 @@ static enum status fill_graph(struct draft *sub, const struct draft *outer, cons
 {
 	struct scope *scope = draft_scope(sub, NULL);
 	enum status s = STATUS_OK;
-
 	for (size_t i = 0; i < g->n_input && !s; i++)
 		s = add_formal(sub, scope, g->input[i], formal && (int)i < n->n_explicit ? &formal[i] : NULL, err);
 	for (int k = 0; k < n->n.n_in - n->n_explicit && !s; k++)
@@ -138,7 +129,6 @@ static enum status build_graph(const struct graph **out, bool *shape_failed, str
 {
 	struct draft *sub = draft_new(d->model, d->externals);
 	enum status s;
-
 	sub->depth = d->depth + 1;
 	sub->lenient = lenient;
 	sub->folded = d->folded;
@@ -160,7 +150,6 @@ static enum status build_graph(const struct graph **out, bool *shape_failed, str
 static const Onnx__GraphProto *graph_attr(const struct draft_node *n, const char *name)
 {
 	const Onnx__AttributeProto *a = proto_attribute(n->proto, name);
-
 	return a ? a->g : NULL;
 }
 
@@ -172,11 +161,9 @@ static enum status build_if(struct draft *d, struct draft_node *n, const struct 
 	struct error own[2];
 	bool shape_failed[2];
 	enum status s[2];
-
 	n->n.n_subgraphs = 2; // those that are built by the time of an error go with the node
 	for (int i = 0; i < 2; i++) {
 		const Onnx__GraphProto *g = graph_attr(n, names[i]);
-
 		if (!g || g->n_output != (size_t)n->n.n_out)
 			return error_set(
 			    err, STATUS_FORMAT, "node %s (If): its %s is missing or malformed", n->n.name, names[i]);
@@ -204,10 +191,8 @@ static enum status build_body(
 	const struct tensor **in = xcalloc((size_t)n->n.n_in + 1, sizeof *in);
 	int64_t folded = d->folded.bytes;
 	bool settled = false, failed;
-
 	for (int i = 0; i < n->n.n_in; i++) {
 		const struct draft_value *v = draft_in(d, n, i);
-
 		if (v)
 			views[i] = (struct tensor){.type = v->type, .shape = v->shape};
 		in[i] = v ? &views[i] : NULL;
@@ -216,7 +201,6 @@ static enum status build_body(
 	// What changes is taken back; what changes with that too, with all else.
 	for (int round = 0; round < BODY_ROUNDS && !settled; round++) {
 		enum status s = build_graph(out, &failed, d, n, body, formal, false, err);
-
 		d->folded.bytes = s ? folded : d->folded.bytes;
 		if (s)
 			break;
@@ -237,7 +221,6 @@ static enum status build_graphs(struct draft *d, struct draft_node *n, struct er
 	const struct graph **list = arena_alloc(d->arena, 2 * sizeof *list);
 	const Onnx__GraphProto *body = graph_attr(n, "body");
 	enum status s;
-
 	n->n.subgraph = list;
 	if (n->n.op->id == OP_If)
 		return build_if(d, n, list, err);
@@ -251,7 +234,6 @@ static enum status build_graphs(struct draft *d, struct draft_node *n, struct er
 enum status branch_build(struct draft *d, struct error *err)
 {
 	enum status s = STATUS_OK;
-
 	for (size_t i = 0; i < d->n_nodes && !s; i++)
 		if (d->node[i]->fate == FATE_KEPT && d->node[i]->captured)
 			s = build_graphs(d, d->node[i], err);

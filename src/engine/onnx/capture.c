@@ -47,7 +47,6 @@ static void define_all(struct namemap *names, const Onnx__GraphProto *g)
 static enum status capture_name(struct capture *c, const struct locals *l, const char *name, struct error *err)
 {
 	int id;
-
 	if (!name || !name[0] || is_local(l, name) || namemap_get(c->seen, name) >= 0)
 		return STATUS_OK;
 	id = scope_find(c->n->scope, name);
@@ -69,7 +68,6 @@ static enum status capture_graph(
 static enum status capture_node(struct capture *c, const struct locals *l, const Onnx__NodeProto *p, struct error *err)
 {
 	enum status s = STATUS_OK;
-
 	for (size_t i = 0; i < p->n_input && !s; i++)
 		s = capture_name(c, l, p->input[i], err);
 	for (size_t i = 0; i < p->n_attribute && !s; i++)
@@ -83,7 +81,6 @@ static enum status capture_graph(
 {
 	struct locals l = {.parent = parent, .names = namemap_new()};
 	enum status s = STATUS_OK;
-
 	define_all(l.names, g);
 	for (size_t i = 0; i < g->n_node && !s; i++)
 		s = capture_node(c, &l, g->node[i], err);
@@ -99,7 +96,6 @@ enum status capture_outer(struct draft *d, struct draft_node *n, struct error *e
 	size_t n_file = (size_t)n->n.n_in;
 	enum status s = STATUS_OK;
 	int *in;
-
 	for (size_t i = 0; i < n->proto->n_attribute && !s; i++)
 		if (n->proto->attribute[i]->g)
 			s = capture_graph(&c, NULL, n->proto->attribute[i]->g, err);

@@ -48,7 +48,6 @@ static size_t declared_rank(Onnx__ValueInfoProto *const *v, size_t n, const char
 static size_t rank_of(const struct rule *rule, const Onnx__GraphProto *g, const Onnx__NodeProto *p)
 {
 	const Onnx__AttributeProto *kernel = proto_attribute(p, "kernel_shape");
-
 	if (kernel)
 		return kernel->n_ints + 2;
 	for (size_t i = 0; i < g->n_initializer && rule->weights && p->n_input > rule->weights; i++)
@@ -64,7 +63,6 @@ static Onnx__NodeProto *transpose(const Onnx__NodeProto *p, const char *what, si
 	int64_t perm[SHAPE_MAX_RANK] = {0};
 	char *name = str_format("%s/%s", proto_node_name(p), what);
 	Onnx__NodeProto *t = proto_node("Transpose", name, 1, 1);
-
 	free(name);
 	for (size_t i = 1; i < rank; i++)
 		perm[i] = (int64_t)(to_last ? i % (rank - 1) + 1 : i == 1 ? rank - 1 : i - 1);
@@ -81,7 +79,6 @@ static void set_text(char **field, const char *text)
 static void drop_flag(Onnx__NodeProto *p)
 {
 	size_t kept = 0;
-
 	for (size_t i = 0; i < p->n_attribute; i++)
 		if (strcmp(text_of(p->attribute[i]->name), FLAG) != 0)
 			p->attribute[kept++] = p->attribute[i];
@@ -96,7 +93,6 @@ static void take(struct proto_list *to, const Onnx__GraphProto *g, Onnx__NodePro
 	bool last = rule && (rule->always || proto_int(p, FLAG, 0));
 	size_t rank = last ? rank_of(rule, g, p) : 0;
 	Onnx__NodeProto *before, *after;
-
 	if (!rule || (last && (rank < 2 || rank > SHAPE_MAX_RANK))) { // the latter is refused where its attributes are read
 		proto_push(to, p);
 		return;
@@ -124,7 +120,6 @@ static void take(struct proto_list *to, const Onnx__GraphProto *g, Onnx__NodePro
 static void resolve_graph(Onnx__GraphProto *g)
 {
 	struct proto_list nodes = {0};
-
 	for (size_t i = 0; i < g->n_node; i++) {
 		for (size_t k = 0; k < g->node[i]->n_attribute; k++)
 			if (g->node[i]->attribute[k]->g)

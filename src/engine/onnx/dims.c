@@ -42,7 +42,6 @@ bool dims_next(struct dims_try *t)
 	    t->used_image ? next_in(image_sizes, sizeof image_sizes / sizeof image_sizes[0], t->image) : 0;
 	int64_t other =
 	    t->used_other ? next_in(other_sizes, sizeof other_sizes / sizeof other_sizes[0], t->other) : 0;
-
 	if (image && t->other == other_sizes[0])
 		*t = (struct dims_try){.image = image, .other = t->other};
 	else if (other)
@@ -56,7 +55,6 @@ bool dims_next(struct dims_try *t)
 static int64_t fixed_dim(const Onnx__TypeProto__Tensor *t, int i)
 {
 	const Onnx__TensorShapeProto__Dimension *dim = t->shape->dim[i];
-
 	return dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE && dim->dim_value > 0
 	           ? dim->dim_value
 	           : 0;
@@ -65,7 +63,6 @@ static int64_t fixed_dim(const Onnx__TypeProto__Tensor *t, int i)
 static const char *symbol(const Onnx__TypeProto__Tensor *t, int i)
 {
 	const Onnx__TensorShapeProto__Dimension *dim = t->shape->dim[i];
-
 	return dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && dim->dim_param
 	           ? dim->dim_param
 	           : "";
@@ -79,7 +76,6 @@ static bool is_channels(int64_t n)
 static void find_image(struct input_dims *in)
 {
 	int64_t c1, c3;
-
 	in->height = in->width = in->channel = -1;
 	if (!in->type->shape || in->type->shape->n_dim != 4)
 		return;
@@ -95,7 +91,6 @@ static const struct onnx_input_shape *given_shape(const struct onnx_options *opt
 {
 	for (int i = 0; opt && i < opt->n_shapes; i++) {
 		const char *for_name = opt->shape[i].name;
-
 		if (for_name && for_name[0] ? !strcmp(for_name, name) : is_main)
 			return &opt->shape[i];
 	}
@@ -106,10 +101,8 @@ static const struct onnx_input_shape *given_shape(const struct onnx_options *opt
 static int64_t metadata_size(const Onnx__ModelProto *m, bool width)
 {
 	int h = 0, w = 0;
-
 	for (size_t i = 0; i < m->n_metadata_props; i++) {
 		const Onnx__StringStringEntryProto *e = m->metadata_props[i];
-
 		if (e->key && e->value && !strcmp(e->key, "imgsz") && sscanf(e->value, "[%d, %d]", &h, &w) == 2)
 			return (width ? w : h) > 0 ? (width ? w : h) : 0;
 	}
@@ -120,7 +113,6 @@ static int64_t metadata_size(const Onnx__ModelProto *m, bool width)
 static int64_t given_dim(const struct input_dims *in, int i)
 {
 	int at = in->given ? i + in->given->rank - (int)in->type->shape->n_dim : -1;
-
 	return at >= 0 ? in->given->dim[at] : -1;
 }
 
@@ -135,7 +127,6 @@ static int64_t choose(
 {
 	bool image = i == in->height || i == in->width;
 	int64_t size;
-
 	if (i == 0 && in->type->shape->n_dim > 1 && !in->batched)
 		return 1;
 	if (given_dim(in, i) >= 0)
@@ -162,7 +153,6 @@ static int64_t choose(
 static const char *declared_text(const Onnx__TypeProto__Tensor *t, char *out, size_t size)
 {
 	struct str s = {0};
-
 	for (int i = 0; i < (int)t->shape->n_dim; i++) {
 		str_add(&s, i ? ", " : "[");
 		if (fixed_dim(t, i))
@@ -182,7 +172,6 @@ static enum status check_given(const struct input_dims *in, const char *name, st
 	const char *by = in->given_by ? in->given_by : "what is given";
 	int rank = in->type->shape ? (int)in->type->shape->n_dim : in->given->rank;
 	bool fits = rank == in->given->rank || rank == in->given->rank + 1;
-
 	for (int i = rank > 1; fits && in->type->shape && i < rank; i++)
 		fits = !fixed_dim(in->type, i) || fixed_dim(in->type, i) == given_dim(in, i);
 	if (fits && shape_count(in->given) >= 0)
@@ -198,7 +187,6 @@ static enum status choose_shape(struct shape *out, struct draft *d, const struct
     struct namemap *symbols, struct dims_try *t, struct error *err)
 {
 	enum status s = in->given ? check_given(in, name, err) : STATUS_OK;
-
 	if (s)
 		return s;
 	if (!in->type->shape) {
@@ -232,7 +220,6 @@ static enum status add_input(struct draft *d, const Onnx__ValueInfoProto *info, 
 	struct shape shape = {0};
 	enum status s;
 	int id;
-
 	if (!info->type || info->type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE || !info->type->tensor_type)
 		return error_set(err, STATUS_UNSUPPORTED, "input '%s' is not a tensor", name);
 	in.type = info->type->tensor_type;
@@ -259,7 +246,6 @@ static enum status add_input(struct draft *d, const Onnx__ValueInfoProto *info, 
 static bool is_image(const Onnx__ValueInfoProto *info)
 {
 	struct input_dims in = {0};
-
 	if (!info->type || info->type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE || !info->type->tensor_type)
 		return false;
 	in.type = info->type->tensor_type;
@@ -276,7 +262,6 @@ static bool is_listed(const struct namemap *names, const Onnx__ValueInfoProto *i
 static size_t main_input(const Onnx__GraphProto *g, const struct namemap *initializers)
 {
 	size_t first = g->n_input;
-
 	for (size_t i = g->n_input; i-- > 0;)
 		if (!is_listed(initializers, g->input[i]))
 			first = i;
@@ -292,14 +277,12 @@ enum status dims_inputs(struct draft *d, const Onnx__GraphProto *g, struct scope
 	struct namemap *initializers = namemap_new(), *symbols = namemap_new();
 	size_t main;
 	enum status s = STATUS_OK;
-
 	for (size_t i = 0; i < g->n_initializer; i++)
 		namemap_put(initializers, g->initializer[i]->name ? g->initializer[i]->name : "", 1);
 	main = main_input(g, initializers);
 	for (size_t i = 0; i < g->n_input && !s; i++)
 		if (!is_listed(initializers, g->input[i])) {
 			bool image = t->used_image, other = t->used_other;
-
 			t->used_image = t->used_other = false;
 			s = add_input(d, g->input[i], i == main, scope, opt, symbols, t, err);
 			t->guessed |= (uint64_t)(t->used_image || t->used_other) << (i & 63);
@@ -314,7 +297,6 @@ enum status dims_inputs(struct draft *d, const Onnx__GraphProto *g, struct scope
 static bool has_symbols(const Onnx__ValueInfoProto *info)
 {
 	const Onnx__TypeProto__Tensor *t = info->type ? info->type->tensor_type : NULL;
-
 	for (size_t i = 0; t && t->shape && i < t->shape->n_dim; i++)
 		if (!fixed_dim(t, (int)i))
 			return true;
@@ -324,10 +306,8 @@ static bool has_symbols(const Onnx__ValueInfoProto *info)
 void dims_report(const struct graph *g, const Onnx__GraphProto *proto, const struct dims_try *t)
 {
 	char text[160];
-
 	for (size_t i = 0; i < proto->n_input; i++) {
 		int id = proto->input[i]->name ? graph_find_value(g, proto->input[i]->name) : -1;
-
 		if (id < 0 || !g->value[id].is_input || !has_symbols(proto->input[i]))
 			continue;
 		shape_text(&g->value[id].shape, text, sizeof text);

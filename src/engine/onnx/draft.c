@@ -7,7 +7,6 @@
 struct draft *draft_new(const Onnx__ModelProto *model, struct externals *externals)
 {
 	struct draft *d = xcalloc(1, sizeof *d);
-
 	d->arena = arena_new();
 	d->model = model;
 	d->externals = externals;
@@ -19,7 +18,6 @@ struct draft *draft_new(const Onnx__ModelProto *model, struct externals *externa
 void draft_free(struct draft **dp)
 {
 	struct draft *d = *dp;
-
 	*dp = NULL;
 	if (!d)
 		return;
@@ -29,7 +27,6 @@ void draft_free(struct draft **dp)
 	for (size_t i = 0; i < d->n_nodes; i++)
 		for (int k = 0; k < d->node[i]->n.n_subgraphs; k++) {
 			struct graph *sub = (struct graph *)d->node[i]->n.subgraph[k];
-
 			graph_free(&sub);
 		}
 	for (size_t i = 0; i < d->n_scopes; i++)
@@ -48,7 +45,6 @@ void draft_free(struct draft **dp)
 struct scope *draft_scope(struct draft *d, struct scope *parent)
 {
 	struct scope *s = arena_alloc(d->arena, sizeof *s);
-
 	s->parent = parent;
 	s->names = namemap_new();
 	d->scopes = xgrow(d->scopes, &d->cap_scopes, d->n_scopes + 1, sizeof(struct scope *));
@@ -60,7 +56,6 @@ int scope_find(const struct scope *s, const char *name)
 {
 	for (; s; s = s->parent) {
 		int id = namemap_get(s->names, name);
-
 		if (id >= 0)
 			return id;
 	}
@@ -73,7 +68,6 @@ static const char *unique_name(struct draft *d, struct namemap *taken, const cha
 {
 	struct str s = {0};
 	const char *result;
-
 	str_add(&s, name);
 	for (int n = id; namemap_get(taken, str_text(&s)) >= 0; n++) {
 		str_clear(&s);
@@ -88,7 +82,6 @@ static const char *unique_name(struct draft *d, struct namemap *taken, const cha
 int draft_value_add(struct draft *d, const char *name)
 {
 	int id = (int)d->n_values;
-
 	d->value = xgrow(d->value, &d->cap_values, d->n_values + 1, sizeof(struct draft_value));
 	d->value[d->n_values++] = (struct draft_value){
 	    .name = unique_name(d, d->value_names, name, id),
@@ -101,7 +94,6 @@ int draft_value_add(struct draft *d, const char *name)
 void draft_set_constant(struct draft *d, int value, struct tensor *t)
 {
 	struct draft_value *v = &d->value[value];
-
 	if (v->constant)
 		tensor_drop(v->constant);
 	v->constant = arena_memdup(d->arena, t, sizeof *t);
@@ -113,7 +105,6 @@ void draft_set_constant(struct draft *d, int value, struct tensor *t)
 struct draft_node *draft_node_add(struct draft *d, const char *name)
 {
 	struct draft_node *n = arena_alloc(d->arena, sizeof *n);
-
 	n->n.name = unique_name(d, d->node_names, name, (int)d->n_nodes);
 	n->fate = FATE_KEPT;
 	d->node = xgrow(d->node, &d->cap_nodes, d->n_nodes + 1, sizeof(struct draft_node *));
@@ -125,7 +116,6 @@ void draft_move_nodes(struct draft *d, size_t first, size_t at)
 {
 	size_t n = d->n_nodes - first;
 	struct draft_node **moved = xmalloc((n + 1) * sizeof *moved);
-
 	memcpy(moved, d->node + first, n * sizeof *moved);
 	memmove(d->node + at + n, d->node + at, (first - at) * sizeof *moved);
 	memcpy(d->node + at, moved, n * sizeof *moved);
@@ -176,21 +166,18 @@ void draft_count_uses(struct draft *d)
 struct draft_value *draft_in(const struct draft *d, const struct draft_node *n, int input)
 {
 	int id = input < n->n.n_in ? draft_resolve(d, n->n.in[input]) : -1;
-
 	return id < 0 ? NULL : &d->value[id];
 }
 
 struct draft_value *draft_out(const struct draft *d, const struct draft_node *n, int output)
 {
 	int id = output < n->n.n_out ? n->n.out[output] : -1;
-
 	return id < 0 ? NULL : &d->value[id];
 }
 
 const struct tensor *draft_constant(const struct draft *d, const struct draft_node *n, int input)
 {
 	const struct draft_value *v = draft_in(d, n, input);
-
 	return v ? v->constant : NULL;
 }
 

@@ -23,7 +23,6 @@ struct externals *externals_new(const char *model_path, const struct bytes *mode
 {
 	struct externals *e = xcalloc(1, sizeof *e);
 	char *real = realpath(model_path, NULL);
-
 	e->dir[0] = file_dir(model_path);
 	e->dir[1] = file_dir(real ? real : model_path);
 	free(real);
@@ -34,7 +33,6 @@ struct externals *externals_new(const char *model_path, const struct bytes *mode
 void externals_free(struct externals **ep)
 {
 	struct externals *e = *ep;
-
 	*ep = NULL;
 	if (!e)
 		return;
@@ -56,7 +54,6 @@ static bool is_below(const char *dir, const char *path)
 	size_t n = real_dir ? strlen(real_dir) : 0;
 	bool below =
 	    real_dir && real && !strncmp(real, real_dir, n) && (real[n] == '/' || (n && real_dir[n - 1] == '/'));
-
 	free(real_dir);
 	free(real);
 	return below;
@@ -66,7 +63,6 @@ static bool is_below(const char *dir, const char *path)
 static bool is_file(const char *path)
 {
 	struct stat st;
-
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
@@ -75,7 +71,6 @@ static char *find_path(const struct externals *e, const char *location)
 {
 	char *path = file_join(e->dir[0], location), *other = file_join(e->dir[1], location);
 	bool use_other = !file_exists(path) && file_exists(other);
-
 	free(use_other ? path : other);
 	return use_other ? other : path;
 }
@@ -85,7 +80,6 @@ static enum status open_file(struct externals *e, const char *location, struct e
 	char *path = find_path(e, location);
 	struct external x = {0};
 	enum status s;
-
 	if (location[0] == '/' || !location[0])
 		s = error_set(
 		    err, STATUS_FORMAT, "external data '%s' must be a path below the model's directory", location);
@@ -120,10 +114,8 @@ enum status externals_get(
     const uint8_t **out, struct externals *e, const char *location, uint64_t offset, uint64_t size, struct error *err)
 {
 	const struct external *x = find(e, location);
-
 	if (!x) {
 		enum status s = open_file(e, location, err);
-
 		if (s)
 			return s;
 		x = find(e, location);

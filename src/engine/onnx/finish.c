@@ -17,7 +17,6 @@ struct finisher {
 static bool has_nan(const float *v, size_t n)
 {
 	int nan = 0;
-
 	for (; n >= 16; n -= 16, v += 16)
 		for (int i = 0; i < 16; i++)
 			nan |= isnan(v[i]);
@@ -39,7 +38,6 @@ static int final_value(struct finisher *f, int draft_id)
 	int from = draft_resolve(f->d, draft_id);
 	struct draft_value *v;
 	struct value *out;
-
 	if (from < 0)
 		return -1;
 	if (f->id[from] >= 0)
@@ -66,7 +64,6 @@ static int final_value(struct finisher *f, int draft_id)
 static int *final_values(struct finisher *f, const int *draft_ids, int n)
 {
 	int *out = arena_alloc(f->g->arena, ((size_t)n + 1) * sizeof(int));
-
 	for (int i = 0; i < n; i++)
 		out[i] = final_value(f, draft_ids[i]);
 	return out;
@@ -75,14 +72,12 @@ static int *final_values(struct finisher *f, const int *draft_ids, int n)
 static bool is_touched(const struct finisher *f, int draft_id)
 {
 	int from = draft_resolve(f->d, draft_id);
-
 	return from >= 0 && f->id[from] >= 0;
 }
 
 static void finish_node(struct finisher *f, struct draft_node *n)
 {
 	struct node *out = &f->g->node[f->g->n_nodes];
-
 	n->order = f->g->n_nodes++;
 	*out = n->n;
 	out->in = final_values(f, n->n.in, n->n.n_in);
@@ -108,16 +103,13 @@ static int destination(const struct draft_node *n)
 static void find_served(const struct draft *d)
 {
 	const struct draft_node **user = xcalloc(d->n_values + 1, sizeof *user);
-
 	for (size_t i = d->n_nodes; i-- > 0;) {
 		struct draft_node *n = d->node[i];
-
 		if (n->fate == FATE_FOLDED)
 			n->order = -1;
 		for (int k = 0; n->fate == FATE_FOLDED && k < n->n.n_out && n->order < 0; k++) {
 			int v = draft_resolve(d, n->n.out[k]);
 			const struct draft_node *u = v >= 0 ? user[v] : NULL;
-
 			if (u)
 				n->order = u->fate == FATE_FOLDED ? u->order : destination(u);
 		}
@@ -131,7 +123,6 @@ static void find_served(const struct draft *d)
 static void finish_origin(struct finisher *f, const struct draft_node *n)
 {
 	int i = f->g->n_origins++;
-
 	f->g->origin[i] = (struct origin){
 	    .name = n->n.name,
 	    .op_type = n->op_type,
@@ -160,7 +151,6 @@ static void link_consumers(struct graph *g)
 		for (int k = 0; k < g->node[i].n_in; k++)
 			if (g->node[i].in[k] >= 0) {
 				struct value *v = &g->value[g->node[i].in[k]];
-
 				v->consumer[v->n_consumers++] = i;
 			}
 }
@@ -168,7 +158,6 @@ static void link_consumers(struct graph *g)
 static void name_all(struct finisher *f)
 {
 	struct graph *g = f->g;
-
 	for (int i = 0; i < g->n_nodes; i++)
 		namemap_put(g->node_by_name, g->node[i].name, i);
 	for (size_t i = 0; i < f->d->n_values; i++)
@@ -181,7 +170,6 @@ static void read_metadata(struct graph *g, const Onnx__ModelProto *m)
 	g->metadata = arena_alloc(g->arena, (m->n_metadata_props + 1) * sizeof(struct metadata));
 	for (size_t i = 0; i < m->n_metadata_props; i++) {
 		const Onnx__StringStringEntryProto *e = m->metadata_props[i];
-
 		if (e->key && e->value)
 			g->metadata[g->n_metadata++] = (struct metadata){
 			    .key = arena_strdup(g->arena, e->key),
@@ -194,7 +182,6 @@ static void read_metadata(struct graph *g, const Onnx__ModelProto *m)
 static struct graph *new_graph(struct draft *d)
 {
 	struct graph *g = xcalloc(1, sizeof *g);
-
 	g->arena = d->arena;
 	d->arena = NULL;
 	g->value = arena_alloc(g->arena, (d->n_values + 1) * sizeof(struct value));
@@ -210,7 +197,6 @@ static struct graph *new_graph(struct draft *d)
 struct graph *draft_finish(struct draft *d)
 {
 	struct finisher f = {.d = d};
-
 	draft_count_uses(d);
 	f.g = new_graph(d);
 	f.id = xmalloc((d->n_values + 1) * sizeof(int));

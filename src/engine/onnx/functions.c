@@ -48,7 +48,6 @@ static const uint8_t *unknown_bytes(size_t *n, size_t *i, const ProtobufCMessage
 	for (; *i < m->n_unknown_fields; ++*i) {
 		const ProtobufCMessageUnknownField *f = &m->unknown_fields[*i];
 		size_t prefix = 0;
-
 		if (f->tag != tag || f->wire_type != PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED)
 			continue;
 		while (prefix < f->len && f->data[prefix++] & 0x80)
@@ -66,7 +65,6 @@ static Onnx__AttributeProto *default_of(const Onnx__FunctionProto *f, const char
 	const uint8_t *bytes;
 	struct error err;
 	size_t n;
-
 	for (size_t i = 0; (bytes = unknown_bytes(&n, &i, &f->base, FUNCTION_DEFAULTS)); i++) {
 		if (!wire_check(&onnx__attribute_proto__descriptor, bytes, n, text_of(f->name), &err))
 			(void)!wire_unpack((ProtobufCMessage **)&a, &onnx__attribute_proto__descriptor, bytes, n, text_of(f->name), &err);
@@ -84,7 +82,6 @@ static char *full_name(const char *domain, const char *name, const ProtobufCMess
 	struct str s = {0};
 	size_t i = 0, n = 0;
 	const uint8_t *overload = unknown_bytes(&n, &i, m, overload_tag);
-
 	str_addf(&s, "%s\n%s\n", domain_of(domain), text_of(name));
 	if (n)
 		str_addn(&s, (const char *)overload, n);
@@ -95,7 +92,6 @@ static char *full_name(const char *domain, const char *name, const ProtobufCMess
 static struct namemap *places(const Onnx__FunctionProto *f)
 {
 	struct namemap *m = namemap_new();
-
 	for (size_t i = f->n_output; i-- > 0;)
 		namemap_put(m, f->output[i], (int)(f->n_input + i));
 	for (size_t i = f->n_input; i-- > 0;)
@@ -111,7 +107,6 @@ static void index_functions(struct functions *of)
 		const Onnx__FunctionProto *f = of->m->functions[i];
 		char *name = full_name(f->domain, f->name, &f->base, FUNCTION_OVERLOAD);
 		int before = namemap_get(of->by_name, name);
-
 		of->at[i] = (struct known){.f = f, .alike = before < 0 ? 1 : of->at[before].alike + 1, .place = places(f)};
 		namemap_put(of->by_name, name, (int)i);
 		free(name);
@@ -130,7 +125,6 @@ static const struct known *find(const struct functions *of, const Onnx__NodeProt
 {
 	char *name = full_name(p->domain, p->op_type, &p->base, NODE_OVERLOAD);
 	int i = namemap_get(of->by_name, name);
-
 	free(name);
 	return i < 0 ? NULL : &of->at[i];
 }
@@ -151,7 +145,6 @@ static void rename_one(const struct call *c, char **name)
 	char *own = *name;
 	int i = own && own[0] ? namemap_get(c->known->place, own) : -1;
 	size_t at = (size_t)i, result = at - c->f->n_input;
-
 	if (!own || !own[0])
 		return;
 	if (i >= 0 && at < c->f->n_input)
@@ -168,7 +161,6 @@ static enum status adapt_node(const struct call *c, Onnx__NodeProto *n, struct e
 static enum status adapt_graph(const struct call *c, Onnx__GraphProto *g, struct error *err)
 {
 	enum status s = STATUS_OK;
-
 	for (size_t i = 0; i < g->n_input; i++)
 		rename_one(c, &g->input[i]->name);
 	for (size_t i = 0; i < g->n_output; i++)
@@ -209,10 +201,8 @@ static enum status adapt_attributes(const struct call *c, Onnx__NodeProto *n, st
 {
 	size_t kept = 0;
 	enum status s = STATUS_OK;
-
 	for (size_t i = 0; i < n->n_attribute; i++) {
 		Onnx__AttributeProto *a = n->attribute[i], *made = a;
-
 		if (!s && text_of(a->ref_attr_name)[0]) {
 			s = refer(&made, c, a, err);
 			if (!s)
@@ -232,7 +222,6 @@ static enum status adapt_attributes(const struct call *c, Onnx__NodeProto *n, st
 static enum status adapt_node(const struct call *c, Onnx__NodeProto *n, struct error *err)
 {
 	char *own = n->name;
-
 	for (size_t i = 0; i < n->n_input; i++)
 		rename_one(c, &n->input[i]);
 	for (size_t i = 0; i < n->n_output; i++)
@@ -248,7 +237,6 @@ static enum status adapt_node(const struct call *c, Onnx__NodeProto *n, struct e
 static enum status check_call(const struct call *c, struct error *err)
 {
 	int version = opset_of(c->of->m, "");
-
 	if (c->known->alike > 1)
 		return error_set(err, STATUS_UNSUPPORTED, "function %s is there %d times: inline it first (onnx.inliner)", text_of(c->f->name),
 		    c->known->alike);
@@ -276,7 +264,6 @@ static enum status count_node(struct made *made, size_t bytes, struct error *err
 static enum status expand(struct proto_list *to, const struct call *c, int depth, struct error *err)
 {
 	enum status s = check_call(c, err);
-
 	if (depth >= DEPTH_MAX_CALLS)
 		return error_set(err, STATUS_UNSUPPORTED, "function %s: calls are nested too deeply", text_of(c->f->name));
 	for (size_t i = 0; i < c->f->n_node && !s; i++) {
@@ -300,7 +287,6 @@ static enum status take_node(struct proto_list *to, struct functions *of, Onnx__
 {
 	struct call c = {.of = of, .known = find(of, p), .p = p, .prefix = text_of(p->name)[0] ? p->name : p->n_output ? p->output[0] : ""};
 	enum status s = STATUS_OK;
-
 	if (c.known) {
 		c.f = c.known->f;
 		s = expand(to, &c, depth, err);
@@ -319,7 +305,6 @@ static enum status inline_graph(struct functions *of, Onnx__GraphProto *g, int d
 	struct proto_list nodes = {0};
 	enum status s = STATUS_OK;
 	size_t taken = 0;
-
 	while (taken < g->n_node && !s)
 		s = take_node(&nodes, of, g->node[taken++], depth, err);
 	for (; taken < g->n_node; taken++) // after a failure the graph is freed as it is
@@ -332,7 +317,6 @@ enum status functions_inline(Onnx__ModelProto *m, struct error *err)
 {
 	struct functions of = {.m = m};
 	enum status s;
-
 	if (!m->n_functions)
 		return STATUS_OK;
 	index_functions(&of);

@@ -25,7 +25,6 @@ static enum status import_initializer(
 	char what[200];
 	int id;
 	enum status s = import_name(&id, d, scope, text_of(t->name), err);
-
 	if (s)
 		return s;
 	if (tensor_proto_type(t->data_type) == DT_NONE) {
@@ -44,7 +43,6 @@ static enum status import_initializers(
     struct draft *d, const Onnx__GraphProto *g, struct scope *scope, struct error *err)
 {
 	enum status s = STATUS_OK;
-
 	for (size_t i = 0; i < g->n_initializer && !s; i++)
 		s = import_initializer(d, scope, g->initializer[i], NULL, err);
 	for (size_t i = 0; i < g->n_sparse_initializer && !s; i++) {
@@ -59,7 +57,6 @@ static enum status find_op(struct draft *d, struct draft_node *n, const Onnx__No
 {
 	const char *domain = domain_of(p->domain);
 	int opset = opset_of(d->model, domain);
-
 	n->n.op = op_find(domain, n->op_type, opset);
 	if (n->n.op)
 		return STATUS_OK;
@@ -76,7 +73,6 @@ static void constant_form(Onnx__TensorProto *t, const Onnx__AttributeProto *a)
 {
 	bool is_float = !strcmp(a->name, "value_float") || !strcmp(a->name, "value_floats");
 	bool is_list = a->name[strlen(a->name) - 1] == 's';
-
 	t->has_data_type = true;
 	t->data_type = is_float ? ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT : ONNX__TENSOR_PROTO__DATA_TYPE__INT64;
 	t->n_float_data = is_float ? (is_list ? a->n_floats : 1) : 0;
@@ -92,7 +88,6 @@ static enum status constant_value(
 	static const char *const forms[] = {"value_float", "value_floats", "value_int", "value_ints"};
 	Onnx__TensorProto t = ONNX__TENSOR_PROTO__INIT;
 	int64_t length;
-
 	if (!strcmp(a->name, "value") && a->t)
 		return tensor_proto_read(out, a->t, d->externals, n->n.name, err);
 	if (!strcmp(a->name, "sparse_value") && a->sparse_tensor)
@@ -120,7 +115,6 @@ static enum status import_constant(struct draft *d, struct draft_node *n, const 
 {
 	struct tensor value;
 	enum status s;
-
 	if (p->n_attribute != 1 || !p->attribute[0]->name || !p->attribute[0]->name[0] || n->n.n_out != 1 ||
 	    n->n.out[0] < 0)
 		return error_set(
@@ -140,7 +134,6 @@ static enum status import_outputs(
     struct draft *d, struct draft_node *n, const Onnx__NodeProto *p, struct scope *scope, struct error *err)
 {
 	enum status s;
-
 	n->n.n_out = n->n_out_names = (int)p->n_output;
 	n->n.out = arena_alloc(d->arena, (p->n_output + 1) * sizeof(int));
 	n->out_name = arena_alloc(d->arena, (p->n_output + 1) * sizeof(char *));
@@ -162,7 +155,6 @@ static enum status check_arity(const struct draft_node *n, size_t n_in, size_t n
 	const struct op *op = n->n.op;
 	bool bad_in = (int)n_in < op->in_min || (op->in_max >= 0 && (int)n_in > op->in_max);
 	bool bad_out = (int)n_out < op->out_min || (op->out_max >= 0 && (int)n_out > op->out_max);
-
 	if (bad_in || bad_out)
 		return error_set(err, STATUS_FORMAT, "node %s (%s) cannot have %zu %s", n->n.name, n->op_type,
 		    bad_in ? n_in : n_out, bad_in ? "inputs" : "outputs");
@@ -184,7 +176,6 @@ static enum status import_node(
 	char name[300];
 	struct draft_node *n;
 	enum status s;
-
 	snprintf(name, sizeof name, "%.200s_%zu", type, index);
 	n = draft_node_add(d, p->name && p->name[0] ? p->name : name);
 	n->op_type = arena_strdup(d->arena, type);
@@ -215,9 +206,7 @@ static int elements_in(const struct draft *d, const struct draft_node *n, int in
 static void tell_elements(struct draft *d, struct draft_node *n)
 {
 	struct quantize_attrs *q = (struct quantize_attrs *)n->n.attrs;
-
 	int elements = 0;
-
 	if (n->n.op->id == OP_CastLike) {
 		((struct cast_attrs *)n->n.attrs)->to = elements = elements_in(d, n, 1);
 	} else if (n->n.op->id == OP_QuantizeLinear) {
@@ -231,7 +220,6 @@ static void tell_elements(struct draft *d, struct draft_node *n)
 enum status import_readable(const struct draft *d, const struct draft_node *n, int id, const char *name, struct error *err)
 {
 	const char *unread = d->value[id].unread;
-
 	if (!unread)
 		return STATUS_OK;
 	return error_set(err, STATUS_UNSUPPORTED, "node %s (%s): '%s', which it reads, has elements of type %s: nothing is computed with them",
@@ -242,7 +230,6 @@ static enum status import_inputs(struct draft *d, struct draft_node *n, struct e
 {
 	const Onnx__NodeProto *p = n->proto;
 	enum status s = STATUS_OK;
-
 	n->n.n_in = (int)p->n_input;
 	n->n.in = arena_alloc(d->arena, (p->n_input + 1) * sizeof(int));
 	for (int i = 0; i < n->n.n_in && !s; i++) {
@@ -264,7 +251,6 @@ enum status import_graph(struct draft *d, const Onnx__GraphProto *g, struct scop
 {
 	size_t first = d->n_nodes;
 	enum status s = import_initializers(d, g, scope, err);
-
 	for (size_t i = 0; i < g->n_node && !s; i++)
 		s = import_node(d, g->node[i], i, scope, err);
 	for (size_t i = first; i < d->n_nodes && !s; i++)

@@ -15,7 +15,6 @@
 static struct tensor view_of(const struct draft_value *v)
 {
 	struct tensor t = {.type = v->type, .shape = v->shape};
-
 	if (v->constant)
 		t.data = v->constant->data;
 	return t;
@@ -34,7 +33,6 @@ static bool has_room(const struct draft *d, int64_t bytes)
 bool infer_takes(struct draft *d, int64_t bytes)
 {
 	bool takes = has_room(d, bytes);
-
 	d->folded.bytes += takes ? bytes : 0;
 	return takes;
 }
@@ -42,7 +40,6 @@ bool infer_takes(struct draft *d, int64_t bytes)
 static int64_t output_bytes(const struct node *n, const struct tensor *out)
 {
 	int64_t total = 0;
-
 	for (int i = 0; i < n->n_out; i++)
 		total += shape_count(&out[i].shape) * (int64_t)dtype_size(out[i].type);
 	return total;
@@ -52,7 +49,6 @@ static int64_t output_bytes(const struct node *n, const struct tensor *out)
 static bool takes_work(struct draft *d, const struct node *n, const struct tensor *const *in, const struct tensor *out)
 {
 	int64_t work = reads_shape_only(n->op) ? 0 : eval_work(n, in, out);
-
 	if (work > FOLD_WORK_MAX || work > FOLD_WORK_TOTAL_MAX - d->folded.work)
 		return false;
 	d->folded.work += work;
@@ -63,7 +59,6 @@ static bool may_fold(
     struct draft *d, const struct node *n, const struct tensor *const *in, const struct tensor *out)
 {
 	int64_t bytes = output_bytes(n, out);
-
 	if (!n->n_in || n->n_subgraphs || n->op->id == OP_QuantizeLinear || !has_room(d, bytes))
 		return false;
 	for (int i = 0; i < n->n_in && !reads_shape_only(n->op); i++)
@@ -76,7 +71,6 @@ static enum status fold(
     struct draft *d, const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	enum status s = op_finish(n, in, out, 1, err);
-
 	for (int i = 0; i < n->n_out && !s; i++) {
 		if (n->out[i] < 0) {
 			tensor_drop(&out[i]);
@@ -101,7 +95,6 @@ static void set_types(struct draft *d, const struct node *n, const struct tensor
 static enum status check_shapes(const struct node *n, const struct tensor *out, struct error *err)
 {
 	char text[160];
-
 	for (int i = 0; i < n->n_out; i++)
 		if (n->out[i] >= 0 && out[i].shape.rank >= 0 && shape_count(&out[i].shape) < 0)
 			return error_set(err, STATUS_UNSUPPORTED,
@@ -117,7 +110,6 @@ static enum status infer_known(
 	int64_t work = LOOP_WORK_MAX - d->folded.loop_work;
 	struct eval_limits before = eval_limit((struct eval_limits){.work = &work});
 	enum status s = n->n.op->shape(&n->n, in, out, err);
-
 	eval_limit(before);
 	d->folded.loop_work = LOOP_WORK_MAX - (work < 0 ? 0 : work);
 	if (s == STATUS_UNSUPPORTED && !err->text[0])
@@ -158,10 +150,8 @@ static enum status infer_node(struct draft *d, struct draft_node *n, struct erro
 	const struct tensor **in = xcalloc((size_t)n->n.n_in + 1, sizeof *in);
 	bool known = true;
 	enum status s = STATUS_OK;
-
 	for (int i = 0; i < n->n.n_in; i++) {
 		const struct draft_value *v = draft_in(d, n, i);
-
 		if (!v)
 			continue;
 		known = known && v->shape.rank >= 0;
@@ -182,10 +172,8 @@ static enum status infer_node(struct draft *d, struct draft_node *n, struct erro
 enum status infer_draft(struct draft *d, struct error *err)
 {
 	enum status s = STATUS_OK;
-
 	for (size_t i = 0; i < d->n_nodes && !s; i++) {
 		struct draft_node *n = d->node[i];
-
 		if (n->fate != FATE_KEPT || (n->n.n_out && all_folded(d, &n->n)))
 			continue;
 		if (!n->captured || n->n.n_subgraphs) // a node with graphs inside waits until they are built

@@ -28,7 +28,6 @@ static void *hash_file(void *arg)
 {
 	struct hasher *h = arg;
 	struct sha256 *sum = sha256_begin();
-
 	for (size_t at = 0, step; at < h->file->size; at += step) {
 		step = h->file->size - at < HASHED_AT_ONCE ? h->file->size - at : HASHED_AT_ONCE;
 		sha256_add(sum, h->file->data + at, step);
@@ -58,7 +57,6 @@ static enum status load_once(struct graph **out, const Onnx__ModelProto *m, stru
 	struct draft *d = draft_new(m, externals);
 	struct scope *scope = draft_scope(d, NULL);
 	enum status s = dims_inputs(d, m->graph, scope, opt, t, err);
-
 	if (!s)
 		s = import_graph(d, m->graph, scope, err);
 	if (!s)
@@ -80,7 +78,6 @@ static enum status load_trying(struct graph **out, const Onnx__ModelProto *m, st
 	struct error again;
 	bool shape_failed;
 	enum status first = load_once(out, m, externals, opt, &t, &shape_failed, err), s = first;
-
 	while (s && shape_failed && dims_next(&t))
 		s = load_once(out, m, externals, opt, &t, &shape_failed, &again);
 	if (s)
@@ -104,7 +101,6 @@ enum status onnx_load(struct graph **out, const char *path, const struct onnx_op
 	struct externals *externals = NULL;
 	struct model_file model = {0};
 	enum status s = file_map(&file, path, err);
-
 	*out = NULL;
 	if (s)
 		return s;
@@ -143,7 +139,6 @@ enum status onnx_read_tensor(struct tensor *out, char **name, const char *path, 
 	struct bytes file = {0};
 	Onnx__TensorProto *t = NULL;
 	enum status s = file_map(&file, path, err);
-
 	*out = (struct tensor){0};
 	if (!s)
 		s = wire_check(&onnx__tensor_proto__descriptor, file.data, file.size, path, err);

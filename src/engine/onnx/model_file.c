@@ -31,7 +31,6 @@ enum { LENGTH_BYTES = 5 }; // with leading zeros, so that the length may be writ
 static void begin_message(struct slim *s, unsigned number, size_t *at)
 {
 	uint8_t head[1 + LENGTH_BYTES] = {(uint8_t)(number << 3 | 2)};
-
 	add(s, head, sizeof head);
 	*at = s->n;
 }
@@ -39,7 +38,6 @@ static void begin_message(struct slim *s, unsigned number, size_t *at)
 static void end_message(struct slim *s, size_t at)
 {
 	uint64_t size = s->n - at;
-
 	for (int i = 0; i < LENGTH_BYTES; i++, size >>= 7)
 		s->bytes[at - LENGTH_BYTES + (size_t)i] = (uint8_t)((size & 0x7f) | (i < LENGTH_BYTES - 1 ? 0x80 : 0));
 }
@@ -49,7 +47,6 @@ static struct payload payload_of(const uint8_t *p, const uint8_t *end)
 {
 	struct payload last = {0};
 	struct wire_field f;
-
 	while (p < end && !wire_next(&f, &p, end))
 		if (f.has_bytes && f.number == TENSOR_RAW_DATA)
 			last = (struct payload){f.data, f.size};
@@ -60,7 +57,6 @@ static void slim_tensor(struct slim *s, const uint8_t *p, const uint8_t *end)
 {
 	struct payload payload = payload_of(p, end);
 	struct wire_field f;
-
 	while (p < end && !wire_next(&f, &p, end))
 		if (!payload.size || !f.has_bytes || f.number != TENSOR_RAW_DATA)
 			add(s, f.start, (size_t)(p - f.start));
@@ -72,7 +68,6 @@ static void slim_graph(struct slim *s, const uint8_t *p, const uint8_t *end)
 {
 	struct wire_field f;
 	size_t at;
-
 	while (p < end && !wire_next(&f, &p, end)) {
 		if (!f.has_bytes || f.number != GRAPH_INITIALIZER) {
 			add(s, f.start, (size_t)(p - f.start));
@@ -88,7 +83,6 @@ static void slim_model(struct slim *s, const uint8_t *p, const uint8_t *end)
 {
 	struct wire_field f;
 	size_t at;
-
 	while (p < end && !wire_next(&f, &p, end)) {
 		if (!f.has_bytes || f.number != MODEL_GRAPH) {
 			add(s, f.start, (size_t)(p - f.start));
@@ -105,7 +99,6 @@ static void lend(struct model_file *m, const struct slim *s)
 	m->lent = xcalloc(s->n_initializers + 1, sizeof *m->lent);
 	for (size_t i = 0; i < s->n_initializers; i++) {
 		Onnx__TensorProto *t = m->proto->graph->initializer[i];
-
 		if (!s->of[i].size)
 			continue;
 		t->has_raw_data = true;
@@ -118,7 +111,6 @@ enum status model_file_unpack(struct model_file *out, const struct bytes *file, 
 {
 	struct slim slim = {0};
 	enum status s = wire_check(&onnx__model_proto__descriptor, file->data, file->size, path, err);
-
 	*out = (struct model_file){0};
 	if (s)
 		return s;

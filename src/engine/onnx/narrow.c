@@ -6,7 +6,6 @@
 static void from_bytes(float *out, const uint8_t *in, size_t n, int type)
 {
 	float value[256];
-
 	minifloat_values(value, type);
 	for (size_t i = 0; i < n; i++)
 		out[i] = value[in[i]];
@@ -45,7 +44,6 @@ static int nibble(const uint8_t *in, size_t i)
 void narrow_e2m1(void *out, const void *in, size_t n)
 {
 	float value[256];
-
 	minifloat_values(value, MINIFLOAT_E2M1);
 	for (size_t i = 0; i < n; i++)
 		((float *)out)[i] = value[nibble(in, i)];

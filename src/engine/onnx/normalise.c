@@ -34,7 +34,6 @@ enum status normalise_outputs(struct draft *d, const Onnx__GraphProto *g, struct
 	for (size_t i = 0; i < g->n_output; i++) {
 		const char *name = g->output[i]->name ? g->output[i]->name : "";
 		int id = scope_find(scope, name);
-
 		if (id < 0)
 			return error_set(err, STATUS_FORMAT, "output '%s' is not computed by any node", name);
 		if (d->value[id].unread)
@@ -52,7 +51,6 @@ static enum status settle_branches(struct draft *d, struct error *err)
 {
 	bool changed = true;
 	enum status s = STATUS_OK;
-
 	for (int round = 0; changed && !s; round++) {
 		s = round < ROUNDS_MAX ? branch_inline(d, &changed, err)
 		                       : error_set(err, STATUS_UNSUPPORTED, "If nodes are nested too deeply");
@@ -67,7 +65,6 @@ static enum status settle_branches(struct draft *d, struct error *err)
 enum status normalise_draft(struct draft *d, struct error *err)
 {
 	enum status s = infer_draft(d, err);
-
 	if (!s)
 		s = settle_branches(d, err);
 	for (size_t i = 0; i < sizeof passes / sizeof passes[0] && !s; i++)

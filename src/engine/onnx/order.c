@@ -25,7 +25,6 @@ static struct draft_node *producer_in(const struct draft *d, const struct draft_
 {
 	const struct draft_value *v = draft_in(d, n, input);
 	struct draft_node *p = v ? v->producer : NULL;
-
 	return p && (size_t)p->order >= first && d->node[p->order] == p ? p : NULL;
 }
 
@@ -34,7 +33,6 @@ static bool is_sorted(const struct draft *d, size_t first)
 	for (size_t i = first; i < d->n_nodes; i++)
 		for (int k = 0; k < d->node[i]->n.n_in; k++) {
 			const struct draft_node *p = producer_in(d, d->node[i], k, first);
-
 			if (p && p->order >= (int)i)
 				return false;
 		}
@@ -44,7 +42,6 @@ static bool is_sorted(const struct draft *d, size_t first)
 static void heap_push(struct sorter *s, struct draft_node *n)
 {
 	size_t at = s->n_heap++;
-
 	for (; at && s->heap[(at - 1) / 2]->order > n->order; at = (at - 1) / 2)
 		s->heap[at] = s->heap[(at - 1) / 2];
 	s->heap[at] = n;
@@ -54,7 +51,6 @@ static struct draft_node *heap_pop(struct sorter *s)
 {
 	struct draft_node *top = s->heap[0], *last = s->heap[--s->n_heap];
 	size_t at = 0;
-
 	for (size_t child = 1; child < s->n_heap; child = 2 * at + 1) {
 		if (child + 1 < s->n_heap && s->heap[child + 1]->order < s->heap[child]->order)
 			child++;
@@ -73,7 +69,6 @@ static struct draft_node **link_users(struct sorter *s)
 	struct draft *d = s->d;
 	size_t total = 0;
 	struct draft_node **block, **free_from, *p;
-
 	for (size_t i = s->first; i < d->n_nodes; i++)
 		for (int k = 0; k < d->node[i]->n.n_in; k++)
 			if ((p = producer_in(d, d->node[i], k, s->first))) {
@@ -102,7 +97,6 @@ static void sort(struct sorter *s)
 	while (s->n_heap) {
 		struct draft_node *node = heap_pop(s);
 		const struct entry *e = entry_of(s, node);
-
 		s->sorted[s->n_sorted++] = node;
 		for (int k = 0; k < e->n_users; k++)
 			if (!--entry_of(s, e->users[k])->missing)
@@ -122,7 +116,6 @@ static enum status sort_all(struct draft *d, size_t first, struct error *err)
 	};
 	struct draft_node **block = link_users(&s);
 	enum status status = STATUS_OK;
-
 	sort(&s);
 	for (size_t i = 0; i < n && s.n_sorted < n && !status; i++)
 		if (s.entry[i].missing)

@@ -7,12 +7,10 @@
 bool pass_on(struct draft *d, int to, int from)
 {
 	struct draft_value *a = &d->value[to], *b;
-
 	from = draft_resolve(d, from);
 	b = &d->value[from];
 	if (a->is_output) {
 		const char *name = a->name;
-
 		if (b->is_input || b->is_output || b->constant || !b->producer)
 			return false;
 		a->name = b->name;
@@ -31,7 +29,6 @@ enum status pass_copy_constant(
 {
 	struct tensor t;
 	enum status s = tensor_copy(&t, value, err);
-
 	if (s)
 		return s;
 	*out = draft_value_add(d, name);
@@ -43,7 +40,6 @@ enum status pass_new_vector(int *out, struct draft *d, const char *name, int64_t
 {
 	struct tensor t = {.type = DT_F32, .shape = shape_of(1, &n)};
 	enum status s = tensor_alloc(&t, NULL, err);
-
 	if (s)
 		return s;
 	memset(t.data, 0, tensor_bytes(&t));
@@ -56,7 +52,6 @@ void pass_set_input(struct draft *d, struct draft_node *n, int i, int value)
 {
 	if (i >= n->n.n_in) {
 		int *in = arena_alloc(d->arena, ((size_t)i + 1) * sizeof(int));
-
 		for (int k = 0; k < i; k++)
 			in[k] = k < n->n.n_in ? n->n.in[k] : -1;
 		n->n.in = in;
@@ -68,7 +63,6 @@ void pass_set_input(struct draft *d, struct draft_node *n, int i, int value)
 void *pass_become(struct draft *d, struct node *n, const char *op, int opset)
 {
 	void *attrs;
-
 	n->op = op_find("", op, opset);
 	n->attrs = attrs = attr_defaults(d, n->op);
 	return attrs;
@@ -77,7 +71,6 @@ void *pass_become(struct draft *d, struct node *n, const char *op, int opset)
 void pass_add_node(struct draft *d, const char *name, const char *op, int opset, const int *in, int n_in, int out)
 {
 	struct draft_node *n = draft_node_add(d, name);
-
 	pass_become(d, &n->n, op, opset);
 	n->op_type = n->n.op->name;
 	n->n.in = arena_memdup(d->arena, in, (size_t)n_in * sizeof *in);
@@ -91,7 +84,6 @@ const char *pass_name(struct draft *d, const struct draft_node *n, const char *s
 {
 	struct str s = {0};
 	const char *name;
-
 	str_addf(&s, "%s_%s", n->n.name, suffix);
 	name = arena_strdup(d->arena, str_text(&s));
 	str_done(&s);
@@ -101,7 +93,6 @@ const char *pass_name(struct draft *d, const struct draft_node *n, const char *s
 static bool is_folded(const struct draft *d, const struct draft_node *n)
 {
 	bool any = false;
-
 	for (int i = 0; i < n->n.n_out; i++) {
 		if (n->n.out[i] < 0)
 			continue;

@@ -14,7 +14,6 @@ struct norm {
 static bool read_norm(struct norm *out, const struct draft *d, const struct draft_node *n)
 {
 	const struct tensor *t[5] = {0};
-
 	for (int i = 1; i < 5; i++) {
 		t[i] = draft_constant(d, n, i);
 		if (!t[i] || t[i]->type != DT_F32 || tensor_count(t[i]) != tensor_count(t[1]))
@@ -48,7 +47,6 @@ static bool find_axis(struct weight_axis *a, const struct draft_node *n, const s
 	const struct gemm_attrs *gemm = n->n.attrs;
 	const struct conv_attrs *conv = n->n.attrs;
 	int64_t count = shape_count(w);
-
 	if (count <= 0 || w->rank < 2)
 		return false;
 	switch (n->n.op->id) {
@@ -71,7 +69,6 @@ static void scale_weight(float *w, const struct weight_axis *a, const struct nor
 {
 	for (int64_t i = 0; i < a->outer * a->channels; i++) {
 		float g = gain(b, i % a->channels);
-
 		for (int64_t k = 0; k < a->inner; k++)
 			w[i * a->inner + k] *= g;
 	}
@@ -84,7 +81,6 @@ static enum status fold_into(
 	const struct tensor *old_bias = draft_constant(d, n, 2);
 	int weight, bias;
 	enum status s = pass_copy_constant(&weight, d, pass_name(d, n, "weight"), draft_constant(d, n, 1), err);
-
 	if (!s)
 		s = pass_new_vector(&bias, d, pass_name(d, n, "bias"), b->channels, err);
 	if (s)
@@ -106,7 +102,6 @@ static struct draft_node *host_of(
 	struct draft_node *host = x->producer;
 	const struct tensor *w = host && host->fate == FATE_KEPT ? draft_constant(d, host, 1) : NULL;
 	const struct tensor *bias = w ? draft_constant(d, host, 2) : NULL;
-
 	if (!w || w->type != DT_F32 || x->uses != 1 || !find_axis(axis, host, &w->shape) ||
 	    axis->channels != b->channels)
 		return NULL;
@@ -128,7 +123,6 @@ static bool is_untrained(const struct norm *b)
 static void keep_statistics(struct draft *d, struct node *n, const struct norm *b)
 {
 	float *trained;
-
 	if (is_untrained(b))
 		return;
 	trained = arena_alloc(d->arena, 2 * (size_t)b->channels * sizeof *trained);
@@ -147,7 +141,6 @@ static enum status to_conv(struct draft *d, struct draft_node *n, const struct n
 	struct tensor w = {.type = DT_F32, .shape = {.rank = x->rank, .dim = {b->channels, 1, 1, 1}}};
 	int weight, bias;
 	enum status s = tensor_alloc(&w, NULL, err);
-
 	if (s)
 		return s;
 	weight = draft_value_add(d, pass_name(d, n, "weight"));
@@ -176,7 +169,6 @@ static enum status fold_norm(struct draft *d, struct draft_node *n, struct error
 	struct norm b;
 	struct draft_node *host;
 	enum status s;
-
 	if (!x || !read_norm(&b, d, n) || x->shape.rank < 2 || x->shape.dim[1] != b.channels)
 		return STATUS_OK;
 	host = host_of(&axis, d, n, &b);
@@ -195,7 +187,6 @@ static enum status fold_norm(struct draft *d, struct draft_node *n, struct error
 enum status pass_batchnorm(struct draft *d, struct error *err)
 {
 	enum status s = STATUS_OK;
-
 	draft_count_uses(d);
 	for (size_t i = 0; i < d->n_nodes && !s; i++)
 		if (d->node[i]->fate == FATE_KEPT && d->node[i]->n.op->id == OP_BatchNormalization)

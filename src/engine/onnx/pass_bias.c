@@ -17,7 +17,6 @@ static bool is_bias(const struct shape *c, const struct shape *y)
 static bool takes_bias(const struct draft *d, const struct draft_node *host)
 {
 	const struct tensor *w = draft_constant(d, host, 1);
-
 	if (host->fate != FATE_KEPT || !w || w->type != DT_F32 || draft_in(d, host, 2))
 		return false;
 	if (host->n.op->id == OP_Gemm)
@@ -30,7 +29,6 @@ static enum status take_bias(
 {
 	int bias;
 	enum status s = pass_copy_constant(&bias, d, pass_name(d, host, "bias"), c, err);
-
 	if (s)
 		return s;
 	d->value[bias].shape = d->value[bias].constant->shape = (struct shape){.rank = 1, .dim = {tensor_count(c)}};
@@ -46,7 +44,6 @@ static enum status fuse_add(struct draft *d, struct draft_node *add, int side, b
 	const struct draft_value *x = draft_in(d, add, side), *y = draft_out(d, add, 0);
 	const struct tensor *c = draft_constant(d, add, 1 - side);
 	struct draft_node *host = x ? x->producer : NULL;
-
 	*done = host && takes_bias(d, host) && y && c && c->type == DT_F32 && x->uses == 1 && x->shape.rank > 1 &&
 	        shape_equal(&x->shape, &y->shape) && is_bias(&c->shape, &x->shape);
 	return *done ? take_bias(d, host, add, c, err) : STATUS_OK;
@@ -56,7 +53,6 @@ enum status pass_bias(struct draft *d, struct error *err)
 {
 	enum status s = STATUS_OK;
 	bool done;
-
 	draft_count_uses(d);
 	for (size_t i = 0; i < d->n_nodes && !s; i++) {
 		if (d->node[i]->fate != FATE_KEPT || d->node[i]->n.op->id != OP_Add)

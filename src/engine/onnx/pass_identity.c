@@ -70,7 +70,6 @@ static bool is_rounding(const struct draft *d, const struct draft_node *n)
 static bool passes_on(const struct draft *d, const struct draft_node *n)
 {
 	const struct draft_value *in = draft_in(d, n, 0), *out = draft_out(d, n, 0);
-
 	for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
 		if (rules[i].op == n->n.op->id)
 			return in && out && has_one_output(d, n) && holds(rules[i].when, in, out) && !is_rounding(d, n);
@@ -83,7 +82,6 @@ enum status pass_identity(struct draft *d, struct error *err)
 	draft_count_uses(d);
 	for (size_t i = 0; i < d->n_nodes; i++) {
 		struct draft_node *n = d->node[i];
-
 		if (n->fate == FATE_KEPT && passes_on(d, n) && pass_on(d, n->n.out[0], n->n.in[0]))
 			draft_remove(n, draft_in(d, n, 0)->producer);
 	}

@@ -28,7 +28,6 @@ static void add_bias(struct draft *d, size_t at, int bias)
 {
 	struct draft_node *n = d->node[at];
 	int y = n->n.out[0], product = draft_value_add(d, pass_name(d, n, "product"));
-
 	d->value[product].type = d->value[y].type;
 	d->value[product].shape = d->value[y].shape;
 	d->value[product].producer = n;
@@ -44,7 +43,6 @@ static enum status to_matmul(struct draft *d, size_t at, struct error *err)
 	struct tensor w;
 	int weight, bias = n->n.n_in > BIAS ? draft_resolve(d, n->n.in[BIAS]) : -1;
 	enum status s = STATUS_OK;
-
 	if (!read_constants(in, d, n) || n->n.out[0] < 0 || !(attr_number(&n->n, "bits") >= 1) ||
 	    !infer_takes(d, float_bytes(&n->n, in[WEIGHTS])))
 		return STATUS_OK;
@@ -64,7 +62,6 @@ static enum status to_matmul(struct draft *d, size_t at, struct error *err)
 enum status pass_nbits(struct draft *d, struct error *err)
 {
 	enum status s = STATUS_OK;
-
 	for (size_t i = 0; i < d->n_nodes && !s; i++)
 		if (d->node[i]->fate == FATE_KEPT && d->node[i]->n.op->id == OP_MatMulNBits)
 			s = to_matmul(d, i, err);

@@ -16,7 +16,6 @@ const Onnx__AttributeProto *proto_attribute(const Onnx__NodeProto *p, const char
 int64_t proto_int(const Onnx__NodeProto *p, const char *name, int64_t absent)
 {
 	const Onnx__AttributeProto *a = proto_attribute(p, name);
-
 	return a ? a->i : absent;
 }
 
@@ -41,7 +40,6 @@ int64_t *proto_constant_ints(size_t *n, int *rank, const struct proto_constants 
 	struct tensor t;
 	struct error err;
 	int64_t *v = NULL;
-
 	*n = list ? list->n_ints : 1;
 	*rank = list != NULL;
 	if (list || one) {
@@ -65,7 +63,6 @@ bool proto_constant_int(int64_t *v, const struct proto_constants *c, const char 
 	int rank;
 	int64_t *list = proto_constant_ints(&n, &rank, c, name);
 	bool one = list && n == 1;
-
 	if (one)
 		*v = list[0];
 	free(list);

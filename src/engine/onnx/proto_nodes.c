@@ -21,7 +21,6 @@ void proto_replace(Onnx__GraphProto *g, struct proto_list *l)
 Onnx__NodeProto *proto_node(const char *op, const char *name, size_t n_in, size_t n_out)
 {
 	Onnx__NodeProto *p = xmalloc(sizeof *p);
-
 	onnx__node_proto__init(p);
 	p->op_type = xstrdup(op);
 	p->name = xstrdup(name);
@@ -40,7 +39,6 @@ const char *proto_node_name(const Onnx__NodeProto *p)
 static Onnx__AttributeProto *proto_add_attribute(Onnx__NodeProto *p, const char *name, Onnx__AttributeProto__AttributeType type)
 {
 	Onnx__AttributeProto *a = xmalloc(sizeof *a);
-
 	onnx__attribute_proto__init(a);
 	a->name = xstrdup(name);
 	a->has_type = true;
@@ -52,7 +50,6 @@ static Onnx__AttributeProto *proto_add_attribute(Onnx__NodeProto *p, const char 
 void proto_add_int(Onnx__NodeProto *p, const char *name, int64_t v)
 {
 	Onnx__AttributeProto *a = proto_add_attribute(p, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT);
-
 	a->has_i = true;
 	a->i = v;
 }
@@ -60,7 +57,6 @@ void proto_add_int(Onnx__NodeProto *p, const char *name, int64_t v)
 void proto_add_ints(Onnx__NodeProto *p, const char *name, const int64_t *v, size_t n)
 {
 	Onnx__AttributeProto *a = proto_add_attribute(p, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
-
 	a->ints = xcalloc(n + 1, sizeof *a->ints);
 	memcpy(a->ints, v, n * sizeof *v);
 	a->n_ints = n;

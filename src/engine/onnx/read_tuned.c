@@ -8,7 +8,6 @@ static bool take_constant(struct tensor *out, struct key *k, const struct graph 
 {
 	const struct tensor *x = ours >= 0 ? g->value[ours].constant : NULL, *y = theirs >= 0 ? file->value[theirs].constant : NULL;
 	struct error ignored;
-
 	if (!x || !y || y->type != DT_F32 || x->type != DT_F32 || !shape_equal(&x->shape, &y->shape) || tensor_copy(out, y, &ignored))
 		return false;
 	*k = tensor_key(out);
@@ -19,7 +18,6 @@ static enum status read_node(struct tuning *t, const struct graph *g, const stru
 {
 	char *name = strchr(line, ' ');
 	struct tuned one = {0};
-
 	if (name)
 		*name++ = '\0';
 	int ours = name ? graph_find_node(g, name) : -1, theirs = name ? graph_find_node(file, name) : -1;
@@ -46,7 +44,6 @@ enum status onnx_read_tuned(struct tuning **out, const struct graph *g, const ch
 	enum status s = onnx_load(&file, path, &(struct onnx_options){0}, err);
 	const char *list = s ? NULL : graph_metadata(file, ONNX_TUNED);
 	char *copy = xstrdup(list), *rest = NULL;
-
 	if (!s && !list)
 		s = error_set(err, STATUS_FORMAT, "%s holds no tuned weights", path);
 	for (char *line = copy ? strtok_r(copy, "\n", &rest) : NULL; line && !s; line = strtok_r(NULL, "\n", &rest))

@@ -20,7 +20,6 @@ static bool is_op(const Onnx__NodeProto *p, const char *op)
 static size_t uses(const Onnx__GraphProto *g, const char *name)
 {
 	size_t n = 0;
-
 	for (size_t i = 0; i < g->n_output; i++)
 		n += !strcmp(text_of(g->output[i]->name), name);
 	for (size_t i = 0; i < g->n_node; i++) {
@@ -45,7 +44,6 @@ static bool is_empty_sequence(const Onnx__GraphProto *g, const char *name)
 static Onnx__NodeProto *appending(const Onnx__GraphProto *body, size_t i)
 {
 	const char *from = text_of(body->input[LOOP_OWN + i]->name), *to = text_of(body->output[BODY_OWN + i]->name);
-
 	for (size_t k = 0; k < body->n_node; k++) {
 		Onnx__NodeProto *p = body->node[k];
 		bool at_the_end = p->n_input == 2 || (p->n_input == 3 && !p->input[2][0]);
@@ -70,7 +68,6 @@ static void become_identity(Onnx__NodeProto *p)
 static void move_to_end(void *list, size_t n, size_t i)
 {
 	void **at = list, *moved = at[i];
-
 	memmove(at + i, at + i + 1, (n - 1 - i) * sizeof *at);
 	at[n - 1] = moved;
 }
@@ -80,7 +77,6 @@ static Onnx__NodeProto *collect(Onnx__NodeProto *loop, Onnx__GraphProto *body, O
 {
 	Onnx__NodeProto *split = proto_node("SplitToSequence", proto_node_name(loop), 1, 1);
 	Onnx__ValueInfoProto *element = body->output[BODY_OWN + i];
-
 	become_identity(append);
 	if (element->type)
 		onnx__type_proto__free_unpacked(element->type, NULL); // that of a sequence
@@ -103,7 +99,6 @@ static void resolve_loop(struct proto_list *nodes, const Onnx__GraphProto *g, On
 {
 	const Onnx__AttributeProto *a = proto_attribute(loop, "body");
 	Onnx__GraphProto *body = a ? a->g : NULL;
-
 	proto_push(nodes, loop);
 	if (!body || body->n_input != loop->n_input || body->n_output != loop->n_output + BODY_OWN || body->n_output + 1 < body->n_input)
 		return;
@@ -119,7 +114,6 @@ static void resolve_loop(struct proto_list *nodes, const Onnx__GraphProto *g, On
 void sequence_loops(Onnx__GraphProto *g)
 {
 	struct proto_list nodes = {0};
-
 	for (size_t i = 0; i < g->n_node; i++)
 		if (is_op(g->node[i], "Loop"))
 			resolve_loop(&nodes, g, g->node[i]);

@@ -42,14 +42,12 @@ static struct proto_constants constants(const struct resolver *r)
 static bool constant_int(int64_t *v, const struct resolver *r, const char *name)
 {
 	struct proto_constants known = constants(r);
-
 	return proto_constant_int(v, &known, name);
 }
 
 static const struct sequence *sequence_of(const struct resolver *r, const Onnx__NodeProto *p)
 {
 	int i = p->n_input ? namemap_get(r->names, p->input[0]) : -1;
-
 	return i >= 0 ? &r->list[i] : NULL;
 }
 
@@ -58,7 +56,6 @@ static const struct sequence *sequence_of(const struct resolver *r, const Onnx__
 static bool position(size_t *at, const struct resolver *r, const Onnx__NodeProto *p, size_t input, size_t n, size_t limit, size_t absent)
 {
 	int64_t v = (int64_t)absent;
-
 	if (input < p->n_input && p->input[input][0] && !constant_int(&v, r, p->input[input]))
 		return false;
 	v += v < 0 ? (int64_t)n : 0;
@@ -71,7 +68,6 @@ static bool position(size_t *at, const struct resolver *r, const Onnx__NodeProto
 static Onnx__NodeProto *add_node(struct resolver *r, const Onnx__NodeProto *from, const char *op, size_t n_in, size_t n_out)
 {
 	Onnx__NodeProto *p = proto_node(op, proto_node_name(from), n_in, n_out);
-
 	proto_push(&r->nodes, p);
 	return p;
 }
@@ -81,7 +77,6 @@ static Onnx__NodeProto *add_node(struct resolver *r, const Onnx__NodeProto *from
 static struct sequence *new_sequence(struct resolver *r, const char *name, const struct sequence *from)
 {
 	struct sequence s = {0};
-
 	for (size_t i = 0; from && i < from->n; i++) {
 		s.at = xgrow(s.at, &s.cap, s.n + 1, sizeof *s.at);
 		s.at[s.n++] = xstrdup(from->at[i]);
@@ -103,7 +98,6 @@ static void insert(struct sequence *s, size_t at, const char *name)
 static bool construct(struct resolver *r, const Onnx__NodeProto *p)
 {
 	struct sequence *s = new_sequence(r, p->output[0], NULL);
-
 	for (size_t i = 0; i < p->n_input; i++)
 		insert(s, s->n, p->input[i]);
 	return true;
@@ -113,7 +107,6 @@ static bool insert_one(struct resolver *r, const Onnx__NodeProto *p)
 {
 	const struct sequence *from = sequence_of(r, p);
 	size_t at;
-
 	if (!from || from->whole || p->n_input < 2 || from->n >= ELEMENTS_MAX || !position(&at, r, p, 2, from->n, from->n + 1, from->n))
 		return false;
 	if ((r->copied += from->n) > COPIED_MAX)
@@ -127,7 +120,6 @@ static bool insert_one(struct resolver *r, const Onnx__NodeProto *p)
 static char *add_constant(struct resolver *r, const Onnx__NodeProto *from, const char *what, int64_t v, bool list)
 {
 	Onnx__NodeProto *c = add_node(r, from, "Constant", 0, 1);
-
 	c->output[0] = str_format("%s/%s", from->output[0], what);
 	if (list)
 		proto_add_ints(c, "value_ints", &v, 1);
@@ -140,7 +132,6 @@ static char *add_constant(struct resolver *r, const Onnx__NodeProto *from, const
 static bool cut(struct resolver *r, const Onnx__NodeProto *p)
 {
 	int64_t piece = proto_int(p, "keepdims", 1) ? 1 : 0;
-
 	if (p->n_input > 1 && p->input[1][0] && (!constant_int(&piece, r, p->input[1]) || piece < 1 || piece > INT32_MAX))
 		return false;
 	struct sequence *s = new_sequence(r, p->output[0], NULL);
@@ -154,7 +145,6 @@ static bool cut(struct resolver *r, const Onnx__NodeProto *p)
 static Onnx__NodeProto *add_step(struct resolver *r, const Onnx__NodeProto *p, const char *op, const char *from, size_t n_in, const char *name)
 {
 	Onnx__NodeProto *to = add_node(r, p, op, n_in, 1);
-
 	to->input[0] = xstrdup(from);
 	to->output[0] = name ? str_format("%s/%s", p->output[0], name) : xstrdup(p->output[0]);
 	return to;
@@ -163,7 +153,6 @@ static Onnx__NodeProto *add_step(struct resolver *r, const Onnx__NodeProto *p, c
 static bool take_piece(struct resolver *r, const Onnx__NodeProto *p, const struct sequence *s)
 {
 	int64_t at;
-
 	if (s->piece == 0) {
 		Onnx__NodeProto *to = add_step(r, p, "Gather", s->whole, 2, NULL);
 		to->input[1] = xstrdup(p->input[1]);
@@ -223,7 +212,6 @@ static bool split(struct resolver *r, const Onnx__NodeProto *p)
 	struct proto_constants known_now = constants(r);
 	int64_t *sizes = p->n_input > 1 ? proto_constant_ints(&n, &rank, &known_now, p->input[1]) : NULL;
 	bool known = sizes && rank == 1 && n > 0 && n <= ELEMENTS_MAX;
-
 	free(sizes);
 	if (!known)
 		return rank == 0 && cut(r, p);
@@ -243,7 +231,6 @@ static bool take_element(struct resolver *r, const Onnx__NodeProto *p)
 {
 	const struct sequence *s = sequence_of(r, p);
 	size_t at;
-
 	if (s && s->whole && p->n_input > 1)
 		return take_piece(r, p, s);
 	if (!s || p->n_input < 2 || !position(&at, r, p, 1, s->n, s->n, 0))
@@ -257,7 +244,6 @@ static bool take_element(struct resolver *r, const Onnx__NodeProto *p)
 static bool take_length(struct resolver *r, const Onnx__NodeProto *p)
 {
 	const struct sequence *s = sequence_of(r, p);
-
 	if (!s || s->whole)
 		return s && count_pieces(r, p, s);
 	Onnx__NodeProto *to = add_node(r, p, "Constant", 0, 1);
@@ -270,7 +256,6 @@ static bool take_length(struct resolver *r, const Onnx__NodeProto *p)
 static char *unsqueezed(struct resolver *r, const Onnx__NodeProto *p, const char *element, const char *axes, size_t i)
 {
 	Onnx__NodeProto *to = add_node(r, p, "Unsqueeze", 2, 1);
-
 	to->input[0] = xstrdup(element);
 	to->input[1] = xstrdup(axes);
 	to->output[0] = str_format("%s/unsqueezed_%zu", p->output[0], i);
@@ -282,7 +267,6 @@ static bool concat(struct resolver *r, const Onnx__NodeProto *p)
 	const struct sequence *s = sequence_of(r, p);
 	const Onnx__AttributeProto *axis = proto_attribute(p, "axis");
 	bool stack = proto_int(p, "new_axis", 0) != 0;
-
 	if (s && s->whole && axis)
 		return concat_pieces(r, p, s, axis->i, stack);
 	if (!s || !s->n || !axis)
@@ -331,14 +315,12 @@ static bool has_sequences(const Onnx__GraphProto *g)
 void sequences_resolve(Onnx__ModelProto *m)
 {
 	struct resolver r = {.g = m->graph};
-
 	if (opset_of(m, "") < OPSET_OF_SPLIT || !has_sequences(m->graph))
 		return;
 	sequence_loops(m->graph);
 	r.names = namemap_new();
 	for (size_t i = 0; i < m->graph->n_node; i++) {
 		Onnx__NodeProto *p = m->graph->node[i];
-
 		if (resolve_node(&r, p))
 			onnx__node_proto__free_unpacked(p, NULL);
 		else

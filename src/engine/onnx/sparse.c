@@ -8,7 +8,6 @@ static enum status check_shapes(struct shape *dense, const Onnx__SparseTensorPro
     const char *what, struct error *err)
 {
 	int64_t n = tensor_count(values), count;
-
 	if (t->n_dims > SHAPE_MAX_RANK)
 		return error_set(err, STATUS_UNSUPPORTED, "%s: rank %zu is over %d", what, t->n_dims, SHAPE_MAX_RANK);
 	*dense = shape_of((int)t->n_dims, t->dims);
@@ -29,7 +28,6 @@ static int64_t place(const struct shape *dense, const struct tensor *at, int64_t
 {
 	const int64_t *index = (const int64_t *)at->data + i * (at->shape.rank == 2 ? dense->rank : 1);
 	int64_t p = 0;
-
 	if (at->shape.rank == 1)
 		return *index >= 0 && *index < shape_count(dense) ? *index : -1;
 	for (int k = 0; k < dense->rank; k++) {
@@ -44,7 +42,6 @@ static enum status spread(struct tensor *out, const struct tensor *values, const
 {
 	size_t item = dtype_size(out->type);
 	enum status s = tensor_alloc(out, NULL, err);
-
 	if (s)
 		return error_prefix(err, "%s", what);
 	memset(out->data, 0, tensor_bytes(out));
@@ -65,7 +62,6 @@ enum status sparse_read(
 {
 	struct tensor values = {0}, at = {0};
 	enum status s = STATUS_OK;
-
 	*out = (struct tensor){0};
 	if (!t->values || !t->indices)
 		return error_set(err, STATUS_FORMAT, "%s: its values or their indices are missing", what);

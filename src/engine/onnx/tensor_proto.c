@@ -10,7 +10,6 @@ static float bfloat_to_float(uint16_t h)
 {
 	uint32_t bits = (uint32_t)h << 16;
 	float f;
-
 	memcpy(&f, &bits, sizeof f);
 	return f;
 }
@@ -19,7 +18,6 @@ static void from_half(void *out, const void *in, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		uint16_t h;
-
 		memcpy(&h, (const uint8_t *)in + 2 * i, sizeof h);
 		((float *)out)[i] = half_to_float(h);
 	}
@@ -29,7 +27,6 @@ static void from_bfloat(void *out, const void *in, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		uint16_t h;
-
 		memcpy(&h, (const uint8_t *)in + 2 * i, sizeof h);
 		((float *)out)[i] = bfloat_to_float(h);
 	}
@@ -39,7 +36,6 @@ static void from_double(void *out, const void *in, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		double x;
-
 		memcpy(&x, (const uint8_t *)in + 8 * i, sizeof x);
 		((float *)out)[i] = (float)x;
 	}
@@ -87,7 +83,6 @@ static const struct type_row {
 static const struct type_row *row_of(int32_t onnx_type)
 {
 	static const struct type_row none = {.type = DT_NONE};
-
 	return onnx_type >= 0 && (size_t)onnx_type < sizeof rows / sizeof rows[0] ? &rows[onnx_type] : &none;
 }
 
@@ -107,7 +102,6 @@ const char *tensor_proto_type_name(int32_t onnx_type)
 	    [NARROW_INT2] = "int2",
 	};
 	bool named = onnx_type >= 0 && (size_t)onnx_type < sizeof names / sizeof names[0];
-
 	return named && names[onnx_type] ? names[onnx_type] : "unknown";
 }
 
@@ -123,10 +117,8 @@ static void fill(void *to, const struct type_row *row, const void *raw, size_t n
 static void fill_mapped(struct tensor *t, const struct type_row *row, const uint8_t *raw, size_t n, const struct externals *file)
 {
 	enum { ELEMENTS = 1 << 20 };
-
 	for (size_t at = 0, step; at < n; at += step) {
 		const uint8_t *from = raw + at / row->per * row->item;
-
 		step = n - at < ELEMENTS ? n - at : ELEMENTS;
 		fill((char *)t->data + at * dtype_size(row->type), row, from, step);
 		externals_forget(file, from, step / row->per * row->item);
@@ -137,10 +129,8 @@ static void fill_mapped(struct tensor *t, const struct type_row *row, const uint
 static void fill_narrow(struct tensor *t, const struct type_row *row, const uint8_t *field, size_t n)
 {
 	uint8_t item[8];
-
 	for (size_t i = 0; i < n; i += row->per) {
 		uint8_t *to = (uint8_t *)t->data + i * dtype_size(row->type);
-
 		memcpy(item, field + i / row->per * row->field_item, row->field_item);
 		if (row->convert)
 			row->convert(to, item, n - i < row->per ? n - i : row->per);
@@ -161,7 +151,6 @@ static bool entry_number(const Onnx__TensorProto *t, const char *key, uint64_t d
 {
 	const char *text = external_entry(t, key);
 	long long v = 0;
-
 	if (text && (!str_to_int(text, &v) || v < 0))
 		return false;
 	*out = text ? (uint64_t)v : dflt;
@@ -174,7 +163,6 @@ static enum status external_bytes(const uint8_t **out, const Onnx__TensorProto *
 	const char *location = external_entry(t, "location");
 	uint64_t offset, length;
 	enum status s;
-
 	if (!location || !entry_number(t, "offset", 0, &offset) || !entry_number(t, "length", need, &length))
 		return error_set(err, STATUS_FORMAT, "%s: its external data entry is malformed", what);
 	if (length != need)
@@ -208,7 +196,6 @@ enum status tensor_proto_read(
 	const uint8_t *raw = t->has_raw_data ? t->raw_data.data : NULL, *field;
 	size_t n, items, field_n;
 	enum status s = read_shape(out, t, what, err);
-
 	if (s)
 		return s;
 	n = (size_t)tensor_count(out);

@@ -27,7 +27,6 @@ static bool read_varint(const uint8_t **p, const uint8_t *end, uint64_t *out)
 	*out = 0;
 	for (int shift = 0; shift < 64 && *p < end; shift += 7) {
 		uint8_t byte = *(*p)++;
-
 		*out |= (uint64_t)(byte & 0x7f) << shift;
 		if (!(byte & 0x80))
 			return true;
@@ -39,7 +38,6 @@ const char *wire_next(struct wire_field *f, const uint8_t **p, const uint8_t *en
 {
 	static const uint8_t fixed[8] = {[WIRE_FIXED64] = 8, [WIRE_FIXED32] = 4};
 	uint64_t tag, size = 0;
-
 	f->start = *p;
 	if (!read_varint(p, end, &tag) || tag >> 3 == 0 || tag >> 32)
 		return "it is truncated or not an ONNX file";
@@ -77,7 +75,6 @@ static bool walk_field(
 	const ProtobufCFieldDescriptor *field;
 	struct wire_field f;
 	const char *trouble;
-
 	if (++w->fields > FIELDS_MAX)
 		return fail(w, "it has too many fields");
 	trouble = wire_next(&f, p, end);
@@ -107,7 +104,6 @@ enum status wire_check(
     const ProtobufCMessageDescriptor *type, const void *data, size_t size, const char *name, struct error *err)
 {
 	struct walk w = {0};
-
 	if (walk_message(&w, type, data, (const uint8_t *)data + size, 0))
 		return STATUS_OK;
 	return error_set(err, STATUS_FORMAT, "%s cannot be read: %s", name, w.trouble);
@@ -118,7 +114,6 @@ enum status wire_check(
 static void *take(void *refused, size_t size)
 {
 	void *p = mem_may_take(size) ? malloc(size) : NULL;
-
 	*(bool *)refused |= !p;
 	return p;
 }
@@ -140,7 +135,6 @@ enum status wire_unpack(ProtobufCMessage **out, const ProtobufCMessageDescriptor
 {
 	bool refused = false;
 	ProtobufCAllocator memory = {take, give, &refused};
-
 	*out = protobuf_c_message_unpack(type, &memory, size, data);
 	if (*out)
 		return STATUS_OK;
@@ -155,7 +149,6 @@ ProtobufCMessage *wire_copy(const ProtobufCMessage *m)
 	size_t size = protobuf_c_message_get_packed_size(m);
 	uint8_t *bytes = xmalloc(size);
 	ProtobufCMessage *copy;
-
 	protobuf_c_message_pack(m, bytes);
 	copy = protobuf_c_message_unpack(m->descriptor, &memory, size, bytes);
 	free(bytes);

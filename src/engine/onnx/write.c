@@ -11,13 +11,11 @@
 static Onnx__TensorShapeProto *make_shape(struct writer *w, const struct shape *shape)
 {
 	Onnx__TensorShapeProto *p = arena_alloc(w->arena, sizeof *p);
-
 	onnx__tensor_shape_proto__init(p);
 	p->n_dim = (size_t)shape->rank;
 	p->dim = arena_alloc(w->arena, (p->n_dim + 1) * sizeof *p->dim);
 	for (size_t i = 0; i < p->n_dim; i++) {
 		Onnx__TensorShapeProto__Dimension *d = p->dim[i] = arena_alloc(w->arena, sizeof *d);
-
 		onnx__tensor_shape_proto__dimension__init(d);
 		d->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
 		d->dim_value = shape->dim[i];
@@ -30,7 +28,6 @@ Onnx__ValueInfoProto *write_info(struct writer *w, const char *name, const struc
 	Onnx__ValueInfoProto *info = arena_alloc(w->arena, sizeof *info);
 	Onnx__TypeProto *type = arena_alloc(w->arena, sizeof *type);
 	Onnx__TypeProto__Tensor *tensor = arena_alloc(w->arena, sizeof *tensor);
-
 	onnx__value_info_proto__init(info);
 	info->name = arena_strdup(w->arena, name);
 	if (v->type == DT_NONE)
@@ -50,7 +47,6 @@ Onnx__ValueInfoProto *write_info(struct writer *w, const char *name, const struc
 static Onnx__ValueInfoProto **make_infos(struct writer *w, const int *value, int n)
 {
 	Onnx__ValueInfoProto **infos = arena_alloc(w->arena, ((size_t)n + 1) * sizeof(Onnx__ValueInfoProto *));
-
 	for (int i = 0; i < n; i++)
 		infos[i] = write_info(w, w->g->value[value[i]].name, &w->g->value[value[i]]);
 	return infos;
@@ -61,7 +57,6 @@ static Onnx__ValueInfoProto **make_infos(struct writer *w, const int *value, int
 static const struct tensor *tuned_constant(const struct writer *w, int node, int i)
 {
 	const struct tuned *t = tuning_of(w->tuning, node);
-
 	return t ? tuned_input(t, i) : NULL;
 }
 
@@ -71,7 +66,6 @@ static const char *float_input(struct writer *w, int node, int i)
 	const struct value *v = &w->g->value[w->g->node[node].in[i]];
 	const struct tensor *t = tuned_constant(w, node, i);
 	const char *name;
-
 	if (!t)
 		return v->name;
 	name = v->n_consumers == 1 && !v->is_output ? v->name : write_name(w, v->name, "_tuned");
@@ -83,7 +77,6 @@ static enum status read_inputs(const char **in, struct writer *w, int node, stru
 {
 	const struct node *n = &w->g->node[node];
 	enum status s = STATUS_OK;
-
 	for (int i = 0; i < n->n_in && !s; i++) {
 		in[i] = "";
 		if (n->in[i] >= 0 && w->plan)
@@ -113,7 +106,6 @@ static void write_gain(struct writer *w, const char *product, const char *mean, 
 {
 	const char *factor = write_name(w, mean, "_factor"), *in[] = {mean, factor};
 	struct tensor t = {.type = DT_F32, .shape = shape_of(0, NULL), .data = arena_memdup(w->arena, &gain, sizeof gain)};
-
 	write_constant(w, factor, &t);
 	write_node(w, "", "Mul", write_name(w, mean, "_scaled"), in, 2, &product, 1);
 }
@@ -121,7 +113,6 @@ static void write_gain(struct writer *w, const char *product, const char *mean, 
 static const char *output_name(struct writer *w, int node, int i)
 {
 	const struct node *n = &w->g->node[node];
-
 	if (n->out[i] >= 0)
 		return w->plan ? qdq_output(w, plan_out(w->plan, node, i)) : w->g->value[n->out[i]].name;
 	return i < n->op->out_min ? write_name(w, n->name, "_unused") : "";
@@ -132,7 +123,6 @@ static enum status add_node(struct writer *w, int node, struct error *err)
 	const struct node *n = &w->g->node[node];
 	const char **in = xcalloc((size_t)n->n_in + OPSET_MOVED, sizeof *in), **out = xcalloc((size_t)n->n_out + 1, sizeof *out);
 	enum status s = read_inputs(in, w, node, err);
-
 	if (s)
 		goto out;
 	for (int i = 0; i < n->n_out; i++)
@@ -167,7 +157,6 @@ out:
 static bool reads_plain(const struct writer *w, int node, int i)
 {
 	const struct quantizer *q = w->plan ? slot_quantizer(plan_in(w->plan, node, i)) : NULL;
-
 	return (!q || q->kind == QUANT_NONE) && !tuned_constant(w, node, i);
 }
 
@@ -175,14 +164,12 @@ static bool reads_plain(const struct writer *w, int node, int i)
 static void add_constants(struct writer *w)
 {
 	bool *plain = xcalloc((size_t)w->g->n_values + 1, sizeof *plain);
-
 	for (int n = 0; n < w->g->n_nodes; n++)
 		for (int i = 0; i < w->g->node[n].n_in; i++)
 			if (w->g->node[n].in[i] >= 0 && reads_plain(w, n, i))
 				plain[w->g->node[n].in[i]] = true;
 	for (int i = 0; i < w->g->n_values; i++) {
 		const struct value *v = &w->g->value[i];
-
 		if (v->constant && (plain[i] || v->is_output))
 			write_constant_value(w, v->name, v);
 	}
@@ -192,7 +179,6 @@ static void add_constants(struct writer *w)
 static enum status build(struct writer *w, struct error *err)
 {
 	enum status s = STATUS_OK;
-
 	for (int i = 0; i < w->g->n_values; i++) {
 		w->read[i] = w->g->value[i].name;
 		namemap_put(w->taken, w->g->value[i].name, 0);
@@ -212,7 +198,6 @@ static enum status build(struct writer *w, struct error *err)
 static void add_opset(struct writer *w, Onnx__ModelProto *m, const char *domain, int version)
 {
 	Onnx__OperatorSetIdProto *o;
-
 	for (size_t i = 0; i < m->n_opset_import; i++)
 		if (!strcmp(m->opset_import[i]->domain, domain))
 			return;
@@ -244,7 +229,6 @@ static void add_opsets(struct writer *w, Onnx__ModelProto *m)
 static void add_property(struct writer *w, Onnx__ModelProto *m, const char *key, const char *text)
 {
 	Onnx__StringStringEntryProto *e = m->metadata_props[m->n_metadata_props++] = arena_alloc(w->arena, sizeof *e);
-
 	onnx__string_string_entry_proto__init(e);
 	e->key = arena_strdup(w->arena, key);
 	e->value = arena_strdup(w->arena, text);
@@ -254,11 +238,9 @@ static void add_property(struct writer *w, Onnx__ModelProto *m, const char *key,
 static void add_grids(struct writer *w, Onnx__ModelProto *m)
 {
 	struct str text = {0};
-
 	for (int i = 0; i < tuning_count(w->tuning); i++) {
 		const struct tuned *t = tuning_at(w->tuning, i);
 		char key[33];
-
 		if (key_is_zero(t->grid))
 			continue;
 		key_text(t->grid, key);
@@ -272,7 +254,6 @@ static void add_grids(struct writer *w, Onnx__ModelProto *m)
 static void add_metadata(struct writer *w, Onnx__ModelProto *m)
 {
 	const struct graph *g = w->g;
-
 	m->metadata_props = arena_alloc(w->arena, ((size_t)g->n_metadata + 2) * sizeof *m->metadata_props);
 	for (int i = 0; i < g->n_metadata; i++)
 		if (strcmp(g->metadata[i].key, ONNX_TUNED) != 0)
@@ -305,7 +286,6 @@ static void fill_model(struct writer *w, Onnx__ModelProto *m)
 static enum status pack(struct bytes *out, const Onnx__ModelProto *m, struct error *err)
 {
 	size_t size = onnx__model_proto__get_packed_size(m);
-
 	if (size > INT32_MAX)
 		return error_set(err, STATUS_UNSUPPORTED, "the model needs %zu bytes; an ONNX file holds 2 GiB", size);
 	out->data = mem_try_array(size + 1, 1);
@@ -318,10 +298,8 @@ static enum status pack(struct bytes *out, const Onnx__ModelProto *m, struct err
 static void tell_losses(const struct writer *w)
 {
 	bool ties = false;
-
 	for (int i = 0; i < w->plan->n_slots; i++) {
 		const struct quantizer *q = slot_quantizer(&w->plan->slot[i]);
-
 		ties = ties || (q && q->kind == QUANT_LINEAR && !w->plan->slot[i].parameter && q->rounding != ROUND_HALF_EVEN);
 	}
 	if (ties)
@@ -339,7 +317,6 @@ static enum status write_graph(struct bytes *out, struct writer *w, struct error
 {
 	Onnx__ModelProto model;
 	enum status s;
-
 	*out = (struct bytes){0};
 	w->arena = arena_new();
 	w->taken = namemap_new();
@@ -367,7 +344,6 @@ enum status onnx_write_qdq(struct bytes *out, const struct plan *p, struct str *
 {
 	struct writer w = {.plan = p, .g = p->g, .loss = loss, .opset = opset_of_file(p)};
 	enum status s = write_graph(out, &w, err);
-
 	if (!s)
 		tell_losses(&w);
 	return s;
@@ -378,7 +354,6 @@ enum status onnx_save_tuned(const char *path, const struct graph *g, const struc
 	struct writer w = {.g = g, .tuning = t, .opset = g->opset};
 	struct bytes model = {0};
 	enum status s = write_graph(&model, &w, err);
-
 	if (!s)
 		s = file_write(path, model.data, model.size, err);
 	bytes_done(&model);

@@ -9,7 +9,6 @@
 const char *write_name(struct writer *w, const char *base, const char *suffix)
 {
 	struct str name = {0};
-
 	str_addf(&name, "%s%s", base, suffix);
 	for (int i = 1; namemap_get(w->taken, str_text(&name)) >= 0; i++) {
 		str_clear(&name);
@@ -37,7 +36,6 @@ static int32_t type_of(enum dtype t)
 	    [DT_I4] = NARROW_INT4,
 	    [DT_U4] = NARROW_UINT4,
 	};
-
 	return type[t];
 }
 
@@ -52,7 +50,6 @@ int32_t write_type(const struct value *v)
 static ProtobufCBinaryData packed_nibbles(struct writer *w, const uint8_t *code, size_t n)
 {
 	uint8_t *to = arena_alloc(w->arena, (n + 1) / 2 + 1);
-
 	for (size_t i = 0; i < n; i++)
 		to[i / 2] |= (uint8_t)((code[i] & 15) << i % 2 * 4);
 	return (ProtobufCBinaryData){.len = (n + 1) / 2, .data = to};
@@ -61,7 +58,6 @@ static ProtobufCBinaryData packed_nibbles(struct writer *w, const uint8_t *code,
 static Onnx__TensorProto *write_tensor(struct writer *w, const char *name, const struct tensor *t)
 {
 	Onnx__TensorProto *p = arena_alloc(w->arena, sizeof *p);
-
 	onnx__tensor_proto__init(p);
 	p->name = arena_strdup(w->arena, name);
 	p->n_dims = (size_t)t->shape.rank;
@@ -76,7 +72,6 @@ static Onnx__TensorProto *write_tensor(struct writer *w, const char *name, const
 static Onnx__TensorProto *add_constant(struct writer *w, const char *name, const struct tensor *t)
 {
 	Onnx__GraphProto *g = &w->out;
-
 	g->initializer = xgrow(g->initializer, &w->cap_constants, g->n_initializer + 1, sizeof *g->initializer);
 	return g->initializer[g->n_initializer++] = write_tensor(w, name, t);
 }
@@ -90,7 +85,6 @@ void write_constant(struct writer *w, const char *name, const struct tensor *t)
 static size_t upper_half(float x)
 {
 	uint32_t bits;
-
 	memcpy(&bits, isnan(x) ? &(float){NAN} : &x, sizeof bits);
 	return bits >> 16;
 }
@@ -99,7 +93,6 @@ static size_t upper_half(float x)
 static void codes_of_values(uint8_t code[1 << 16], int minifloat)
 {
 	float value[256];
-
 	memset(code, 0, 1 << 16);
 	for (int i = minifloat_values(value, minifloat); i-- > 0;)
 		code[upper_half(value[i])] = (uint8_t)i;
@@ -109,7 +102,6 @@ void write_constant_value(struct writer *w, const char *name, const struct value
 {
 	Onnx__TensorProto *p = add_constant(w, name, v->constant);
 	size_t n = (size_t)tensor_count(v->constant);
-
 	if (!v->minifloat)
 		return;
 	uint8_t code_of[1 << 16], *code = arena_alloc(w->arena, n + 1);
@@ -124,7 +116,6 @@ enum status write_own(struct tensor **out, struct writer *w, enum dtype type, co
 {
 	struct tensor t = {.type = type, .shape = *shape};
 	enum status s = tensor_alloc(&t, NULL, err);
-
 	if (s)
 		return s;
 	w->own = xgrow(w->own, &w->cap_own, w->n_own + 1, sizeof *w->own);
@@ -138,7 +129,6 @@ enum status write_own(struct tensor **out, struct writer *w, enum dtype type, co
 static char **copy_names(struct writer *w, const char *const *name, int n)
 {
 	char **copy = arena_alloc(w->arena, ((size_t)n + 1) * sizeof *copy);
-
 	for (int i = 0; i < n; i++)
 		copy[i] = arena_strdup(w->arena, name[i]);
 	return copy;
@@ -149,7 +139,6 @@ Onnx__NodeProto *write_node(struct writer *w, const char *domain, const char *op
 {
 	Onnx__GraphProto *g = &w->out;
 	Onnx__NodeProto *p = arena_alloc(w->arena, sizeof *p);
-
 	onnx__node_proto__init(p);
 	p->op_type = arena_strdup(w->arena, op);
 	p->domain = arena_strdup(w->arena, domain);
@@ -170,7 +159,6 @@ static Onnx__AttributeProto *add_attribute(
 {
 	Onnx__AttributeProto *a = arena_alloc(w->arena, sizeof *a);
 	Onnx__AttributeProto **all = arena_alloc(w->arena, (n->n_attribute + 1) * sizeof(Onnx__AttributeProto *));
-
 	onnx__attribute_proto__init(a);
 	a->name = arena_strdup(w->arena, name);
 	a->has_type = true;
@@ -185,7 +173,6 @@ static Onnx__AttributeProto *add_attribute(
 void write_int_attribute(struct writer *w, Onnx__NodeProto *n, const char *name, int64_t value)
 {
 	Onnx__AttributeProto *a = add_attribute(w, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT);
-
 	a->has_i = true;
 	a->i = value;
 }
@@ -193,7 +180,6 @@ void write_int_attribute(struct writer *w, Onnx__NodeProto *n, const char *name,
 void write_float_attribute(struct writer *w, Onnx__NodeProto *n, const char *name, float value)
 {
 	Onnx__AttributeProto *a = add_attribute(w, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT);
-
 	a->has_f = true;
 	a->f = value;
 }
@@ -212,7 +198,6 @@ static ProtobufCBinaryData text_data(struct writer *w, const char *text, size_t 
 static void add_texts(struct writer *w, Onnx__NodeProto *n, const char *name, const char *text)
 {
 	Onnx__AttributeProto *a = add_attribute(w, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS);
-
 	a->strings = arena_alloc(w->arena, (strlen(text) + 1) * sizeof *a->strings);
 	for (size_t len; *text; text += len + (text[len] == ' ')) {
 		len = strcspn(text, " ");
@@ -223,7 +208,6 @@ static void add_texts(struct writer *w, Onnx__NodeProto *n, const char *name, co
 void write_text_attribute(struct writer *w, Onnx__NodeProto *n, const char *name, const char *text)
 {
 	Onnx__AttributeProto *a = add_attribute(w, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING);
-
 	a->has_s = true;
 	a->s = text_data(w, text, strlen(text));
 }
@@ -231,7 +215,6 @@ void write_text_attribute(struct writer *w, Onnx__NodeProto *n, const char *name
 static void add_ints(struct writer *w, Onnx__NodeProto *n, const char *name, const struct ints *v)
 {
 	Onnx__AttributeProto *a = add_attribute(w, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
-
 	a->n_ints = (size_t)v->n;
 	a->ints = v->at;
 }
@@ -239,7 +222,6 @@ static void add_ints(struct writer *w, Onnx__NodeProto *n, const char *name, con
 static void add_floats(struct writer *w, Onnx__NodeProto *n, const char *name, const struct floats *v)
 {
 	Onnx__AttributeProto *a = add_attribute(w, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS);
-
 	a->n_floats = (size_t)v->n;
 	a->floats = v->at;
 }
@@ -256,7 +238,6 @@ static void add_spec(struct writer *w, Onnx__NodeProto *to, const struct node *n
 	const struct floats *floats = field;
 	const char *text;
 	const struct tensor *tensor;
-
 	switch (spec->kind) {
 	case ATTR_INT:
 		if (*(const int64_t *)field != (int64_t)spec->dflt || !may_leave_out(w, n, spec))
@@ -302,7 +283,6 @@ void write_attributes(struct writer *w, Onnx__NodeProto *to, const struct node *
 {
 	for (int i = 0; i < n->op->n_attrs; i++) {
 		const struct attr_spec *spec = &n->op->attrs[i];
-
 		if (!spec->name || !spec->name[0] || opset_leaves_out(w, n, spec->name))
 			continue;
 		if (says_type(spec) && n->out[0] >= 0 && w->g->value[n->out[0]].type != DT_NONE)

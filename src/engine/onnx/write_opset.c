@@ -35,7 +35,6 @@ static const struct moved *moved_of(enum op_id op)
 static const void *attribute(const struct node *n, const char *name)
 {
 	const struct attr_spec *spec = attr_spec_of(n->op, name);
-
 	return spec ? (const char *)n->attrs + spec->offset : NULL;
 }
 
@@ -45,7 +44,6 @@ static bool is_along_one_axis(const struct graph *g, const struct node *n)
 	const struct shape *s = &g->value[n->in[0]].shape;
 	const int64_t *at = attribute(n, "axis");
 	int axis = at ? (int)(*at < 0 ? *at + s->rank : *at) : -1;
-
 	if (axis < 0 || axis >= s->rank)
 		return false;
 	for (int i = axis + 1; i < s->rank; i++)
@@ -58,7 +56,6 @@ static bool is_along_one_axis(const struct graph *g, const struct node *n)
 static bool changes_at(const struct node *n, int since, int opset)
 {
 	const char *name = n->op->name;
-
 	return opset >= since && op_find("", name, since - 1) == n->op && op_find("", name, since) == op_find("", name, opset);
 }
 
@@ -73,7 +70,6 @@ static const char *nearest_mode(const struct graph *g, const struct node *n)
 {
 	const struct tensor *t = n->op->id == OP_Resize && n->in[1] >= 0 ? g->value[n->in[1]].constant : NULL;
 	bool grows = false, shrinks = false;
-
 	if (n->op->id == OP_Upsample || strcmp(*(const char *const *)attribute(n, "mode"), "nearest") != 0)
 		return "floor";
 	if (!t || t->type != DT_F32)
@@ -89,7 +85,6 @@ static bool can_be_of(const struct graph *g, const struct node *n, int opset)
 {
 	enum op_id id = n->op->id;
 	const struct moved *m = moved_of(id);
-
 	if ((id == OP_Scatter && opset > 10) || n->n_subgraphs)
 		return false;
 	if (is_old_resize(n))
@@ -113,7 +108,6 @@ static int needed(const struct plan *p)
 {
 	for (int i = 0; i < p->n_slots; i++) {
 		const struct quantizer *q = slot_quantizer(&p->slot[i]);
-
 		if (q && (q->kind == QUANT_BF16 || (q->kind == QUANT_LINEAR && q->n > 1)))
 			return CHANNELS;
 	}
@@ -123,7 +117,6 @@ static int needed(const struct plan *p)
 int opset_of_file(const struct plan *p)
 {
 	const struct graph *g = p->g;
-
 	if (g->opset < OLDEST)
 		return g->opset;
 	if (g->opset < needed(p) && first_obstacle(g, needed(p)) < 0)
@@ -135,7 +128,6 @@ void opset_tell(const struct writer *w)
 {
 	const struct graph *g = w->g;
 	int wanted = needed(w->plan), node = first_obstacle(g, wanted);
-
 	if (w->opset < wanted && node >= 0)
 		str_addf(w->loss, "pairs below opset %d are in ONNX Runtime's own domain, which its optimizer may refuse: "
 		    "%s (%s) keeps the file at opset %d; convert the model first (onnx.version_converter)\n",
@@ -168,7 +160,6 @@ void opset_add_attributes(struct writer *w, Onnx__NodeProto *to, const struct no
 bool opset_leaves_out(const struct writer *w, const struct node *n, const char *name)
 {
 	const struct moved *m = is_raised(w, n) ? moved_of(n->op->id) : NULL;
-
 	if (becomes_resize(w, n))
 		return strcmp(name, "scales") == 0;
 	for (int i = 0; m && i < OPSET_MOVED && m->attribute[i]; i++)
@@ -194,7 +185,6 @@ static enum status add_input(const char **name, struct writer *w, const struct n
 	struct shape shape = number ? shape_of(0, NULL) : shape_of(1, (int64_t[]){count});
 	struct tensor *t;
 	char suffix[32];
-
 	if (count < 0)
 		return STATUS_OK;
 	enum status s = write_own(&t, w, whole ? DT_I64 : DT_F32, &shape, err);
@@ -212,7 +202,6 @@ static enum status add_input(const char **name, struct writer *w, const struct n
 static enum status add_scales(const char **in, int *n_in, struct writer *w, const struct node *n, struct error *err)
 {
 	enum status s = STATUS_OK;
-
 	if (*n_in == 1) {
 		in[1] = "";
 		s = add_input(&in[1], w, n, "scales", err);
@@ -229,7 +218,6 @@ enum status opset_add_inputs(const char **in, int *n_in, struct writer *w, const
 {
 	const struct moved *m = is_raised(w, n) ? moved_of(n->op->id) : NULL;
 	enum status s = STATUS_OK;
-
 	if (becomes_resize(w, n))
 		return add_scales(in, n_in, w, n, err);
 	for (int i = 0; m && i < OPSET_MOVED && m->attribute[i] && !s; i++) {

@@ -21,7 +21,6 @@ static int64_t type_max(enum dtype t)
 static const char *pair_domain(const struct writer *w, const struct quantizer *q)
 {
 	int least = q->bits > 8 && q->bits <= 16 ? 21 : q->n > 1 ? 13 : 10;
-
 	return w->opset >= least ? "" : MICROSOFT;
 }
 
@@ -33,7 +32,6 @@ static enum status add_vector(const char **name, struct writer *w, const char *b
 	struct shape shape = n == 1 ? (struct shape){.rank = 0} : shape_of(1, (int64_t[]){n});
 	struct tensor *t;
 	enum status s = write_own(&t, w, type, &shape, err);
-
 	if (s)
 		return s;
 	memcpy(t->data, values, (size_t)n * dtype_size(type));
@@ -49,12 +47,10 @@ static enum status add_zeros(
 	struct shape shape = q->n == 1 ? (struct shape){.rank = 0} : shape_of(1, (int64_t[]){q->n});
 	struct tensor *t;
 	enum status s = write_own(&t, w, quantizer_dtype(q), &shape, err);
-
 	if (s)
 		return s;
 	for (int i = 0; i < q->n; i++) {
 		int32_t zero = q->zero ? q->zero[i] : 0;
-
 		memcpy((char *)t->data + (size_t)i * dtype_size(t->type), &zero, dtype_size(t->type));
 	}
 	*name = write_name(w, base, "_zero_point");
@@ -70,7 +66,6 @@ static enum status add_terms(
     struct terms *t, struct writer *w, const char *base, const struct quantizer *q, struct error *err)
 {
 	enum status s = add_vector(&t->scale, w, base, "_scale", DT_F32, q->n, q->scale, err);
-
 	t->zero = NULL;
 	return s || q->bits > 16 ? s : add_zeros(&t->zero, w, base, q, err);
 }
@@ -80,7 +75,6 @@ static void add_half(struct writer *w, const char *op, const char *in, const str
 {
 	const char *inputs[] = {in, t->scale, t->zero};
 	Onnx__NodeProto *n = write_node(w, pair_domain(w, q), op, NULL, inputs, t->zero ? 3 : 2, &out, 1);
-
 	if (q->n > 1 && axis != 1)
 		write_int_attribute(w, n, "axis", axis);
 }
@@ -96,7 +90,6 @@ static enum status add_clip(
 	float low = (float)(q->qmin - zero) * q->scale[0], high = (float)(q->qmax - zero) * q->scale[0];
 	const char *inputs[3] = {*in, NULL, NULL}, *out;
 	enum status s = STATUS_OK;
-
 	if (q->qmin == type_min(type) && q->qmax == type_max(type))
 		return STATUS_OK;
 	if (w->opset >= 11)
@@ -120,7 +113,6 @@ static enum status add_linear(const char *in, const char *out, struct writer *w,
 {
 	struct terms t;
 	enum status s = add_clip(&in, w, base, q, err);
-
 	if (!s)
 		s = add_terms(&t, w, base, q, err);
 	if (s)
@@ -138,7 +130,6 @@ static enum status add_casts(const char *in, const char *out, struct writer *w, 
 	bool half = q->kind == QUANT_FP16;
 	int32_t type = half ? ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16 : ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16;
 	int least = half ? 6 : 13;
-
 	if (w->opset < least)
 		return error_set(err, STATUS_UNSUPPORTED,
 		    "a Cast to %s needs opset %d, and the model has %d: convert it first (onnx.version_converter)",
@@ -161,7 +152,6 @@ static enum status add_pair(const char *in, const char *out, struct writer *w, c
 static bool is_by_rows(struct writer *w, const struct slot *s, const struct quantizer *q)
 {
 	bool rows = w->g->node[s->node].op->id == OP_MatMul && q->n > 1 && q->axis != w->g->value[s->value].constant->shape.rank - 1;
-
 	w->by_rows += rows;
 	return rows;
 }
@@ -171,7 +161,6 @@ static bool is_by_rows(struct writer *w, const struct slot *s, const struct quan
 static bool stays_float(struct writer *w, const struct slot *s, const struct quantizer *q)
 {
 	enum op_id op = w->g->node[s->node].op->id;
-
 	w->wide_biases += q->kind == QUANT_LINEAR && q->bits > 32;
 	return q->kind != QUANT_LINEAR || q->bits > 32 || op == OP_Clip || op == OP_Pad || is_by_rows(w, s, q);
 }
@@ -188,7 +177,6 @@ static enum status add_rounded(
 	const struct value *v = &w->g->value[s->value];
 	struct tensor *t;
 	enum status status = write_own(&t, w, DT_F32, &v->constant->shape, err);
-
 	if (status)
 		return status;
 	fake_quantize(t, constant_of(w, s), q, 1);
@@ -205,7 +193,6 @@ static enum status add_codes(
 	struct terms t;
 	int axis = q->axis >= 0 ? q->axis : v->constant->shape.rank - 1;
 	enum status s = write_own(&codes, w, quantizer_dtype(q), &v->constant->shape, err);
-
 	if (s)
 		return s;
 	quantize(codes, constant_of(w, slot), q, 1);
@@ -228,7 +215,6 @@ enum status qdq_input(const char **name, struct writer *w, const struct slot *s,
 	bool tuned = v->constant && constant_of(w, s) != v->constant, quantized = q && q->kind != QUANT_NONE;
 	struct key k = key_add_int(quantizer_key(q), s->value);
 	enum status status = STATUS_OK;
-
 	*name = w->read[s->value];
 	if (!quantized && !tuned)
 		return STATUS_OK;
@@ -245,7 +231,6 @@ enum status qdq_input(const char **name, struct writer *w, const struct slot *s,
 		status = stays_float(w, s, q) ? add_rounded(name, w, s, q, err) : add_codes(name, w, s, q, err);
 	} else {
 		const char *from = *name;
-
 		*name = write_name(w, v->name, "_DequantizeLinear_Output");
 		status = add_pair(from, *name, w, v->name, q, err);
 	}
@@ -266,7 +251,6 @@ static const struct quantizer *output_quantizer(const struct writer *w, const st
 {
 	const struct plan *p = w->plan;
 	const struct node *n = &w->g->node[s->node];
-
 	if (s->state != SLOT_OVERLAPPED || !(n->op->flags & OPF_MOVES) || n->n_in < 1 || n->in[0] < 0)
 		return slot_quantizer(s);
 	int from = root_of(p, p->first_in[s->node]), own = root_of(p, p->first_out[s->node] + s->index);
@@ -277,7 +261,6 @@ const char *qdq_output(struct writer *w, const struct slot *s)
 {
 	const struct value *v = &w->g->value[s->value];
 	const struct quantizer *q = output_quantizer(w, s);
-
 	return q && q->kind != QUANT_NONE && v->is_output ? write_name(w, v->name, "_QuantizeLinear_Input") : v->name;
 }
 
@@ -285,7 +268,6 @@ enum status qdq_after(struct writer *w, const struct slot *s, const char *writte
 {
 	const struct value *v = &w->g->value[s->value];
 	const struct quantizer *q = output_quantizer(w, s);
-
 	if (!q || q->kind == QUANT_NONE)
 		return STATUS_OK;
 	w->read[s->value] = v->is_output ? v->name : write_name(w, v->name, "_DequantizeLinear_Output");

@@ -19,7 +19,6 @@ static const char *attribute_name(const struct node *n, int k)
 static void name_values(struct inner *s, const char *const *captured, int n_captured)
 {
 	int formal = s->g->n_inputs - n_captured;
-
 	for (int k = 0; k < n_captured; k++)
 		s->name[s->g->input[formal + k]] = captured[k];
 	for (int v = 0; v < s->g->n_values; v++)
@@ -45,7 +44,6 @@ static void add_constants(struct inner *s, int n_captured)
 static const char **names_of(const struct inner *s, const int *value, int n)
 {
 	const char **name = xcalloc((size_t)n + 1, sizeof *name);
-
 	for (int i = 0; i < n; i++)
 		name[i] = value[i] >= 0 ? s->name[value[i]] : "";
 	return name;
@@ -54,7 +52,6 @@ static const char **names_of(const struct inner *s, const int *value, int n)
 static void add_node(struct inner *s, const struct node *n)
 {
 	const char **in = names_of(s, n->in, n->n_in), **out = names_of(s, n->out, n->n_out);
-
 	for (int i = 0; i < n->op->out_min && i < n->n_out; i++)
 		if (!out[i][0])
 			out[i] = write_name(s->w, n->name, "_unused");
@@ -70,7 +67,6 @@ static const char *output_name(struct inner *s, int i)
 	int v = s->g->output[i];
 	const char *in = s->name[v], *out;
 	bool given = false;
-
 	for (int k = 0; k < i; k++)
 		given = given || s->g->output[k] == v;
 	if (s->g->value[v].producer >= 0 && !s->g->value[v].constant && !given)
@@ -84,7 +80,6 @@ static const char *output_name(struct inner *s, int i)
 static struct value formal(const struct inner *s, const struct node *n, int i)
 {
 	struct value v = s->g->value[s->g->input[i]];
-
 	if (n->op->id == OP_Loop && i < 2)
 		v.shape = (struct shape){.rank = 0};
 	return v;
@@ -94,7 +89,6 @@ static void fill(struct inner *s, const struct node *n, const char *const *captu
 {
 	struct writer *w = s->w;
 	int formals = s->g->n_inputs - n->n_captured;
-
 	name_values(s, captured, n->n_captured);
 	add_constants(s, n->n_captured);
 	for (int i = 0; i < s->g->n_nodes; i++)
@@ -115,7 +109,6 @@ static Onnx__GraphProto *make_graph(struct writer *w, const struct graph *g, con
 	struct inner s = {.w = w, .g = g, .name = xcalloc((size_t)g->n_values + 1, sizeof *s.name)};
 	struct writer outer = *w;
 	Onnx__GraphProto *made = arena_alloc(w->arena, sizeof *made);
-
 	onnx__graph_proto__init(&w->out);
 	w->cap_nodes = w->cap_constants = 0;
 	w->g = g;

@@ -8,7 +8,6 @@ enum status affinegrid_shape(const struct node *n, const struct tensor *const *i
 	int count = 0;
 	enum status s = rule_ints(size, &count, 5, in[1], "size", err);
 	int dims = count - 2;
-
 	(void)n;
 	if (s != STATUS_OK)
 		return s;
@@ -37,7 +36,6 @@ enum status affinegrid_eval(const struct node *n, const struct tensor *const *in
 	int dims = y->rank - 2;
 	int64_t points = rule_product(y, 1, dims + 1);
 	float *to = out[0].data;
-
 	(void)width;
 	(void)err;
 	for (int64_t i = 0; i < y->dim[0] * points; i++) {

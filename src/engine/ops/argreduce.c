@@ -10,7 +10,6 @@ enum status argreduce_shape(const struct node *n, const struct tensor *const *in
 	struct shape y;
 	int axis = 0;
 	enum status s = rule_axis(&axis, a->axis, in[0]->shape.rank, err);
-
 	if (s != STATUS_OK)
 		return s;
 	if (in[0]->shape.dim[axis] == 0)
@@ -25,7 +24,6 @@ static int64_t best_of(const struct tensor *x, int64_t from, int64_t n, int64_t 
 {
 	int64_t best = 0;
 	double value = element_double(x, from);
-
 	for (int64_t i = 1; i < n; i++) {
 		double v = element_double(x, from + i * inner);
 		if (!(max ? v > value : v < value) && !(last && v == value))
@@ -42,7 +40,6 @@ static int64_t best_float(const float *x, int64_t n, bool max, bool last)
 	enum { LANES = 16 };
 	float best[LANES], sign = max ? 1.0f : -1.0f, most = sign * x[0];
 	int64_t i = 0;
-
 	if (x[0] != x[0])
 		return 0;
 	for (int k = 0; k < LANES; k++)
@@ -65,7 +62,6 @@ static void best_columns(int64_t *y, const float *x, int64_t n, int64_t inner, i
 {
 	float value[COLUMNS], sign = max ? 1.0f : -1.0f;
 	int32_t best[COLUMNS] = {0};
-
 	for (int64_t c = 0; c < columns; c++)
 		value[c] = sign * x[c];
 	for (int64_t i = 1; i < n; i++)
@@ -111,7 +107,6 @@ enum status argreduce_eval(
 	int axis = 0;
 	enum status s = rule_axis(&axis, a->axis, x->rank, err);
 	int64_t inner, count = tensor_count(&out[0]);
-
 	if (s != STATUS_OK)
 		return s;
 	inner = rule_product(x, axis + 1, x->rank);

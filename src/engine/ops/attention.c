@@ -11,7 +11,6 @@
 struct heads heads_of(const struct tensor *t, int64_t heads)
 {
 	const int64_t *d = t->shape.dim;
-
 	if (t->shape.rank == 4)
 		return (struct heads){t->data, d[1] * d[2] * d[3], d[2] * d[3], d[3]};
 	return (struct heads){t->data, d[1] * d[2], d[2] / heads, d[2]};
@@ -25,7 +24,6 @@ struct heads heads_dense(const float *at, int64_t heads, int64_t rows, int64_t s
 struct addend addend_of(const struct shape *s, const float *at)
 {
 	int64_t step[4] = {0}, p = 1;
-
 	for (int i = s->rank - 1, to = 3; i >= 0; i--, to--) {
 		step[to] = s->dim[i] == 1 ? 0 : p;
 		p *= s->dim[i];
@@ -63,7 +61,6 @@ static void cap(float *s, float most, int64_t n)
 static void keep(const struct attention *t, enum attention_stage stage, int64_t b, int64_t h, const float *s)
 {
 	int64_t n = t->queries * t->keys;
-
 	if (t->kept[stage])
 		memcpy(t->kept[stage] + (b * t->heads + h) * n, s, (size_t)n * sizeof *s);
 }
@@ -72,7 +69,6 @@ static void keep(const struct attention *t, enum attention_stage stage, int64_t 
 static void products(const struct attention *t, int64_t b, int64_t h, float *s)
 {
 	const struct matrices m = {.m = t->queries, .n = t->keys, .k = t->size, .a_row = t->q.row, .a_col = 1, .b_row = 1, .b_col = t->k.row};
-
 	memset(s, 0, (size_t)(t->queries * t->keys) * sizeof *s);
 	product_floats(&m, row_of(&t->q, b, h, 0), row_of(&t->k, b, h / (t->heads / t->kv_heads), 0), s, 1);
 	for (int64_t i = 0; i < t->queries * t->keys; i++)
@@ -91,7 +87,6 @@ static bool sees_nothing(const float *s, int64_t keys)
 static enum status shares(const struct attention *t, float *s, struct error *err)
 {
 	int64_t from = 0;
-
 	for (int64_t i = 0; i <= t->queries; i++) {
 		bool blind = i < t->queries && sees_nothing(s + i * t->keys, t->keys);
 		if (!blind && i < t->queries)
@@ -111,7 +106,6 @@ static void weigh(const struct attention *t, int64_t b, int64_t h, const float *
 {
 	const float *v = row_of(&t->v, b, h / (t->heads / t->kv_heads), 0);
 	const struct matrices m = {.m = t->queries, .n = t->v_size, .k = t->keys, .a_row = t->keys, .a_col = 1, .b_row = t->v.row, .b_col = 1};
-
 	memset(rows, 0, (size_t)(t->queries * t->v_size) * sizeof *rows);
 	product_floats(&m, s, v, rows, 1);
 	for (int64_t i = 0; i < t->queries; i++)
@@ -166,7 +160,6 @@ enum status attention_run(const struct attention *t, int width, struct error *er
 	size_t each = (size_t)(t->queries * (t->keys + t->v_size));
 	float *scratch = mem_try_array(each * (size_t)width + 1, sizeof *scratch);
 	enum status s = STATUS_OK;
-
 	if (!scratch)
 		return error_set(err, STATUS_NOMEM, "no memory for products of %lld x %lld", (long long)t->queries, (long long)t->keys);
 #pragma omp parallel for num_threads(width) if (width > 1)
@@ -205,7 +198,6 @@ enum status attention_join(float **out, const struct attention_rows *r, struct e
 {
 	int64_t each = (r->past_rows + r->now_rows) * r->size;
 	float *y = *out = mem_try_array((size_t)(r->batch * r->heads * each) + 1, sizeof *y);
-
 	if (!y)
 		return error_set(err, STATUS_NOMEM, "no memory for %lld rows of keys", (long long)(r->past_rows + r->now_rows));
 	for (int64_t i = 0; i < r->batch * r->heads; i++)
@@ -216,7 +208,6 @@ enum status attention_join(float **out, const struct attention_rows *r, struct e
 enum status attention_place(struct heads *at, float **made, const struct attention_rows *r, struct error *err)
 {
 	enum status s = STATUS_OK;
-
 	*at = r->now;
 	*made = NULL;
 	if (r->past_rows || r->bias) {

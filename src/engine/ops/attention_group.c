@@ -23,7 +23,6 @@ static bool lay_out_packed(struct group *g, const struct tensor *t)
 {
 	int64_t row = t->shape.dim[2], all = g->heads + 2 * g->kv_heads;
 	const float *at = t->data;
-
 	g->size = row / all;
 	g->q = (struct heads){at, g->queries * row, g->size, row};
 	g->k = g->v = g->q;
@@ -37,7 +36,6 @@ static bool lay_out_packed(struct group *g, const struct tensor *t)
 static bool lay_out(struct group *g, const struct tensor *q, const struct tensor *k, const struct tensor *v)
 {
 	struct shape kv = {3, {g->batch, g->queries, 0}};
-
 	if (!k && !v)
 		return lay_out_packed(g, q);
 	g->size = q->shape.dim[2] / g->heads;
@@ -54,7 +52,6 @@ static enum status read_caches(struct group *g, const struct node *n, const stru
 {
 	const struct tensor *k = rule_input(n, in, PAST_KEY), *v = rule_input(n, in, PAST_VALUE);
 	const struct tensor *lengths = rule_input(n, in, LENGTHS), *total = rule_input(n, in, TOTAL);
-
 	g->past = k && k->shape.rank == 4 ? k->shape.dim[2] : 0;
 	if (!k != !v || (k && (!shape_equal(&k->shape, &(struct shape){4, {g->batch, g->kv_heads, g->past, g->size}}) ||
 	                          !shape_equal(&v->shape, &k->shape))))
@@ -90,7 +87,6 @@ static enum status resolve(struct group *g, const struct node *n, const struct t
 	const struct group_attention_attrs *a = n->attrs;
 	const struct tensor *q = in[QUERY];
 	enum status s;
-
 	if (q->shape.rank != 3 || !rule_within(a->heads, 1, RULE_MAX_DIM) || !rule_within(a->kv_heads, 1, a->heads) || a->heads % a->kv_heads)
 		return error_set(err, STATUS_FORMAT, "the query must be of rank 3, num_heads (%lld) a multiple of kv_num_heads (%lld)",
 		    (long long)a->heads, (long long)a->kv_heads);
@@ -110,7 +106,6 @@ enum status groupattention_shape(const struct node *n, const struct tensor *cons
 {
 	struct group g;
 	enum status s = resolve(&g, n, in, err);
-
 	if (s != STATUS_OK)
 		return s;
 	rule_set(&out[0], DT_F32, &(struct shape){3, {g.batch, g.queries, g.heads * g.size}});
@@ -123,7 +118,6 @@ enum status groupattention_shape(const struct node *n, const struct tensor *cons
 static enum status read_lengths(struct group *g, const struct tensor *lengths, struct error *err)
 {
 	int64_t last = g->batch ? element_int(lengths, 0) : g->queries - 1; // row of the keys
-
 	if (!rule_within(last, -1, RULE_MAX_DIM))
 		return error_set(err, STATUS_FORMAT, "seqlens_k is %lld", (long long)last);
 	g->before = g->queries == g->present ? 0 : last + 1 - g->queries;
@@ -150,7 +144,6 @@ static enum status turn(float *x, const struct group *g, int64_t heads, int64_t 
 {
 	int64_t pairs = g->cos->shape.dim[1];
 	struct rotary_pairs how = {g->size, pairs, interleaved};
-
 	for (int64_t i = 0; i < g->batch * heads * g->queries; i++) {
 		int64_t b = i / g->queries / heads, row = i % g->queries;
 		int64_t at = g->positions ? element_int(g->positions, b * g->queries + row) : g->before + row;
@@ -181,7 +174,6 @@ static enum status read_sinks(struct attention *t, float **made, const struct gr
 static enum status hide_far(float **out, const struct group *g, int64_t window, struct error *err)
 {
 	float *y = *out = mem_try_array((size_t)(g->queries * g->keys) + 1, sizeof *y);
-
 	if (!y)
 		return error_set(err, STATUS_NOMEM, "no memory for a mask of %lld x %lld", (long long)g->queries, (long long)g->keys);
 	for (int64_t i = 0; i < g->queries; i++)
@@ -194,7 +186,6 @@ static enum status hide_far(float **out, const struct group *g, int64_t window, 
 static void keep_present(struct tensor *to, const struct group *g, const float *rows, const struct heads *past)
 {
 	int64_t all = to->shape.dim[2];
-
 	for (int64_t i = 0; i < g->batch * g->kv_heads; i++) {
 		float *y = (float *)to->data + i * all * g->size;
 		memcpy(y, rows + i * g->keys * g->size, (size_t)(g->keys * g->size) * sizeof *y);
@@ -216,7 +207,6 @@ static enum status attend(const struct group *g, const struct group_attention_at
 	    .v_size = g->size, .before = g->before, .keys = g->keys, .y = heads_of(&out[0], g->heads), .causal = true, .softcap = a->softcap,
 	    .scale = a->scale == 0 ? 1 / sqrtf((float)g->size) : a->scale};
 	enum status s = attention_join(&made[MADE_Q], &q, err);
-
 	if (s == STATUS_OK)
 		s = attention_join(&made[MADE_K], &k, err);
 	if (s == STATUS_OK)
@@ -250,7 +240,6 @@ enum status groupattention_eval(const struct node *n, const struct tensor *const
 	float *made[MADE] = {NULL};
 	struct group g;
 	enum status s = resolve(&g, n, in, err);
-
 	if (s == STATUS_OK)
 		s = read_lengths(&g, in[LENGTHS], err);
 	if (s == STATUS_OK)

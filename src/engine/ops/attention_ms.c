@@ -21,7 +21,6 @@ enum status attention_ms_check(const struct attention_ms *j, struct error *err)
 {
 	struct shape whole = {4, {j->batch, j->heads, j->queries, j->keys}}, sum;
 	enum status s = attention_check(j->batch, j->heads, j->queries, j->keys, err);
-
 	if (s != STATUS_OK)
 		return s;
 	if (j->mask && !mask_fits(j, &j->mask->shape))
@@ -38,7 +37,6 @@ enum status attention_ms_check(const struct attention_ms *j, struct error *err)
 static bool is_seen(const struct attention_ms *j, int64_t b, int64_t query, int64_t key)
 {
 	const struct tensor *m = j->mask;
-
 	if (m->shape.rank == 1)
 		return key < element_int(m, b) && (m->shape.dim[0] == j->batch || key >= element_int(m, j->batch + b));
 	return element_int(m, ((m->shape.rank == 2 ? b : b * j->queries + query) * j->keys) + key) > 0;
@@ -49,7 +47,6 @@ static enum status mask_floats(float **out, struct attention *t, const struct at
 	struct shape shape = {4, {j->batch, 1, j->queries, j->keys}};
 	int64_t n = shape_count(&shape);
 	float *y = *out = mem_try_array((size_t)n + 1, sizeof *y);
-
 	if (!y)
 		return error_set(err, STATUS_NOMEM, "no memory for a mask of %lld numbers", (long long)n);
 	for (int64_t i = 0; i < n; i++)
@@ -72,7 +69,6 @@ enum status attention_ms_run(const struct attention_ms *j, const struct fused_at
 	    .scale = a->scale == 0 ? 1 / sqrtf((float)j->size) : a->scale, .causal = a->causal != 0,
 	    .kept[ATTENTION_MASKED] = j->masked};
 	enum status s = attention_place(&t.k, &made[0], &k, err);
-
 	if (s == STATUS_OK)
 		s = attention_place(&t.v, &made[1], &v, err);
 	if (s == STATUS_OK)

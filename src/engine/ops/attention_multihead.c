@@ -8,7 +8,6 @@ enum { MH_QUERY, MH_KEY, MH_VALUE, MH_BIAS, MH_PADDING, MH_ADDED, MH_PAST_KEY, M
 static struct heads packed(const struct tensor *t, int64_t i)
 {
 	const int64_t *d = t->shape.dim;
-
 	return (struct heads){t->data ? (const float *)t->data + i * d[4] : NULL, d[1] * d[2] * d[3] * d[4], d[3] * d[4], d[2] * d[3] * d[4]};
 }
 
@@ -16,7 +15,6 @@ static struct heads packed(const struct tensor *t, int64_t i)
 static bool lay_out(struct attention_ms *j, const struct tensor *q, const struct tensor *k, const struct tensor *v)
 {
 	const int64_t *d = q->shape.dim, *e = k ? k->shape.dim : NULL;
-
 	j->batch = d[0];
 	j->queries = j->now = d[1];
 	if (q->shape.rank == 5 && !k && !v && d[2] == j->heads && d[3] == 3) {
@@ -70,7 +68,6 @@ static enum status multihead_job(struct attention_ms *j, const struct node *n, c
 	const struct tensor *bias = rule_input(n, in, MH_BIAS), *key = rule_input(n, in, MH_KEY);
 	const bool have_bias = key && key->shape.rank == 4; // keys and values that an encoder has made ready
 	enum status s;
-
 	*j = (struct attention_ms){.heads = ((const struct fused_attention_attrs *)n->attrs)->heads, .mask = rule_input(n, in, MH_PADDING),
 	    .added = rule_input(n, in, MH_ADDED)};
 	if (j->heads < 1 || (in[0]->shape.rank != 3 && in[0]->shape.rank != 5) ||
@@ -93,7 +90,6 @@ enum status multihead_shape(const struct node *n, const struct tensor *const *in
 {
 	struct attention_ms j;
 	enum status s = multihead_job(&j, n, in, err);
-
 	if (s != STATUS_OK)
 		return s;
 	const struct shape shapes[] = {
@@ -113,7 +109,6 @@ enum status multihead_eval(const struct node *n, const struct tensor *const *in,
 	struct attention_ms j;
 	enum status s = multihead_job(&j, n, in, err);
 	float **to[] = {NULL, &j.present_k, &j.present_v, &j.masked};
-
 	for (int i = 1; i < n->n_out; i++)
 		*to[i] = out[i].data;
 	return s == STATUS_OK ? attention_ms_run(&j, n->attrs, &out[0], width, err) : s;

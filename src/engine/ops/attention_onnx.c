@@ -18,7 +18,6 @@ struct sizes {
 static enum status read_layout(struct sizes *s, const struct attention_attrs *a, struct error *err)
 {
 	const struct shape *q = &s->in[Q]->shape, *k = &s->in[K]->shape, *v = &s->in[V]->shape;
-
 	s->flat = q->rank == 3;
 	if ((q->rank != 3 && q->rank != 4) || k->rank != q->rank || v->rank != q->rank)
 		return error_set(err, STATUS_FORMAT, "Q, K and V must be of rank 3, or all of rank 4");
@@ -43,7 +42,6 @@ static enum status read_layout(struct sizes *s, const struct attention_attrs *a,
 static enum status read_past(struct sizes *s, struct error *err)
 {
 	const struct tensor *k = s->in[PAST_KEY], *v = s->in[PAST_VALUE];
-
 	if (!k != !v)
 		return error_set(err, STATUS_FORMAT, "past_key and past_value must be given together");
 	s->past = k && k->shape.rank == 4 ? k->shape.dim[2] : 0;
@@ -62,7 +60,6 @@ static enum status check_mask(const struct sizes *s, struct error *err)
 	struct shape whole = {4, {s->batch, s->heads, s->queries, s->keys}}, sum;
 	struct shape mask = s->in[MASK] ? s->in[MASK]->shape : (struct shape){0};
 	int last = mask.rank - 1;
-
 	if (!s->in[MASK])
 		return STATUS_OK;
 	if (last >= 0 && mask.dim[last] > 1 && mask.dim[last] < s->keys)
@@ -76,7 +73,6 @@ static enum status check_mask(const struct sizes *s, struct error *err)
 static enum status resolve(struct sizes *s, const struct node *n, const struct tensor *const *in, struct error *err)
 {
 	enum status st;
-
 	*s = (struct sizes){0};
 	for (int i = 0; i < n->n_in; i++)
 		s->in[i] = in[i];
@@ -93,7 +89,6 @@ enum status attention_shape(const struct node *n, const struct tensor *const *in
 	const struct attention_attrs *a = n->attrs;
 	struct sizes s;
 	enum status st = resolve(&s, n, in, err);
-
 	if (st == STATUS_OK && !rule_within(a->output_mode, 0, ATTENTION_STAGES - 1))
 		st = error_set(err, STATUS_FORMAT, "qk_matmul_output_mode is %lld", (long long)a->output_mode);
 	if (st != STATUS_OK)
@@ -117,7 +112,6 @@ static enum status mask_floats(float **out, struct addend *add, const struct siz
 	struct shape shape = m->shape;
 	int64_t given = shape.dim[shape.rank - 1], keys = given == 1 ? 1 : s->keys, rows = rule_product(&shape, 0, shape.rank - 1);
 	float *y = *out = mem_try_array((size_t)(rows * keys) + 1, sizeof *y);
-
 	if (!y)
 		return error_set(err, STATUS_NOMEM, "no memory for a mask of %lld rows", (long long)rows);
 	for (int64_t r = 0; r < rows; r++)
@@ -137,7 +131,6 @@ static enum status padding_floats(float **out, struct attention *t, const struct
 	struct shape shape = {4, {s->batch, 1, s->queries, s->keys}};
 	bool causal = t->causal && !s->in[PAST_KEY];
 	float *y = *out = mem_try_array((size_t)shape_count(&shape) + 1, sizeof *y);
-
 	if (!y)
 		return error_set(err, STATUS_NOMEM, "no memory for a mask of %lld rows", (long long)(s->batch * s->queries));
 	for (int64_t r = 0; r < s->batch * s->queries; r++) {
@@ -153,7 +146,6 @@ static enum status padding_floats(float **out, struct attention *t, const struct
 static enum status place(struct heads *at, float **made, const struct sizes *s, int now, int past, int64_t size, struct error *err)
 {
 	struct attention_rows r = {.batch = s->batch, .heads = s->kv_heads, .size = size, .past_rows = s->past, .now_rows = s->now};
-
 	r.now = heads_of(s->in[now], s->kv_heads);
 	if (s->in[past])
 		r.past = heads_of(s->in[past], s->kv_heads);
@@ -167,7 +159,6 @@ enum status attention_eval(
 	struct sizes s;
 	float *made[4] = {NULL}; // keys, values, mask, padding
 	enum status st = resolve(&s, n, in, err);
-
 	if (st != STATUS_OK)
 		return st;
 	struct attention t = {.batch = s.batch, .heads = s.heads, .kv_heads = s.kv_heads, .queries = s.queries, .size = s.size,

@@ -32,7 +32,6 @@ static enum status projected_widths(struct projection *p, const struct node *n, 
 {
 	const struct fused_attention_attrs *a = n->attrs;
 	int64_t columns = p->p.t.one.n;
-
 	p->q_width = p->v_width = columns / 3;
 	if (a->widths.n == 3) {
 		p->q_width = a->widths.at[0];
@@ -54,7 +53,6 @@ static enum status projected_job(
     struct attention_ms *j, struct projection *p, const struct node *n, const struct tensor *const *in, struct error *err)
 {
 	enum status s = rule_rank_at_least(in[0], 0, 3, err);
-
 	*j = (struct attention_ms){.heads = ((const struct fused_attention_attrs *)n->attrs)->heads};
 	*p = projection_of(j, n, in);
 	if (s == STATUS_OK && (in[0]->shape.rank != 3 || in[1]->shape.rank != 2))
@@ -84,7 +82,6 @@ enum status projected_attention_shape(
 	struct attention_ms j;
 	struct projection p;
 	enum status s = projected_job(&j, &p, n, in, err);
-
 	if (s == STATUS_OK && n->n_out > 1 && j.size != j.v_size)
 		s = error_set(err, STATUS_FORMAT, "keys and values of different sizes cannot be one output");
 	if (s != STATUS_OK)
@@ -99,7 +96,6 @@ enum status projected_attention_shape(
 static enum status project(float *y, const struct projection *p, int width, struct error *err)
 {
 	enum status s = STATUS_OK;
-
 	if (p->scales.a) {
 		s = matmulinteger_floats(y, &p->p, NULL, &p->scales, width, err);
 	} else {
@@ -120,7 +116,6 @@ enum status projected_attention_eval(
 	enum status s = projected_job(&j, &p, n, in, err);
 	int64_t columns = s == STATUS_OK ? p.p.t.one.n : 0, rows = j.now * columns, half = j.batch * j.heads;
 	float *y = mem_try_array((size_t)(j.batch * rows) + 1, sizeof *y);
-
 	if (s == STATUS_OK)
 		s = y ? project(y, &p, width, err) : error_set(err, STATUS_NOMEM, "no memory for queries, keys and values");
 	j.q = (struct heads){y, rows, j.size, columns};

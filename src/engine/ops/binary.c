@@ -10,7 +10,6 @@ enum status binary_shapes(
     struct shape *y, struct shape *b, const struct node *n, const struct tensor *const *in, struct error *err)
 {
 	const struct broadcast_attrs *a = n->op->attrs_size == sizeof(struct broadcast_attrs) ? n->attrs : NULL;
-
 	*b = in[1]->shape;
 	if (a && a->broadcast && a->axis != NO_AXIS) {
 		int axis = 0;
@@ -27,7 +26,6 @@ enum status binary_shape(const struct node *n, const struct tensor *const *in, s
 {
 	struct shape y, b;
 	enum status s = binary_shapes(&y, &b, n, in, err);
-
 	if (s != STATUS_OK)
 		return s;
 	rule_set(&out[0], in[0]->type, &y);
@@ -51,7 +49,6 @@ typedef void float_run(const float *a, int64_t sa, const float *b, int64_t sb, f
 static inline float mod_floor(float a, float b)
 {
 	float r = fmodf(a, b);
-
 	return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
@@ -113,7 +110,6 @@ struct written {
 static int64_t expand(float *y, const float *x, const struct strided *s, int array, int d)
 {
 	int64_t n = s->dim[d], step = s->stride[array][d], size = 1;
-
 	if (d == s->rank - 1 && step == 0) {
 		const float v = *x;
 		_Pragma("omp simd") for (int64_t i = 0; i < n; i++) y[i] = v;
@@ -135,7 +131,6 @@ static int64_t expand(float *y, const float *x, const struct strided *s, int arr
 static bool lies_so(const struct strided *s, int array, int d)
 {
 	int64_t size = 1;
-
 	for (int i = s->rank - 1; i >= d; size *= s->dim[i--])
 		if (s->stride[array][i] != size)
 			return false;
@@ -189,7 +184,6 @@ static void each_long_run(float_run *run, const struct strided *s, const float *
 static bool cut(struct strided *s, int d, int64_t n)
 {
 	int64_t part = BLOCK / n;
-
 	while (part > 1 && s->dim[d] % part != 0)
 		part--;
 	if (part < 2 || s->rank == SHAPE_MAX_RANK)
@@ -212,7 +206,6 @@ static void each_run(float_run *run, const struct strided *s, const float *a, co
 	int d = s->rank - 1;
 	int64_t n = strided_run(s);
 	bool small = n < SHORT && strided_rows(s) > 0;
-
 	for (; small && d > 0 && n * s->dim[d - 1] <= BLOCK; d--)
 		n *= s->dim[d - 1];
 	if (small && d > 0 && cut(&blocks, d - 1, n))
@@ -231,7 +224,6 @@ void binary_floats(enum op_id id, const struct strided *s, const float *a, const
 static int64_t int_pow(int64_t a, int64_t b)
 {
 	uint64_t y = 1, base = (uint64_t)a;
-
 	if (b < 0)
 		return a == 1 ? 1 : a == -1 ? (b % 2 ? -1 : 1) : 0;
 	for (; b; b >>= 1, base *= base)
@@ -252,7 +244,6 @@ static int64_t int_div(int64_t a, int64_t b, bool is_unsigned)
 static int64_t int_mod(int64_t a, int64_t b, bool is_unsigned, bool like_c)
 {
 	int64_t r;
-
 	if (b == 0)
 		return 0;
 	if (is_unsigned)
@@ -312,7 +303,6 @@ static int64_t int_one(enum op_id id, int64_t a, int64_t b, struct int_mode m)
 static struct int_mode int_mode(const struct node *n, enum dtype type)
 {
 	struct int_mode m = {.is_unsigned = elements_unsigned(type)};
-
 	if (n->op->id == OP_Mod)
 		m.flag = ((const struct mod_attrs *)n->attrs)->fmod != 0;
 	if (n->op->id == OP_BitShift)
@@ -325,7 +315,6 @@ void binary_ints(
 {
 	struct int_mode mode = int_mode(n, a->type);
 	int64_t rows = strided_rows(s), run = strided_run(s), va[ELEMENTS_CHUNK], vb[ELEMENTS_CHUNK];
-
 	for (int64_t r = 0; r < rows; r++) {
 		int64_t at[STRIDED_MAX];
 		strided_at(s, r, at);
@@ -344,7 +333,6 @@ void binary_ints(
 static void pow_mixed(const struct strided *s, const struct tensor *a, const struct tensor *b, struct tensor *y)
 {
 	int64_t rows = strided_rows(s), run = strided_run(s);
-
 	for (int64_t r = 0; r < rows; r++) {
 		int64_t at[STRIDED_MAX];
 		strided_at(s, r, at);
@@ -363,7 +351,6 @@ enum status binary_eval(
 	struct strided s;
 	bool fmod = n->op->id == OP_Mod && ((const struct mod_attrs *)n->attrs)->fmod;
 	enum status st = binary_shapes(&y, &b, n, in, err);
-
 	if (st != STATUS_OK)
 		return st;
 	strided_broadcast(&s, &y, (const struct shape *const[]){&in[0]->shape, &b}, 2);

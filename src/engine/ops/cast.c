@@ -11,7 +11,6 @@ enum status cast_shape(const struct node *n, const struct tensor *const *in, str
 {
 	const struct cast_attrs *a = n->attrs;
 	enum dtype to = n->op->id == OP_CastLike ? in[1]->type : rule_dtype(a->to);
-
 	if (to == DT_NONE)
 		return error_set(err, STATUS_UNSUPPORTED, "element type %lld of attribute `to` is not supported", (long long)a->to);
 	if (strcmp(a->round_mode, "up") && strcmp(a->round_mode, "down") && strcmp(a->round_mode, "nearest"))
@@ -48,7 +47,6 @@ static bool cast_directly(const struct tensor *x, struct tensor *y, int64_t at, 
 static void cast_ints(const struct tensor *x, struct tensor *y, int64_t at, int64_t m)
 {
 	int64_t v[ELEMENTS_CHUNK];
-
 	elements_load(v, x->type, x->data, at, 1, m);
 	elements_store(y->data, y->type, at, v, m);
 }
@@ -59,7 +57,6 @@ static void cast_to_whole(const struct tensor *x, struct tensor *y, int64_t at, 
 	float limit = wide ? 0x1p63f : 0x1p31f;
 	const float *from = (const float *)x->data + at;
 	int64_t v[ELEMENTS_CHUNK];
-
 	for (int64_t i = 0; i < m; i++)
 		v[i] = from[i] >= -limit && from[i] < limit ? (int64_t)from[i] : wide ? INT64_MIN : INT32_MIN;
 	elements_store(y->data, y->type, at, v, m);
@@ -68,7 +65,6 @@ static void cast_to_whole(const struct tensor *x, struct tensor *y, int64_t at, 
 static void cast_floats(const struct tensor *x, struct tensor *y, int64_t at, int64_t m)
 {
 	double v[ELEMENTS_CHUNK];
-
 	elements_load_double(v, x->type, x->data, at, 1, m);
 	for (int64_t i = 0; i < m && y->type == DT_BOOL; i++)
 		v[i] = v[i] != 0;
@@ -80,14 +76,12 @@ static enum quantizer_kind rounds_to(const struct node *n, enum dtype from)
 {
 	enum { HALF = 10, BFLOAT = 16 };
 	int64_t to = from == DT_F32 ? ((const struct cast_attrs *)n->attrs)->to : 0;
-
 	return to == HALF ? QUANT_FP16 : to == BFLOAT ? QUANT_BF16 : QUANT_NONE;
 }
 
 static void round_to_format(struct tensor *y, const struct cast_attrs *a)
 {
 	int64_t n = tensor_count(y);
-
 	if (a->to == MINIFLOAT_E8M0)
 		minifloat_round_power(y->data, y->data, n, a->round_mode[0], a->saturate != 0);
 	else if (is_minifloat(a->to))
@@ -102,7 +96,6 @@ enum status cast_eval(
 	bool from_float = in[0]->type == DT_F32, floats = out[0].type == DT_F32 || (from_float && out[0].type == DT_BOOL);
 	void (*cast)(const struct tensor *x, struct tensor *y, int64_t at, int64_t m) =
 	    floats ? cast_floats : from_float ? cast_to_whole : cast_ints;
-
 	(void)err;
 	if (rounding != QUANT_NONE) {
 		fake_quantize(&out[0], in[0], &(struct quantizer){.kind = rounding}, width);

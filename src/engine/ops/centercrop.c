@@ -10,7 +10,6 @@ enum status centercrop_shape(const struct node *n, const struct tensor *const *i
 	bool seen[SHAPE_MAX_RANK];
 	int n_sizes = 0, n_axes, axis;
 	enum status s = rule_axes_list(axes, &n_axes, NULL, &((const struct reshape_attrs *)n->attrs)->axes, err);
-
 	for (int i = 0; n_axes < 0 && i < y.rank; i++)
 		axes[i] = i;
 	n_axes = n_axes < 0 ? y.rank : n_axes;
@@ -34,7 +33,6 @@ enum status centercrop_eval(const struct node *n, const struct tensor *const *in
 {
 	const struct shape *x = &in[0]->shape, *y = &out[0].shape;
 	struct strided common = {.rank = x->rank, .arrays = 2};
-
 	(void)n;
 	(void)width;
 	(void)err;

@@ -50,7 +50,6 @@ static const unsigned char rules[OP_COUNT] = {
 static enum rule rule_of(const struct node *n)
 {
 	unsigned flags = n->op->flags;
-
 	if (rules[n->op->id])
 		return (enum rule)rules[n->op->id];
 	return flags & OPF_UNARY ? RULE_SAME : flags & OPF_BINARY ? RULE_BROADCAST : flags & OPF_VIEW ? RULE_VIEW : RULE_NONE;
@@ -64,7 +63,6 @@ struct axes {
 static const struct shape *shape_at(const struct axes *a, int value)
 {
 	static const struct shape none = {.rank = -1};
-
 	return value >= 0 ? &a->g->value[value].shape : &none;
 }
 
@@ -92,7 +90,6 @@ static int from_end(int64_t axis, int rank)
 static int across_view(const struct shape *from, int axis, const struct shape *to)
 {
 	int64_t before = 1, reached = 1;
-
 	if (in_rank(axis, from->rank) == NONE)
 		return NONE;
 	for (int d = 0; d < axis; d++)
@@ -107,7 +104,6 @@ static int across_view(const struct shape *from, int axis, const struct shape *t
 static int transposed(const struct node *n, int d, int rank)
 {
 	const struct ints *perm = &((const struct transpose_attrs *)n->attrs)->perm;
-
 	return perm->n < 0 ? rank - 1 - d : d < perm->n ? from_end(perm->at[d], rank) : NONE;
 }
 
@@ -132,7 +128,6 @@ static bool reduced(const struct axes *a, const struct node *n, int rank, bool *
 	const struct reduce_attrs *at = n->attrs;
 	const struct tensor *list = is_constant(a, n, 1) ? a->g->value[n->in[1]].constant : NULL;
 	int64_t given = list ? tensor_count(list) : at->axes.n > 0 ? at->axes.n : 0;
-
 	if (n->n_in > 1 && n->in[1] >= 0 && (!list || list->type != DT_I64))
 		return false;
 	if (given > 0)
@@ -146,7 +141,6 @@ static int across_reduction(const struct axes *a, const struct node *n, int axis
 {
 	bool gone[SHAPE_MAX_RANK] = {0};
 	int before = 0;
-
 	if (in_rank(axis, rank) == NONE || !reduced(a, n, rank, gone) || gone[axis])
 		return NONE;
 	for (int d = 0; d < axis; d++)
@@ -160,7 +154,6 @@ static int gathered(const struct axes *a, const struct node *n, int out_rank)
 	int rank = shape_at(a, n->in[0])->rank, indices = shape_at(a, n->in[1])->rank;
 	int along = from_end(((const struct axis_attrs *)n->attrs)->axis, rank);
 	int axis = is_constant(a, n, 0) ? rank - 1 : axis_of(a, n->in[0]);
-
 	if (axis < 0 || indices < 0 || (axis == along && indices != 1))
 		return NONE;
 	return in_rank(axis > along ? axis + indices - 1 : axis, out_rank);
@@ -170,7 +163,6 @@ static int gathered(const struct axes *a, const struct node *n, int out_rank)
 static int leading(const struct node *n, int i, int out_rank, int rank)
 {
 	const struct broadcast_attrs *a = n->op->attrs_size == sizeof *a && n->op->flags & OPF_BINARY ? n->attrs : NULL;
-
 	if (i == 1 && a && a->broadcast && a->axis != NO_AXIS)
 		return (int)(a->axis < 0 ? a->axis + out_rank : a->axis);
 	return out_rank - rank;
@@ -180,7 +172,6 @@ static int leading(const struct node *n, int i, int out_rank, int rank)
 static int together(const struct axes *a, const struct node *n, int out_rank)
 {
 	int all = NONE;
-
 	for (int i = 0; i < n->n_in; i++) {
 		int axis = axis_of(a, n->in[i]);
 		if (axis < 0)
@@ -202,7 +193,6 @@ static int forward(const struct axes *a, const struct node *n, int out)
 {
 	const struct shape *y = shape_at(a, out), *x = shape_at(a, n->n_in > 0 ? n->in[0] : -1);
 	int axis = n->n_in > 0 ? axis_of(a, n->in[0]) : NONE;
-
 	switch (rule_of(n)) {
 	case RULE_NONE: return NONE;
 	case RULE_SECOND: return in_rank(1, y->rank);
@@ -235,7 +225,6 @@ static int backward(const struct axes *a, const struct node *n, int i, int axis)
 {
 	const struct shape *x = shape_at(a, n->in[i]), *y = shape_at(a, n->n_out > 0 ? n->out[0] : -1);
 	enum rule rule = rule_of(n);
-
 	switch (rule) {
 	case RULE_SECOND: return i == 0 ? in_rank(gemm_input(n), x->rank) : NONE;
 	case RULE_LAST: return i == 0 ? in_rank(x->rank - 1, x->rank) : NONE;
@@ -267,7 +256,6 @@ static void ask_readers(struct axes *a)
 int *channel_axes(const struct graph *g)
 {
 	struct axes a = {g, xcalloc((size_t)g->n_values + 1, sizeof *a.of)};
-
 	for (int v = 0; v < g->n_values; v++)
 		a.of[v] = NONE;
 	ask_readers(&a);
@@ -296,7 +284,6 @@ static struct channel_split split_transposed(const struct node *n, const struct 
 {
 	struct channel_split s = channel_split(w, 1);
 	int64_t groups = ((const struct conv_attrs *)n->attrs)->group;
-
 	if (s.axis == 1 && groups > 1 && groups <= w->dim[0] && w->dim[0] % groups == 0) {
 		s.groups = groups;
 		s.n *= groups;
@@ -309,7 +296,6 @@ static struct channel_split split_broadcast(const struct axes *a, const struct n
 {
 	const struct shape *c = &a->g->value[n->in[input]].constant->shape;
 	int out = n->n_out > 0 ? n->out[0] : -1, axis = axis_of(a, out);
-
 	if (axis < 0)
 		return channel_split(c, CHANNELS_UNKNOWN);
 	axis -= leading(n, input, shape_at(a, out)->rank, c->rank);
@@ -322,7 +308,6 @@ struct channel_split channel_split_constant(const struct graph *g, const int *ax
 	const struct node *n = &g->node[node];
 	const struct shape *c = &g->value[n->in[input]].constant->shape;
 	enum rule rule = rule_of(n);
-
 	if (input == 1 && is_gemm(n))
 		return channel_split(c, ((const struct gemm_attrs *)n->attrs)->trans_b ? 0 : 1);
 	if (input == 1 && n->op->id == OP_ConvTranspose)

@@ -9,7 +9,6 @@ static int nonzeros(int found[ELEMENTS_CHUNK], const struct tensor *x, int64_t a
 	int64_t left = tensor_count(x) - at, n = left < ELEMENTS_CHUNK ? left : ELEMENTS_CHUNK;
 	double v[ELEMENTS_CHUNK];
 	int count = 0;
-
 	elements_load_double(v, x->type, x->data, at, 1, n);
 	for (int i = 0; i < (int)n; i++) {
 		found[count] = i;
@@ -22,7 +21,6 @@ static int64_t count_nonzero(const struct tensor *x)
 {
 	int64_t count = 0;
 	int found[ELEMENTS_CHUNK];
-
 	for (int64_t at = 0; at < tensor_count(x); at += ELEMENTS_CHUNK)
 		count += nonzeros(found, x, at);
 	return count;
@@ -31,7 +29,6 @@ static int64_t count_nonzero(const struct tensor *x)
 enum status nonzero_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	struct shape y = {.rank = 2};
-
 	(void)n;
 	if (!rule_known(in[0]))
 		return rule_pending(err);
@@ -47,7 +44,6 @@ enum status nonzero_eval(
 	const struct shape *x = &in[0]->shape;
 	int64_t total = out[0].shape.dim[1], *y = out[0].data;
 	int found[ELEMENTS_CHUNK];
-
 	(void)n;
 	(void)width;
 	(void)err;
@@ -70,7 +66,6 @@ static enum status compress_axis(struct shape *view, const struct node *n, const
 	int64_t given = ((const struct compress_attrs *)n->attrs)->axis;
 	int axis = 0;
 	enum status s;
-
 	if (given == NO_AXIS) {
 		*view = (struct shape){3, {1, shape_count(x), 1}};
 		return STATUS_OK;
@@ -86,7 +81,6 @@ enum status compress_shape(const struct node *n, const struct tensor *const *in,
 	int64_t given = ((const struct compress_attrs *)n->attrs)->axis, kept = 0, longest = tensor_count(in[1]);
 	struct shape view, y = in[0]->shape;
 	enum status s = compress_axis(&view, n, &in[0]->shape, err);
-
 	if (s != STATUS_OK)
 		return s;
 	if (!rule_known(in[1]))
@@ -111,7 +105,6 @@ enum status compress_eval(
 	const uint8_t *condition = in[1]->data;
 	char *to = out[0].data;
 	size_t run;
-
 	(void)width;
 	if (s != STATUS_OK)
 		return s;

@@ -29,7 +29,6 @@ static enum status read_sizes(struct blocks *b, const struct node *n, const stru
 	int64_t pads[2 * DIMS];
 	int other = 0;
 	enum status s = rule_ints(b->image, &b->dims, DIMS, in[1], "image_shape", err);
-
 	if (s == STATUS_OK)
 		s = rule_ints(b->block, &other, DIMS, in[2], "block_shape", err);
 	if (s == STATUS_OK && (other != b->dims || b->dims < 1))
@@ -57,7 +56,6 @@ static enum status read_sizes(struct blocks *b, const struct node *n, const stru
 static int64_t product(const int64_t *v, int n)
 {
 	int64_t p = 1;
-
 	for (int i = 0; i < n; i++)
 		p = p > 0 && v[i] <= RULE_MAX_DIM / p ? p * v[i] : 0;
 	return p;
@@ -66,7 +64,6 @@ static int64_t product(const int64_t *v, int n)
 static enum status resolve(struct blocks *b, const struct node *n, const struct tensor *const *in, struct error *err)
 {
 	enum status s = read_sizes(b, n, in, err);
-
 	if (s != STATUS_OK)
 		return s;
 	b->blocks = product(b->count, b->dims);
@@ -82,7 +79,6 @@ enum status col2im_shape(const struct node *n, const struct tensor *const *in, s
 {
 	struct blocks b;
 	enum status s = resolve(&b, n, in, err);
-
 	if (s != STATUS_OK)
 		return s;
 	struct shape y = {2, {in[0]->shape.dim[0], b.channels}};
@@ -96,7 +92,6 @@ enum status col2im_shape(const struct node *n, const struct tensor *const *in, s
 static int64_t place(const struct blocks *b, int64_t e, int64_t k)
 {
 	int64_t at = 0, step = 1;
-
 	for (int i = b->dims - 1; i >= 0; i--) {
 		int64_t p = k % b->count[i] * b->stride[i] + e % b->block[i] * b->dilation[i] - b->before[i];
 		if (p < 0 || p >= b->image[i])
@@ -114,7 +109,6 @@ enum status col2im_eval(const struct node *n, const struct tensor *const *in, st
 	struct blocks b;
 	enum status s = resolve(&b, n, in, err);
 	int64_t planes = in[0]->shape.dim[0] * b.channels, image = s == STATUS_OK ? product(b.image, b.dims) : 0;
-
 	(void)width;
 	if (s != STATUS_OK)
 		return s;

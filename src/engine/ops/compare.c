@@ -7,7 +7,6 @@ enum status compare_shape(const struct node *n, const struct tensor *const *in, 
 {
 	struct shape y, b;
 	enum status s = binary_shapes(&y, &b, n, in, err);
-
 	if (s == STATUS_OK)
 		rule_set(&out[0], DT_BOOL, &y);
 	return s;
@@ -45,14 +44,12 @@ static void compare_floats(unsigned holds, const float *a, int64_t sa, const flo
 {
 	static void (*const by_relation[])(const float *, int64_t, const float *, int64_t, uint8_t *, int64_t) = {
 	    [EQUAL] = equal, [LESS] = less, [LESS | EQUAL] = less_or_equal, [MORE] = more, [MORE | EQUAL] = more_or_equal};
-
 	by_relation[holds](a, sa, b, sb, y, n);
 }
 
 static void compare_ints(enum op_id id, int64_t *a, const int64_t *b, int64_t n, bool is_unsigned)
 {
 	unsigned holds = holds_for[id];
-
 	for (int64_t i = 0; holds == EQUAL && i < n; i++)
 		a[i] = a[i] == b[i];
 	for (int64_t i = 0; holds != EQUAL && i < n; i++) {
@@ -68,7 +65,6 @@ static bool logic_run(enum op_id id, const struct strided *s, const int64_t at[S
 	int64_t n = strided_run(s), sa = strided_step(s, 1), sb = strided_step(s, 2);
 	const uint8_t *a = (const uint8_t *)in[0]->data + at[1], *b = (const uint8_t *)in[1]->data + at[2];
 	uint8_t *y = (uint8_t *)out->data + at[0];
-
 	if (holds_for[id] || in[0]->type != DT_BOOL || in[1]->type != DT_BOOL || sa != 1 || sb != 1)
 		return false;
 	if (id == OP_And)
@@ -85,7 +81,6 @@ static void int_run(enum op_id id, const struct strided *s, const int64_t at[STR
 {
 	int64_t run = strided_run(s), sa = strided_step(s, 1), sb = strided_step(s, 2), a[ELEMENTS_CHUNK],
 	        b[ELEMENTS_CHUNK];
-
 	for (int64_t from = 0; from < run; from += ELEMENTS_CHUNK) {
 		int64_t m = run - from < ELEMENTS_CHUNK ? run - from : ELEMENTS_CHUNK;
 		elements_load(a, in[0]->type, in[0]->data, at[1] + from * sa, sa, m);
@@ -101,7 +96,6 @@ enum status compare_eval(
 	struct shape y, b;
 	struct strided s;
 	enum status st = binary_shapes(&y, &b, n, in, err);
-
 	(void)width;
 	if (st != STATUS_OK)
 		return st;

@@ -8,7 +8,6 @@ enum status concat_shape(const struct node *n, const struct tensor *const *in, s
 	struct shape y = in[0]->shape;
 	int axis = 0;
 	enum status s = rule_axis(&axis, ((const struct axis_attrs *)n->attrs)->axis, y.rank, err);
-
 	if (s != STATUS_OK)
 		return s;
 	for (int i = 1; i < n->n_in; i++) {
@@ -66,7 +65,6 @@ enum status concat_eval(
 	int64_t outer = rule_product(&out[0].shape, 0, axis);
 	size_t elem = dtype_size(out[0].type),
 	       row = (size_t)rule_product(&out[0].shape, axis, out[0].shape.rank) * elem, *at;
-
 	if (s != STATUS_OK)
 		return s;
 	at = xcalloc((size_t)n->n_in + 1, sizeof *at); // where each part of a row begins

@@ -8,7 +8,6 @@ enum status conv_resolve(struct convolve *t, const struct conv_attrs *a, const s
 {
 	struct window_spec spec = window_of_conv(a);
 	enum status s;
-
 	if (x->rank < 3 || w->rank != x->rank)
 		return error_set(
 		    err, STATUS_FORMAT, "the input has rank %d, the weights have rank %d", x->rank, w->rank);
@@ -37,7 +36,6 @@ enum status conv_check_bias(const struct convolve *t, const struct tensor *bias,
 void conv_fill_bias(const struct convolve *t, const float *bias, float *y)
 {
 	int64_t plane = window_out(&t->win);
-
 	for (int64_t p = 0; p < t->n * t->oc; p++)
 		for (int64_t i = 0; i < plane; i++)
 			y[p * plane + i] = bias ? bias[p % t->oc] : 0;
@@ -49,7 +47,6 @@ static enum status shape_of_conv(
 	struct convolve t;
 	struct shape y;
 	enum status s = conv_resolve(&t, n->attrs, &in[0]->shape, &in[1]->shape, transposed, err);
-
 	if (s == STATUS_OK)
 		s = conv_check_bias(&t, rule_input(n, in, 2), err);
 	if (s != STATUS_OK)
@@ -64,7 +61,6 @@ static enum status run_conv(const struct node *n, const struct tensor *const *in
 {
 	struct convolve t;
 	enum status s = conv_resolve(&t, n->attrs, &in[0]->shape, &in[1]->shape, transposed, err);
-
 	if (s != STATUS_OK)
 		return s;
 	conv_fill_bias(&t, n->n_in > 2 && in[2] ? in[2]->data : NULL, out[0].data);

@@ -15,7 +15,6 @@ static enum status accumulate(uint32_t *acc, const struct convolve *t, const str
 {
 	uint32_t *cx = qlinear_centred(x, x_zero, 1), *cw = qlinear_centred(w, w_zero, tensor_count(w) / t->oc);
 	enum status s = STATUS_OK;
-
 	if (cx && cw)
 		convolve_int32(t, cx, cw, acc, width);
 	else
@@ -31,7 +30,6 @@ enum status convinteger_shape(
 	struct convolve t;
 	struct shape y;
 	enum status s = conv_resolve(&t, n->attrs, &in[CI_X]->shape, &in[CI_W]->shape, false, err);
-
 	if (s == STATUS_OK)
 		s = qlinear_counts(n, in, (const int[]){CI_X_ZERO}, 1, 0, err);
 	if (s == STATUS_OK)
@@ -48,7 +46,6 @@ enum status convinteger_eval(
 {
 	struct convolve t;
 	enum status s = conv_resolve(&t, n->attrs, &in[CI_X]->shape, &in[CI_W]->shape, false, err);
-
 	if (s != STATUS_OK)
 		return s;
 	memset(out[0].data, 0, tensor_bytes(&out[0]));
@@ -62,7 +59,6 @@ enum status qlinearconv_shape(
 	struct convolve t;
 	struct shape y;
 	enum status s = conv_resolve(&t, n->attrs, &in[QC_X]->shape, &in[QC_W]->shape, false, err);
-
 	if (s == STATUS_OK)
 		s = qlinear_counts(n, in, (const int[]){QC_X_SCALE, QC_X_ZERO, QC_Y_SCALE, QC_Y_ZERO}, 4, 0, err);
 	if (s == STATUS_OK)
@@ -79,7 +75,6 @@ enum status qlinearconv_shape(
 static void add_bias(uint32_t *acc, const struct convolve *t, const struct tensor *bias)
 {
 	int64_t plane = window_out(&t->win);
-
 	for (int64_t p = 0; bias && p < t->n * t->oc; p++)
 		for (int64_t i = 0; i < plane; i++)
 			acc[p * plane + i] += (uint32_t)element_int(bias, p % t->oc);
@@ -90,7 +85,6 @@ static void rescale(float *y, const uint32_t *acc, const struct convolve *t, con
 {
 	int64_t plane = window_out(&t->win), scales = tensor_count(in[QC_W_SCALE]);
 	float x_scale = *(const float *)in[QC_X_SCALE]->data, y_scale = *(const float *)in[QC_Y_SCALE]->data;
-
 	for (int64_t p = 0; p < t->n * t->oc; p++) {
 		float m = x_scale * ((const float *)in[QC_W_SCALE]->data)[p % t->oc % scales] / y_scale;
 		for (int64_t i = 0; i < plane; i++)
@@ -105,7 +99,6 @@ static enum status round_sums(
 	struct tensor steps = {.type = DT_F32, .shape = out->shape};
 	struct qlinear unit = {1, (int32_t)element_int(in[QC_Y_ZERO], 0)};
 	enum status s = conv_resolve(&t, n->attrs, &in[QC_X]->shape, &in[QC_W]->shape, false, err);
-
 	if (s == STATUS_OK)
 		s = tensor_alloc(&steps, NULL, err);
 	if (s != STATUS_OK)
@@ -123,7 +116,6 @@ enum status qlinearconv_eval(
 	struct convolve t;
 	uint32_t *acc = mem_try_array((size_t)tensor_count(&out[0]) + 1, sizeof *acc);
 	enum status s = conv_resolve(&t, n->attrs, &in[QC_X]->shape, &in[QC_W]->shape, false, err);
-
 	if (s == STATUS_OK && !acc)
 		s = error_set(err, STATUS_NOMEM, "no memory for the sums");
 	if (s == STATUS_OK)

@@ -9,7 +9,6 @@ struct tap { // one position of the kernel
 static struct tap make_tap(const struct window *w, int64_t k, const int64_t *moving, const int64_t *fixed)
 {
 	struct tap t;
-
 	for (int i = WINDOW_DIMS - 1; i >= 0; i--) {
 		t.offset[i] = k % w->kernel[i] * w->dilation[i] - w->before[i];
 		t.span[i] = window_span(moving[i], fixed[i], w->stride[i], t.offset[i]);
@@ -60,7 +59,6 @@ CONVOLVE(convolve_int32, uint32_t)
 static void transposed_tap(const struct window *w, const struct tap *t, const float *x, float weight, float *y)
 {
 	const int64_t step = w->stride[2], n = t->span[2].end - t->span[2].first;
-
 	for (int64_t d = t->span[0].first; d < t->span[0].end; d++)
 		for (int64_t h = t->span[1].first; h < t->span[1].end; h++) {
 			const float *row = x + (d * w->in[1] + h) * w->in[2] + t->span[2].first;

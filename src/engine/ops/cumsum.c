@@ -6,7 +6,6 @@ enum status cumsum_shape(const struct node *n, const struct tensor *const *in, s
 {
 	enum status s = STATUS_OK;
 	int axis;
-
 	(void)n;
 	if (tensor_count(in[1]) != 1)
 		return error_set(err, STATUS_FORMAT, "axis must be one number");
@@ -30,7 +29,6 @@ static int64_t place(const struct line *l, int64_t i)
 static void sum_floats(const struct line *l, const float *x, float *y)
 {
 	double sum = 0;
-
 	for (int64_t i = 0; i < l->n; i++) {
 		int64_t at = place(l, i);
 		double before = sum;
@@ -43,7 +41,6 @@ static void sum_floats(const struct line *l, const float *x, float *y)
 static void sum_columns(const struct line *l, const float *x, float *y, int64_t columns)
 {
 	double sum[ELEMENTS_CHUNK] = {0};
-
 	for (int64_t i = 0; i < l->n; i++) {
 		const float *from = x + place(l, i);
 		float *to = y + place(l, i);
@@ -59,7 +56,6 @@ static void sum_columns(const struct line *l, const float *x, float *y, int64_t 
 static void sum_ints(const struct line *l, const struct tensor *x, struct tensor *y)
 {
 	int64_t sum = 0;
-
 	for (int64_t i = 0; i < l->n; i++) {
 		int64_t at = place(l, i), before = sum;
 		sum = (int64_t)((uint64_t)sum + (uint64_t)element_int(x, at));
@@ -76,7 +72,6 @@ enum status cumsum_eval(
 	int axis = 0;
 	int64_t outer;
 	enum status s = rule_axis(&axis, element_int(in[1], 0), x->rank, err);
-
 	(void)width;
 	if (s != STATUS_OK)
 		return s;

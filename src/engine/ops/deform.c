@@ -13,7 +13,6 @@ static enum status resolve(struct window *w, const struct node *n, const struct 
 	    .dilations = &a->dilations,
 	    .pads = &a->pads,
 	    .kernel_shape = &a->kernel_shape};
-
 	if (x->rank != 4 || k->rank != 4)
 		return error_set(err, STATUS_UNSUPPORTED, "the input has rank %d, only 4 is supported", x->rank);
 	if (!rule_within(a->group, 1, RULE_MAX_DIM) || !rule_within(a->offset_group, 1, RULE_MAX_DIM) ||
@@ -29,7 +28,6 @@ enum status deform_shape(const struct node *n, const struct tensor *const *in, s
 	struct window w;
 	struct shape y, wanted;
 	enum status s = resolve(&w, n, in, err);
-
 	if (s != STATUS_OK)
 		return s;
 	y = window_shape(&w, in[0]->shape.dim[0], in[1]->shape.dim[0]);
@@ -52,7 +50,6 @@ static double sample(const struct window *w, const float *plane, double y, doubl
 {
 	double fy, fx;
 	int64_t y0, x0;
-
 	if (!(y > -1 && x > -1 && y < (double)w->in[1] && x < (double)w->in[2]))
 		return 0;
 	y0 = (int64_t)floor(y);
@@ -76,7 +73,6 @@ static double channel_sum(const struct operands *t, int64_t n, int64_t c, int64_
 	int64_t group = n * (t->c / t->per_offset) + c / t->per_offset;
 	const float *plane = t->x + (n * t->c + c) * window_in(&t->w);
 	double sum = 0;
-
 	for (int64_t k = 0; k < taps; k++) {
 		const float *offset = t->offset + (group * taps + k) * 2 * size + o;
 		double y = (double)(oy * t->w.stride[1] - t->w.before[1] + k / t->w.kernel[2] * t->w.dilation[1]) +
@@ -102,7 +98,6 @@ enum status deform_eval(
 	    .per_offset = in[0]->shape.dim[1] / a->offset_group};
 	int64_t oc = in[1]->shape.dim[0], cg = in[1]->shape.dim[1], per = oc / a->group, size;
 	enum status s = resolve(&t.w, n, in, err);
-
 	if (s != STATUS_OK)
 		return s;
 	size = window_out(&t.w);

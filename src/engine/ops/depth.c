@@ -8,7 +8,6 @@ enum status depth_shape(const struct node *n, const struct tensor *const *in, st
 	const struct depth_attrs *a = n->attrs;
 	struct shape y = in[0]->shape;
 	int64_t b = a->blocksize;
-
 	if (y.rank != 4)
 		return error_set(err, STATUS_FORMAT, "the input has rank %d, needs 4", y.rank);
 	if (b < 1 || b > 1 << 15)
@@ -40,7 +39,6 @@ enum status depth_eval(
 	int64_t wide_stride[6] = {c * h * w * b * b, h * w * b * b, w * b * b, w * b, b, 1};
 	int64_t deep_stride[6] = {c * hw * b * b, c_step, w, block_step * b, 1, block_step};
 	struct strided s = {.rank = 6, .arrays = 2, .dim = {wide->dim[0], c, h, b, w, b}};
-
 	(void)width;
 	(void)err;
 	memcpy(s.stride[!to_space], wide_stride, sizeof wide_stride);

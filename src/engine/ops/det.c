@@ -7,7 +7,6 @@ enum status det_shape(const struct node *n, const struct tensor *const *in, stru
 {
 	struct shape y = in[0]->shape;
 	enum status s = rule_rank_at_least(in[0], 0, 2, err);
-
 	(void)n;
 	if (s != STATUS_OK)
 		return s;
@@ -21,7 +20,6 @@ enum status det_shape(const struct node *n, const struct tensor *const *in, stru
 static int64_t largest_below(const double *a, int64_t n, int64_t column)
 {
 	int64_t best = column;
-
 	for (int64_t r = column + 1; r < n; r++)
 		if (fabs(a[r * n + column]) > fabs(a[best * n + column]))
 			best = r;
@@ -31,7 +29,6 @@ static int64_t largest_below(const double *a, int64_t n, int64_t column)
 static double eliminate(double *a, int64_t n)
 {
 	double det = 1;
-
 	for (int64_t k = 0; k < n && det != 0; k++) {
 		int64_t p = largest_below(a, n, k);
 		for (int64_t c = k; p != k && c < n; c++) {
@@ -51,7 +48,6 @@ enum status det_eval(const struct node *n, const struct tensor *const *in, struc
 {
 	int64_t size = in[0]->shape.dim[in[0]->shape.rank - 1];
 	double *a = mem_try_array((size_t)(size * size), sizeof *a);
-
 	(void)n;
 	(void)width;
 	if (!a)
@@ -69,7 +65,6 @@ enum status inverse_shape(const struct node *n, const struct tensor *const *in, 
 {
 	const struct shape *x = &in[0]->shape;
 	enum status s = rule_rank_at_least(in[0], 0, 2, err);
-
 	(void)n;
 	if (s == STATUS_OK && x->dim[x->rank - 2] != x->dim[x->rank - 1])
 		return error_set(err, STATUS_FORMAT, "the last two dimensions must be those of a square matrix");
@@ -84,7 +79,6 @@ static void invert(double *a, int64_t n)
 	for (int64_t k = 0; k < n; k++) {
 		int64_t p = k;
 		double *row = a + k * 2 * n, pivot;
-
 		for (int64_t r = k + 1; r < n; r++)
 			if (fabs(a[r * 2 * n + k]) > fabs(a[p * 2 * n + k]))
 				p = r;
@@ -108,7 +102,6 @@ enum status inverse_eval(const struct node *n, const struct tensor *const *in, s
 {
 	int64_t size = in[0]->shape.dim[in[0]->shape.rank - 1], whole = size * size, count = tensor_count(in[0]);
 	double *a = mem_try_array((size_t)(2 * whole) + 1, sizeof *a);
-
 	(void)n;
 	(void)width;
 	if (!a)
@@ -116,7 +109,6 @@ enum status inverse_eval(const struct node *n, const struct tensor *const *in, s
 	for (int64_t at = 0; at < count; at += whole) {
 		const float *x = (const float *)in[0]->data + at;
 		float *y = (float *)out[0].data + at;
-
 		for (int64_t i = 0; i < whole; i++) {
 			a[i / size * 2 * size + i % size] = (double)x[i];
 			a[i / size * 2 * size + size + i % size] = i / size == i % size;

@@ -48,7 +48,6 @@ static bool parse_term(struct einsum_term *t, const char **p, int dots, int most
 static int count_letters(const char *p, bool *has_dots)
 {
 	int n = 0;
-
 	*has_dots = false;
 	for (; *p && *p != ',' && *p != '-'; p++) {
 		n += isalpha((unsigned char)*p) != 0;
@@ -61,7 +60,6 @@ static int count_letters(const char *p, bool *has_dots)
 static int longest_ellipsis(const char *p, const struct tensor *const *in, int operands)
 {
 	int most = 0;
-
 	for (int k = 0; k < operands; k++) {
 		bool dots;
 		int n = in[k]->shape.rank - count_letters(p, &dots);
@@ -111,7 +109,6 @@ static void swap_labels(struct einsum *e, int a, int b)
 {
 	char label = e->label[a];
 	int64_t dim = e->dim[a];
-
 	e->label[a] = e->label[b];
 	e->dim[a] = e->dim[b];
 	e->label[b] = label;
@@ -134,7 +131,6 @@ static enum status parse_equation(
 {
 	const char *p = equation;
 	int most;
-
 	*e = (struct einsum){.operands = operands};
 	if (operands > EINSUM_OPERANDS)
 		return error_set(err, STATUS_UNSUPPORTED, "more than %d inputs are not supported", EINSUM_OPERANDS);
@@ -174,7 +170,6 @@ enum status einsum_shape(const struct node *n, const struct tensor *const *in, s
 	struct einsum e;
 	struct shape y = {0};
 	enum status s = parse(&e, n, in, err);
-
 	if (s != STATUS_OK)
 		return s;
 	for (int i = 0; i < e.out.n; i++)
@@ -187,7 +182,6 @@ static void label_strides(
     int64_t stride[EINSUM_LABELS], const struct einsum *e, const struct einsum_term *t, const struct shape *s)
 {
 	int64_t dense[SHAPE_MAX_RANK];
-
 	rule_strides(dense, s);
 	memset(stride, 0, EINSUM_LABELS * sizeof *stride);
 	for (int i = 0; i < t->n; i++)
@@ -199,7 +193,6 @@ static enum status walk(
     struct einsum_walk *w, struct einsum *e, const char *equation, const struct tensor *const *in, int operands, struct error *err)
 {
 	enum status s = parse_equation(e, equation, in, operands, err);
-
 	*w = (struct einsum_walk){.e = e, .in = in, .terms = 1};
 	for (int k = 0; s == STATUS_OK && k < operands; k++)
 		label_strides(w->stride[k], e, &e->in[k], &in[k]->shape);
@@ -213,7 +206,6 @@ bool einsum_product(struct einsum_product *p, const char *equation, const struct
 	struct einsum e;
 	struct einsum_walk w;
 	struct error err;
-
 	return walk(&w, &e, equation, in, 2, &err) == STATUS_OK && einsum_product_of(p, &w);
 }
 
@@ -231,7 +223,6 @@ static void place(const struct einsum_walk *w, int64_t *at, int64_t flat, int fi
 static double product(const struct einsum_walk *w, const int64_t *at, const int64_t *step, int64_t i)
 {
 	double v = 1;
-
 	for (int k = 0; k < w->e->operands; k++)
 		v *= element_double(w->in[k], at[k] + i * step[k]);
 	return v;
@@ -241,7 +232,6 @@ static double product(const struct einsum_walk *w, const int64_t *at, const int6
 static double sum_run(const struct einsum_walk *w, const int64_t *at, const int64_t *step, int64_t n)
 {
 	double sum = 0;
-
 	for (int64_t i = 0; i < n; i++)
 		sum += product(w, at, step, i);
 	return sum;
@@ -253,7 +243,6 @@ static double sum_at(const struct einsum_walk *w, int64_t o)
 	bool summed = w->e->labels > w->e->out.n;
 	int64_t run = summed ? w->e->dim[last] : 1, step[EINSUM_OPERANDS] = {0};
 	double sum = 0;
-
 	for (int k = 0; summed && k < w->e->operands; k++)
 		step[k] = w->stride[k][last];
 	for (int64_t t = 0; run && t < w->terms / run; t++) {
@@ -271,7 +260,6 @@ enum status einsum_eval(
 	struct einsum e;
 	struct einsum_walk w;
 	enum status s = walk(&w, &e, ((const struct einsum_attrs *)n->attrs)->equation, in, n->n_in, err);
-
 	if (s != STATUS_OK)
 		return s;
 	if (e.operands == 2 && out[0].type == DT_F32)

@@ -25,7 +25,6 @@ struct pair {
 static int widest(const struct einsum_walk *w, bool in_out, bool in_a, bool in_b)
 {
 	int best = -1;
-
 	for (int i = 0; i < w->e->labels; i++) {
 		bool fits = (i < w->e->out.n) == in_out && (w->stride[0][i] != 0) == in_a && (w->stride[1][i] != 0) == in_b;
 		if (fits && (best < 0 || w->e->dim[i] > w->e->dim[best]))
@@ -47,7 +46,6 @@ static int64_t step_of(const struct pair *p, int operand, int label)
 static void rest(struct pair *p)
 {
 	const struct einsum *e = p->w->e;
-
 	p->outer.count = p->summed.count = 1;
 	for (int i = 0; i < e->labels; i++) {
 		struct steps *s = i < e->out.n ? &p->outer : &p->summed;
@@ -61,7 +59,6 @@ static void rest(struct pair *p)
 static void pair_of(struct pair *p, const struct einsum_walk *w)
 {
 	int64_t dense = 1;
-
 	*p = (struct pair){.w = w, .m = widest(w, true, true, false), .n = widest(w, true, false, true), .k = widest(w, false, true, true)};
 	for (int i = w->e->out.n - 1; i >= 0; i--) {
 		p->out[i] = dense;
@@ -89,7 +86,6 @@ static void move(const struct pair *p, const struct steps *s, int64_t i, int64_t
 static void multiply(const struct pair *p, const float *a, const float *b, float *product, float *packed, int width)
 {
 	struct matrices one = p->one;
-
 	if (p->packs) {
 		for (int64_t k = 0; k < one.k; k++)
 			for (int64_t j = 0; j < one.n; j++)
@@ -106,7 +102,6 @@ static void one_matrix(const struct pair *p, int64_t o, float *y, float *scratch
 	const float *x[2] = {p->w->in[0]->data, p->w->in[1]->data};
 	float *product = scratch, *packed = scratch + p->one.m * p->one.n;
 	int64_t a = 0, b = 0, to = 0;
-
 	move(p, &p->outer, o, &a, &b, &to);
 	memset(product, 0, (size_t)(p->one.m * p->one.n) * sizeof(float));
 	for (int64_t t = 0; t < p->summed.count; t++) {
@@ -122,7 +117,6 @@ static void one_matrix(const struct pair *p, int64_t o, float *y, float *scratch
 enum status einsum_pair(const struct einsum_walk *w, float *y, int width, struct error *err)
 {
 	struct pair p;
-
 	pair_of(&p, w);
 	bool apart = p.outer.count >= width; // else the threads share one matrix
 	size_t each = (size_t)(p.one.m * p.one.n + (p.packs ? p.one.k * p.one.n : 0));

@@ -21,7 +21,6 @@ static bool has_diagonal(const struct einsum_term *t)
 static bool sort_labels(struct labels group[GROUPS], const struct einsum_walk *w)
 {
 	const struct einsum *e = w->e;
-
 	for (int g = 0; g < GROUPS; g++)
 		group[g] = (struct labels){.count = 1};
 	for (int i = 0; i < e->labels; i++) {
@@ -47,7 +46,6 @@ static bool copy_of(
 	const enum group order[] = {BATCH, second, third};
 	int64_t dense = 1;
 	bool lies = true;
-
 	*s = (struct strided){.arrays = 2};
 	for (int k = 0; k < 3; k++)
 		for (int i = 0; i < group[order[k]].n; i++) {
@@ -68,7 +66,6 @@ static bool copy_of(
 static void swap_arrays(struct strided *s)
 {
 	int64_t other[SHAPE_MAX_RANK];
-
 	memcpy(other, s->stride[0], sizeof other);
 	memcpy(s->stride[0], s->stride[1], sizeof other);
 	memcpy(s->stride[1], other, sizeof other);
@@ -80,7 +77,6 @@ bool einsum_product_of(struct einsum_product *p, const struct einsum_walk *w)
 	struct labels group[GROUPS];
 	struct strided turned;
 	int64_t y[EINSUM_LABELS], dense = 1;
-
 	if (has_diagonal(&e->in[0]) || has_diagonal(&e->in[1]) || !sort_labels(group, w))
 		return false;
 	for (int i = e->out.n - 1; i >= 0; i--) {

@@ -84,7 +84,6 @@ void elements_load_double(double *x, enum dtype type, const void *src, int64_t f
 void elements_store_double(void *dst, enum dtype type, int64_t first, const double *x, int64_t n)
 {
 	int64_t low, high;
-
 	if (type == DT_F32) {
 		for (int64_t i = 0; i < n; i++)
 			((float *)dst)[first + i] = (float)x[i];
@@ -101,7 +100,6 @@ void elements_store_double(void *dst, enum dtype type, int64_t first, const doub
 double element_double(const struct tensor *t, int64_t i)
 {
 	double v = 0;
-
 	elements_load_double(&v, t->type, t->data, i, 1, 1);
 	return v;
 }
@@ -109,7 +107,6 @@ double element_double(const struct tensor *t, int64_t i)
 int64_t element_int(const struct tensor *t, int64_t i)
 {
 	int64_t v = 0;
-
 	elements_load(&v, t->type, t->data, i, 1, 1);
 	return v;
 }

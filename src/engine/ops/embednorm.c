@@ -21,7 +21,6 @@ static bool is_like_ids(const struct tensor *t, const struct tensor *ids)
 enum status embednorm_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	static const int required[] = {WORDS, POSITIONS, GAMMA, BETA};
-
 	for (size_t i = 0; i < sizeof required / sizeof *required; i++)
 		if (!rule_input(n, in, required[i]))
 			return error_set(err, STATUS_FORMAT, "input %d is missing", required[i]);
@@ -49,7 +48,6 @@ enum status embednorm_shape(const struct node *n, const struct tensor *const *in
 static enum status add_row(float *to, const struct tensor *table, int64_t at, struct error *err)
 {
 	int64_t width = table->shape.dim[1];
-
 	if (!rule_within(at, 0, table->shape.dim[0] - 1))
 		return error_set(err, STATUS_FORMAT, "id %lld is not one of %lld", (long long)at, (long long)table->shape.dim[0]);
 	for (int64_t c = 0; c < width; c++)
@@ -62,7 +60,6 @@ static enum status sum_row(float *to, const struct node *n, const struct tensor 
 	const struct tensor *segments = rule_input(n, in, SEGMENTS), *positions = rule_input(n, in, POSITION_IDS);
 	int64_t length = in[IDS]->shape.dim[1], at = i % length;
 	enum status s = add_row(to, in[WORDS], element_int(in[IDS], i), err);
-
 	if (positions)
 		at = element_int(positions, tensor_count(positions) == length ? at : i);
 	if (s == STATUS_OK)
@@ -84,7 +81,6 @@ enum status embednorm_eval(const struct node *n, const struct tensor *const *in,
 	double epsilon = (double)((const struct norm_attrs *)n->attrs)->epsilon;
 	int64_t size = out[0].shape.dim[2];
 	enum status s = STATUS_OK;
-
 	(void)width;
 	if (n->n_out > COUNTS && out[COUNTS].data)
 		count_mask(&out[COUNTS], rule_input(n, in, MASK));

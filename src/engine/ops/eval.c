@@ -16,7 +16,6 @@ static _Thread_local struct eval_limits limits;
 struct eval_limits eval_limit(struct eval_limits l)
 {
 	struct eval_limits before = limits;
-
 	limits = l;
 	return before;
 }
@@ -27,7 +26,6 @@ int64_t eval_work(const struct node *n, const struct tensor *const *in, const st
 {
 	const unsigned once = OPF_UNARY | OPF_BINARY | OPF_MOVES | OPF_VIEW | OPF_ONCE;
 	int64_t largest = 1, made = 1;
-
 	for (int i = 0; i < n->n_in; i++)
 		if (in[i] && shape_count(&in[i]->shape) > largest)
 			largest = shape_count(&in[i]->shape);
@@ -105,7 +103,6 @@ static enum status run_node(struct run *r, const struct node *n, struct error *e
 	const struct tensor **in = xcalloc((size_t)n->n_in + 1, sizeof *in);
 	struct tensor *out = xcalloc((size_t)n->n_out + 1, sizeof *out);
 	enum status s;
-
 	for (int i = 0; i < n->n_in; i++)
 		in[i] = n->in[i] < 0 ? NULL : &r->value[n->in[i]];
 	err->text[0] = '\0';
@@ -127,7 +124,6 @@ enum status graph_eval(
 {
 	struct run r;
 	enum status s = STATUS_OK;
-
 	run_init(&r, g, in, width);
 	for (int i = 0; i < g->n_nodes && !s; i++)
 		s = run_node(&r, &g->node[i], err);

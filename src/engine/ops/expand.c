@@ -7,7 +7,6 @@ enum status expand_shape(const struct node *n, const struct tensor *const *in, s
 {
 	struct shape wanted, y;
 	enum status s = rule_ints(wanted.dim, &wanted.rank, SHAPE_MAX_RANK, in[1], "shape", err);
-
 	(void)n;
 	for (int i = 0; s == STATUS_OK && i < wanted.rank; i++)
 		if (wanted.dim[i] < 0)
@@ -23,7 +22,6 @@ enum status expand_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	struct strided s;
-
 	(void)n;
 	(void)width;
 	(void)err;
@@ -37,7 +35,6 @@ static enum status tile_one_axis(int64_t *repeats, const struct tensor *const *i
 {
 	int axis = 0;
 	enum status s;
-
 	if (tensor_count(in[1]) != 1 || tensor_count(in[2]) != 1)
 		return error_set(err, STATUS_FORMAT, "tiles and axis must be single numbers");
 	if (!in[1]->data || !in[2]->data)
@@ -55,7 +52,6 @@ static enum status tile_repeats(
 {
 	int count = 0;
 	enum status s;
-
 	if (n->op->since < 6)
 		return tile_one_axis(repeats, in, err);
 	s = rule_ints(repeats, &count, SHAPE_MAX_RANK, in[1], "repeats", err);
@@ -70,7 +66,6 @@ enum status tile_shape(const struct node *n, const struct tensor *const *in, str
 	int64_t repeats[SHAPE_MAX_RANK];
 	struct shape y = in[0]->shape;
 	enum status s = tile_repeats(repeats, n, in, err);
-
 	for (int i = 0; s == STATUS_OK && i < y.rank; i++) {
 		if (repeats[i] < 0 || repeats[i] > RULE_MAX_DIM || (y.dim[i] && repeats[i] > RULE_MAX_DIM / y.dim[i]))
 			return error_set(err, STATUS_FORMAT, "repeats[%d] is %lld", i, (long long)repeats[i]);
@@ -88,7 +83,6 @@ enum status tile_eval(
 	int64_t xs[SHAPE_MAX_RANK], rows, count = tensor_count(&out[0]);
 	const struct shape *x = &in[0]->shape, *y = &out[0].shape;
 	struct strided s = {.rank = x->rank, .arrays = 2};
-
 	(void)n;
 	(void)width;
 	(void)err;

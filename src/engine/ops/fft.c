@@ -44,7 +44,6 @@ static cplx conjugate(cplx a)
 static cplx turned(int64_t i, int64_t n, bool inverse)
 {
 	double angle = 2 * acos(-1) * (double)i / (double)n;
-
 	return (cplx){cos(angle), inverse ? sin(angle) : -sin(angle)};
 }
 
@@ -59,7 +58,6 @@ static int64_t divide(struct fft *f, int64_t left, int p)
 static bool factorise(struct fft *f)
 {
 	int64_t left = divide(f, f->n, 4);
-
 	for (int p = 2; left > 1 && p <= RADIX_MAX; p++)
 		left = divide(f, left, p);
 	if (f->steps == 0)
@@ -73,7 +71,6 @@ static bool factorise(struct fft *f)
 static void butterfly(const struct fft *f, cplx *y, int64_t m, int p, const cplx *t)
 {
 	cplx sum, even, odd;
-
 	switch (p) {
 	case 2:
 		y[0] = plus(t[0], t[1]);
@@ -103,7 +100,6 @@ static void mixed(const struct fft *f, cplx *y, const cplx *x, int64_t n, int64_
 	int p = f->radix[step];
 	int64_t m = n / p;
 	cplx t[RADIX_MAX];
-
 	for (int r = 0; r < p && m > 1; r++)
 		mixed(f, y + r * m, x + r * stride, m, stride * p, step + 1);
 	for (int64_t k = 0; k < m; k++) {
@@ -119,7 +115,6 @@ static void convolve(const struct fft *f, cplx *y, const cplx *x, cplx *room)
 {
 	int64_t m = f->forth->n;
 	cplx *spread = room, *spectrum = room + m;
-
 	memset(spread, 0, (size_t)m * sizeof *spread);
 	for (int64_t i = 0; i < f->n; i++)
 		spread[i] = times(x[i], f->chirp[i]);
@@ -148,7 +143,6 @@ static enum status make_filter(struct fft *f, bool inverse, struct error *err)
 	int64_t m = 1;
 	cplx *back = NULL;
 	enum status s;
-
 	while (m < 2 * f->n - 1)
 		m *= 2;
 	s = fft_new(&f->forth, m, false, err);
@@ -178,7 +172,6 @@ enum status fft_new(struct fft **out, int64_t n, bool inverse, struct error *err
 {
 	struct fft *f = *out = xcalloc(1, sizeof *f);
 	enum status s;
-
 	f->n = n;
 	s = factorise(f) ? make_turns(f, inverse, err) : make_filter(f, inverse, err);
 	if (s != STATUS_OK)

@@ -42,7 +42,6 @@ static enum status find_activation(
     enum unary_fn *fn, struct act_attrs *a, const char *name, const float *params, int n, struct error *err)
 {
 	float first = n > 0 ? params[0] : 0, second = n > 1 ? params[1] : 0;
-
 	*a = (struct act_attrs){.alpha = first,
 	    .beta = second,
 	    .gamma = n > 2 ? params[2] : 1,
@@ -69,7 +68,6 @@ enum status fusedconv_shape(const struct node *n, const struct tensor *const *in
 	struct shape y;
 	enum unary_fn fn;
 	enum status s = conv_resolve(&t, &f->conv, &in[0]->shape, &in[1]->shape, false, err);
-
 	if (s == STATUS_OK)
 		s = conv_check_bias(&t, rule_input(n, in, 2), err);
 	if (s == STATUS_OK)
@@ -94,7 +92,6 @@ enum status fusedconv_eval(
 	float *y = out[0].data;
 	int64_t count = tensor_count(&out[0]);
 	enum status s = conv_resolve(&t, &f->conv, &in[0]->shape, &in[1]->shape, false, err);
-
 	if (s == STATUS_OK)
 		s = conv_activation(&fn, &a, f, err);
 	if (s != STATUS_OK)
@@ -118,7 +115,6 @@ enum status fusedgemm_shape(const struct node *n, const struct tensor *const *in
 	struct act_attrs a;
 	enum unary_fn fn;
 	enum status s = gemm_activation(&fn, &a, n->attrs, err);
-
 	return s == STATUS_OK ? gemm_shape(n, in, out, err) : s;
 }
 
@@ -129,7 +125,6 @@ enum status fusedgemm_eval(
 	struct act_attrs a;
 	enum unary_fn fn;
 	enum status s = gemm_activation(&fn, &a, n->attrs, err);
-
 	if (s == STATUS_OK)
 		s = gemm_eval(n, in, out, width, err);
 	if (s == STATUS_OK)
@@ -175,7 +170,6 @@ enum status fusedmatmul_shape(
 {
 	struct matmul t;
 	enum status s = resolve_matmul(&t, n, in, err);
-
 	if (s == STATUS_OK)
 		rule_set(&out[0], DT_F32, &t.y);
 	return s;
@@ -187,7 +181,6 @@ enum status fusedmatmul_eval(
 	float alpha = ((const struct fusedmatmul_attrs *)n->attrs)->alpha, *y = out[0].data;
 	struct matmul t;
 	enum status s = resolve_matmul(&t, n, in, err);
-
 	if (s != STATUS_OK)
 		return s;
 	if (tensor_bytes(&out[0]))

@@ -6,7 +6,6 @@ enum status fused_gelu_shape(
     const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	const struct shape *x = &in[0]->shape;
-
 	if (n->n_in > 1 && in[1] && (x->rank < 1 || tensor_count(in[1]) != x->dim[x->rank - 1]))
 		return error_set(err, STATUS_FORMAT, "the bias must be as long as the last dimension of the input");
 	rule_set(&out[0], DT_F32, x);
@@ -20,7 +19,6 @@ enum status fused_gelu_eval(
 	const float *x = in[0]->data, *bias = n->n_in > 1 && in[1] ? in[1]->data : NULL;
 	float *y = out[0].data;
 	int64_t count = tensor_count(in[0]), m = bias ? tensor_count(in[1]) : count;
-
 	(void)width;
 	(void)err;
 	for (int64_t at = 0; at < count; at += m) {

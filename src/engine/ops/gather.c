@@ -20,7 +20,6 @@ static bool all_within(const struct tensor *indices, int64_t count, int64_t dim)
 	const int64_t *wide = indices->data;
 	const uint64_t half = (uint64_t)dim, all = 2 * half;
 	uint64_t out = 0;
-
 	if (indices->type == DT_I32)
 		for (int64_t i = 0; i < count; i++)
 			out |= (uint64_t)narrow[i] + half >= all;
@@ -34,7 +33,6 @@ enum status gather_check(const struct tensor *indices, int64_t dim, struct error
 {
 	enum status s = STATUS_OK;
 	int64_t count = indices->data ? tensor_count(indices) : 0, at;
-
 	if (count == 0 || all_within(indices, count, dim))
 		return s;
 	for (int64_t i = 0; i < count && s == STATUS_OK; i++)
@@ -46,7 +44,6 @@ enum status gather_nd_check(const struct tensor *indices, const int64_t *dim, st
 {
 	int64_t depth = indices->shape.dim[indices->shape.rank - 1], at;
 	enum status s = STATUS_OK;
-
 	for (int64_t t = 0; indices->data && t < tensor_count(indices) / depth && s == STATUS_OK; t++)
 		s = gather_nd_offset(&at, indices, t, dim, (int)depth, err);
 	return s;
@@ -59,7 +56,6 @@ enum status gather_shape(const struct node *n, const struct tensor *const *in, s
 	int axis = 0;
 	bool fits = true;
 	enum status s = rule_axis(&axis, ((const struct axis_attrs *)n->attrs)->axis, x->rank, err);
-
 	if (s != STATUS_OK)
 		return s;
 	for (int i = 0; i < axis; i++)
@@ -102,7 +98,6 @@ enum status gather_eval(
 	enum status s = rule_axis(&axis, ((const struct axis_attrs *)n->attrs)->axis, x->rank, err);
 	int64_t outer = rule_product(x, 0, axis), picks = tensor_count(in[1]), dim = x->dim[axis];
 	size_t run = (size_t)rule_product(x, axis + 1, x->rank) * dtype_size(in[0]->type);
-
 	(void)width;
 	for (int64_t p = 0; s == STATUS_OK && p < picks; p++) {
 		int64_t at = 0;
@@ -119,7 +114,6 @@ enum status gather_elements_shape(
 	const struct shape *x = &in[0]->shape, *idx = &in[1]->shape;
 	int axis = 0;
 	enum status s = rule_axis(&axis, ((const struct axis_attrs *)n->attrs)->axis, x->rank, err);
-
 	if (s != STATUS_OK)
 		return s;
 	if (idx->rank != x->rank)
@@ -137,7 +131,6 @@ struct gather_row gather_row(const struct tensor *indices, int64_t first, const 
 	struct gather_row r = {
 	    .indices = indices, .first = first, .step = axis < x->rank - 1, .stride = rule_product(x, axis + 1, x->rank), .dim = x->dim[axis]};
 	int64_t flat = first, stride = 1;
-
 	for (int i = x->rank - 1; i >= 0; i--) {
 		r.base += i == axis ? 0 : flat % indices->shape.dim[i] * stride;
 		flat /= indices->shape.dim[i];
@@ -154,7 +147,6 @@ enum status gather_elements_eval(
 	enum status s = rule_axis(&axis, ((const struct axis_attrs *)n->attrs)->axis, x->rank, err);
 	int64_t count = tensor_count(in[1]);
 	size_t elem = dtype_size(in[0]->type);
-
 	(void)width;
 	if (s != STATUS_OK)
 		return s;
@@ -174,7 +166,6 @@ enum status gather_nd_offset(
     int64_t *out, const struct tensor *indices, int64_t tuple, const int64_t *dim, int depth, struct error *err)
 {
 	enum status s = STATUS_OK;
-
 	*out = 0;
 	for (int k = 0; s == STATUS_OK && k < depth; k++) {
 		int64_t at = 0;
@@ -190,7 +181,6 @@ enum status gather_nd_shape(const struct node *n, const struct tensor *const *in
 	int64_t batch = ((const struct gathernd_attrs *)n->attrs)->batch_dims;
 	struct shape y = {0};
 	bool fits = true;
-
 	if (batch < 0 || batch >= idx->rank || batch > x->rank)
 		return error_set(err, STATUS_FORMAT, "batch_dims is %lld", (long long)batch);
 	int64_t depth = idx->dim[idx->rank - 1];
@@ -218,7 +208,6 @@ enum status gather_nd_eval(
 	int64_t block = rule_product(x, batch, batch + depth);
 	size_t run = (size_t)rule_product(x, batch + depth, x->rank) * dtype_size(in[0]->type);
 	enum status s = STATUS_OK;
-
 	(void)width;
 	for (int64_t t = 0; s == STATUS_OK && t < tuples; t++) {
 		int64_t at;

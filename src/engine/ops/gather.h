@@ -10,7 +10,6 @@ MUST_CHECK static inline enum status gather_index(
 {
 	int64_t at =
 	    indices->type == DT_I32 ? ((const int32_t *)indices->data)[i] : ((const int64_t *)indices->data)[i];
-
 	if (at < -dim || at >= dim)
 		return error_set(
 		    err, STATUS_FORMAT, "index %lld is out of range for %lld elements", (long long)at, (long long)dim);
@@ -35,7 +34,6 @@ MUST_CHECK static inline enum status gather_row_place(int64_t *out, const struct
 {
 	int64_t at = 0;
 	enum status s = gather_index(&at, r->indices, r->first + i, r->dim, err);
-
 	*out = at * r->stride + r->base + i * r->step;
 	return s;
 }

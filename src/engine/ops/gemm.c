@@ -10,7 +10,6 @@ enum status gemm_resolve(struct matmul *t, const struct gemm_attrs *g, const str
 {
 	struct shape y;
 	enum status s;
-
 	if (a->shape.rank != 2 || b->shape.rank != 2)
 		return error_set(
 		    err, STATUS_FORMAT, "the matrices have ranks %d and %d, need 2", a->shape.rank, b->shape.rank);
@@ -27,7 +26,6 @@ enum status gemm_shape(const struct node *n, const struct tensor *const *in, str
 {
 	struct matmul t;
 	enum status s = gemm_resolve(&t, n->attrs, in[0], in[1], rule_input(n, in, 2), err);
-
 	if (s == STATUS_OK)
 		rule_set(&out[0], in[0]->type, &t.y);
 	return s;
@@ -38,7 +36,6 @@ static void add_bias(const struct gemm_attrs *g, const struct tensor *c, struct 
 	struct strided s;
 	float *to = y->data;
 	const float *from = c->data;
-
 	strided_broadcast(&s, &y->shape, (const struct shape *const[]){&c->shape}, 1);
 	for (int64_t r = 0; r < strided_rows(&s); r++) {
 		int64_t at[STRIDED_MAX], step = strided_step(&s, 1);
@@ -55,7 +52,6 @@ enum status gemm_eval(
 	struct matmul t;
 	float *y = out[0].data;
 	enum status s = gemm_resolve(&t, g, in[0], in[1], rule_input(n, in, 2), err);
-
 	if (s != STATUS_OK)
 		return s;
 	memset(y, 0, tensor_bytes(&out[0]));

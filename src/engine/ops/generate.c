@@ -8,7 +8,6 @@
 static enum status constant_value(struct tensor *v, const struct constant_attrs *a, struct error *err)
 {
 	struct shape scalar = {0};
-
 	if (a->value) {
 		*v = *a->value;
 		return STATUS_OK;
@@ -39,7 +38,6 @@ enum status constant_shape(const struct node *n, const struct tensor *const *in,
 {
 	struct tensor v;
 	enum status s = constant_value(&v, n->attrs, err);
-
 	(void)in;
 	if (s == STATUS_OK)
 		rule_set(&out[0], v.type, &v.shape);
@@ -51,7 +49,6 @@ enum status constant_eval(
 {
 	struct tensor v;
 	enum status s = constant_value(&v, n->attrs, err);
-
 	(void)in;
 	(void)width;
 	if (s == STATUS_OK && tensor_bytes(&out[0]))
@@ -64,7 +61,6 @@ enum status fill_shape(const struct node *n, const struct tensor *const *in, str
 	const struct tensor *value = ((const struct fill_attrs *)n->attrs)->value;
 	struct shape y;
 	enum status s = rule_ints(y.dim, &y.rank, SHAPE_MAX_RANK, in[0], "shape", err);
-
 	if (s == STATUS_OK && value && tensor_count(value) != 1)
 		s = error_set(err, STATUS_FORMAT, "value must be one number");
 	if (s == STATUS_OK)
@@ -75,7 +71,6 @@ enum status fill_shape(const struct node *n, const struct tensor *const *in, str
 static void fill(struct tensor *y, const void *value, size_t elem)
 {
 	size_t count = (size_t)tensor_count(y);
-
 	for (size_t i = 0; i < count; i++)
 		memcpy((char *)y->data + i * elem, value, elem);
 }
@@ -84,7 +79,6 @@ enum status fill_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct tensor *value = ((const struct fill_attrs *)n->attrs)->value;
-
 	(void)in;
 	(void)width;
 	(void)err;
@@ -99,7 +93,6 @@ enum status eyelike_shape(const struct node *n, const struct tensor *const *in, 
 {
 	int64_t wanted = ((const struct eyelike_attrs *)n->attrs)->dtype;
 	enum dtype type = wanted ? rule_dtype(wanted) : in[0]->type;
-
 	if (in[0]->shape.rank != 2)
 		return error_set(err, STATUS_FORMAT, "the input has rank %d, needs 2", in[0]->shape.rank);
 	if (type == DT_NONE)
@@ -113,7 +106,6 @@ enum status eyelike_eval(
 {
 	int64_t k = ((const struct eyelike_attrs *)n->attrs)->k, rows = out[0].shape.dim[0], cols = out[0].shape.dim[1],
 	        one = 1;
-
 	(void)in;
 	(void)width;
 	(void)err;
@@ -131,7 +123,6 @@ enum status onehot_shape(const struct node *n, const struct tensor *const *in, s
 	struct shape y = {0};
 	int axis = 0;
 	enum status s = rule_axis(&axis, ((const struct axis_attrs *)n->attrs)->axis, x->rank + 1, err);
-
 	if (s != STATUS_OK)
 		return s;
 	if (tensor_count(in[1]) != 1 || tensor_count(in[2]) != 2)
@@ -154,7 +145,6 @@ enum status onehot_eval(
 	enum status s = rule_axis(&axis, ((const struct axis_attrs *)n->attrs)->axis, y->rank, err);
 	int64_t depth, inner, count = tensor_count(in[0]);
 	size_t elem = dtype_size(out[0].type);
-
 	(void)width;
 	if (s != STATUS_OK)
 		return s;
@@ -175,7 +165,6 @@ enum status range_shape(const struct node *n, const struct tensor *const *in, st
 {
 	struct shape y = {.rank = 1};
 	double start, limit, delta, count;
-
 	(void)n;
 	for (int i = 0; i < 3; i++) {
 		if (tensor_count(in[i]) != 1)
@@ -199,7 +188,6 @@ enum status range_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	double start = element_double(in[0], 0), delta = element_double(in[2], 0);
-
 	(void)n;
 	(void)width;
 	(void)err;
@@ -215,7 +203,6 @@ enum status shapeof_shape(const struct node *n, const struct tensor *const *in, 
 	const struct shapeof_attrs *a = n->attrs;
 	int64_t rank = in[0]->shape.rank, start, end;
 	struct shape y = {.rank = n->op->id == OP_Shape};
-
 	(void)err;
 	if (n->op->id == OP_Shape) {
 		start = a->start < -rank ? 0 : a->start < 0 ? a->start + rank : a->start;
@@ -231,7 +218,6 @@ enum status shapeof_eval(
 {
 	const struct shape *x = &in[0]->shape;
 	int64_t *y = out[0].data, start;
-
 	(void)width;
 	(void)err;
 	if (n->op->id == OP_Size) {

@@ -32,7 +32,6 @@ bool conv_geometry(struct conv_geometry *out, const struct node *n, const struct
 {
 	struct error err;
 	struct convolve t = {.group = 1};
-
 	if (x->rank < 3 || x->rank > 4)
 		return false;
 	if (is_pool(n->op->id)) {
@@ -53,7 +52,6 @@ bool conv_geometry_deep(struct conv_geometry *g, struct conv_depth *d, const str
 	struct error err;
 	struct convolve t;
 	const struct window *v = &t.win;
-
 	if (n->op->id != OP_Conv || x->rank != 5 || conv_resolve(&t, n->attrs, x, w, false, &err) != STATUS_OK)
 		return false;
 	*d = (struct conv_depth){.n = t.n,
@@ -73,7 +71,6 @@ bool pool_geometry_deep(struct conv_geometry *slices, struct conv_geometry *colu
 	struct error err;
 	struct window w;
 	struct window_spec spec;
-
 	if (n->op->id != OP_MaxPool || x->rank != 5)
 		return false;
 	spec = window_of_pool(n->attrs);

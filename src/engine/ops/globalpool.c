@@ -7,7 +7,6 @@ enum status globalpool_shape(
 {
 	struct shape y = in[0]->shape;
 	enum status s = rule_rank_at_least(in[0], 0, 2, err);
-
 	if (s != STATUS_OK)
 		return s;
 	if (rule_product(&y, 2, y.rank) < 1)
@@ -23,7 +22,6 @@ enum status globalpool_shape(
 static float average(const float *x, int64_t n)
 {
 	double sum = 0;
-
 	for (int64_t i = 0; i < n; i++)
 		sum += (double)x[i];
 	return (float)(sum / (double)n);
@@ -32,7 +30,6 @@ static float average(const float *x, int64_t n)
 static float maximum(const float *x, int64_t n)
 {
 	float m = x[0];
-
 	for (int64_t i = 1; i < n; i++)
 		m = x[i] > m ? x[i] : m;
 	return m;
@@ -41,7 +38,6 @@ static float maximum(const float *x, int64_t n)
 static float lp_norm(const float *x, int64_t n, double p)
 {
 	double sum = 0;
-
 	for (int64_t i = 0; i < n; i++)
 		sum += pow(fabs((double)x[i]), p);
 	return (float)pow(sum, 1 / p);
@@ -52,7 +48,6 @@ enum status globalpool_eval(
 {
 	const struct shape *x = &in[0]->shape;
 	int64_t planes = x->dim[0] * x->dim[1], size = rule_product(x, 2, x->rank);
-
 	(void)width;
 	(void)err;
 	for (int64_t p = 0; p < planes; p++) {

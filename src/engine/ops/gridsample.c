@@ -24,7 +24,6 @@ static enum status parse(struct sampler *s, const struct node *n, struct error *
 	static const char *const paddings[] = {
 	    [OUT_ZEROS] = "zeros", [OUT_BORDER] = "border", [OUT_REFLECTION] = "reflection"};
 	int mode = -1, outside = -1;
-
 	for (int i = 0; i < 5; i++)
 		mode = strcmp(modes[i].name, a->mode) ? mode : (int)modes[i].mode;
 	for (int i = 0; i < 3; i++)
@@ -44,7 +43,6 @@ static enum status make_sampler(
 	const struct shape *x = &in[0]->shape, *grid = &in[1]->shape;
 	int64_t p = 1;
 	enum status st = parse(s, n, err);
-
 	if (st != STATUS_OK)
 		return st;
 	s->dims = x->rank - 2;
@@ -69,7 +67,6 @@ enum status gridsample_shape(
 	struct sampler sampler;
 	struct shape y = in[0]->shape;
 	enum status s = make_sampler(&sampler, n, in, err);
-
 	if (s != STATUS_OK)
 		return s;
 	for (int i = 2; i < y.rank; i++)
@@ -82,7 +79,6 @@ enum status gridsample_shape(
 static double reflect(double v, double low, double high)
 {
 	double range = high - low, turns;
-
 	if (range <= 0)
 		return low;
 	v = fabs(v - low);
@@ -101,7 +97,6 @@ static double position(const struct sampler *s, float g, int64_t size)
 {
 	float at = s->align ? (g + 1) / 2 * (float)(size - 1) : ((g + 1) * (float)size - 1) / 2;
 	double v = (double)at;
-
 	if (!isfinite(v))
 		v = -1e9;
 	if (s->outside == OUT_REFLECTION && s->mode != MODE_CUBIC)
@@ -135,7 +130,6 @@ static void cubic_weights(float w[4], float t)
 {
 	const float a = -0.75f;
 	float u = 1 - t, far = 1 + t, end = 1 + u;
-
 	w[0] = ((a * far - 5 * a) * far + 8 * a) * far - 4 * a;
 	w[1] = ((a + 2) * t - (a + 3)) * t * t + 1;
 	w[2] = ((a + 2) * u - (a + 3)) * u * u + 1;
@@ -151,7 +145,6 @@ static int64_t floor_of(double v)
 static void make_taps(struct taps *t, const struct sampler *s, double v, int64_t size)
 {
 	int64_t base = floor_of(v);
-
 	t->n = 1;
 	t->weight[0] = 1;
 	if (s->mode == MODE_NEAREST) {
@@ -189,7 +182,6 @@ static void make_blend(struct blend *b, const struct sampler *s, const float *g)
 {
 	struct taps t[3]; // of the last dimensions; a picture is a volume of one layer
 	int first = 3 - s->dims;
-
 	t[0].n = 1;
 	t[0].at[0] = 0;
 	t[0].weight[0] = 1;
@@ -207,7 +199,6 @@ static void make_blend(struct blend *b, const struct sampler *s, const float *g)
 static float weighted(const struct blend *b, const float *plane)
 {
 	float sum = 0;
-
 	if (b->n == 4) // all pixels around a point of a picture, which most have
 		return (((sum + b->weight[0] * plane[b->at[0]]) + b->weight[1] * plane[b->at[1]]) + b->weight[2] * plane[b->at[2]]) +
 		    b->weight[3] * plane[b->at[3]];
@@ -228,7 +219,6 @@ enum status gridsample_eval(
 	float *to = out[0].data;
 	int64_t points = rule_product(&out[0].shape, 2, x->rank), plane = rule_product(x, 2, x->rank), c = x->dim[1];
 	int64_t chunks = (points + CHUNK - 1) / CHUNK;
-
 	if (s != STATUS_OK)
 		return s;
 #pragma omp parallel for num_threads(width) if (width > 1)

@@ -13,7 +13,6 @@ static const struct graph *taken(const struct node *n, const struct tensor *cond
 static struct tensor output_of(const struct graph *g, int i)
 {
 	const struct value *v = &g->value[g->output[i]];
-
 	return (struct tensor){.type = v->type, .shape = v->shape};
 }
 
@@ -41,12 +40,10 @@ static enum status shape_by_run(
 enum status if_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	bool known = n->n_subgraphs == 2;
-
 	if (tensor_count(in[0]) != 1)
 		return error_set(err, STATUS_FORMAT, "its condition must be one element");
 	for (int i = 0; i < n->n_out && known; i++) {
 		struct tensor a = output_of(n->subgraph[0], i), b = output_of(n->subgraph[1], i);
-
 		out[i] = !in[0]->data || taken(n, in[0]) == n->subgraph[0] ? a : b;
 		known = out[i].shape.rank >= 0 && out[i].type && (in[0]->data || same_form(&a, &b));
 	}
@@ -60,7 +57,6 @@ enum status if_eval(
 {
 	struct tensor *result = xcalloc((size_t)n->n_out + 1, sizeof *result);
 	enum status s = run(n, in, result, width, err);
-
 	for (int i = 0; i < n->n_out; i++) {
 		if (!s && n->out[i] >= 0 && same_form(&result[i], &out[i]))
 			memcpy(out[i].data, result[i].data, tensor_bytes(&out[i]));

@@ -4,7 +4,6 @@
 enum status imagescaler_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	const struct imagescaler_attrs *a = n->attrs;
-
 	if (in[0]->shape.rank != 4 || !a->bias.at || a->bias.n != in[0]->shape.dim[1])
 		return error_set(err, STATUS_FORMAT, "the input must be images of as many channels as bias has numbers");
 	rule_set(&out[0], DT_F32, &in[0]->shape);
@@ -15,7 +14,6 @@ enum status imagescaler_eval(const struct node *n, const struct tensor *const *i
 {
 	const struct imagescaler_attrs *a = n->attrs;
 	int64_t plane = rule_product(&in[0]->shape, 2, 4);
-
 	(void)width;
 	(void)err;
 	for (int64_t i = 0; i < tensor_count(&out[0]); i++)

@@ -18,7 +18,6 @@ enum status layernorm_shape(const struct node *n, const struct tensor *const *in
 	int axis = 0;
 	enum status s = rule_axis(&axis, a->axis, row.rank, err);
 	int64_t size = s == STATUS_OK ? rule_product(&row, axis, row.rank) : 0;
-
 	for (int i = 1; s == STATUS_OK && i < n->n_in; i++)
 		if (in[i] && tensor_count(in[i]) != size)
 			s = error_set(err, STATUS_FORMAT, "input %d has %lld values for rows of %lld", i,
@@ -44,7 +43,6 @@ struct row { // scale and bias may be NULL: 1 and 0
 static double normalise_row(const struct row *r, const float *x, float *y, double *inverse)
 {
 	struct row_moments m = row_moments_of(x, r->n);
-
 	if (r->rms) {
 		m.variance += m.mean * m.mean;
 		m.mean = 0;
@@ -65,7 +63,6 @@ enum status layernorm_eval(
 	    in[1]->data, rule_input(n, in, 2) ? in[2]->data : NULL, rule_product(x, axis, x->rank), (double)a->epsilon, rms};
 	int64_t rows = rule_product(x, 0, axis);
 	float *mean = !rms && wanted(n, 1) ? out[1].data : NULL, *inverse = NULL;
-
 	(void)err;
 	if (rms ? wanted(n, 1) : wanted(n, 2))
 		inverse = out[rms ? 1 : 2].data;
@@ -85,7 +82,6 @@ enum status layernorm_eval(
 static bool is_skip_of(const struct shape *x, const struct shape *skip)
 {
 	int sample = skip->rank > 0 && skip->rank == x->rank && skip->dim[0] == 1; // its first dimension, if it has one
-
 	if (shape_equal(x, skip))
 		return true;
 	if (x->rank < 2 || skip->rank - sample != x->rank - 1)
@@ -99,7 +95,6 @@ static bool is_skip_of(const struct shape *x, const struct shape *skip)
 enum status skipnorm_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	struct shape row = in[0]->shape;
-
 	if (row.rank < 1 || !is_skip_of(&row, &in[1]->shape))
 		return error_set(err, STATUS_FORMAT, "the two inputs must have one shape, or the second that of a sample");
 	for (int i = 2; i < n->n_in; i++)
@@ -127,7 +122,6 @@ enum status skipnorm_eval(
 	struct row r = {in[2]->data, !simplified && rule_input(n, in, 3) ? in[3]->data : NULL, size,
 	    (double)((const struct norm_attrs *)n->attrs)->epsilon, simplified};
 	float *sum = mem_try_array((size_t)size + 1, sizeof *sum);
-
 	(void)width;
 	bias = rule_input(n, in, at) ? in[at]->data : NULL;
 	if (!sum)
@@ -153,7 +147,6 @@ enum status groupnorm_shape(const struct node *n, const struct tensor *const *in
 	int64_t groups = ((const struct norm_attrs *)n->attrs)->num_groups, each;
 	const struct shape *x = &in[0]->shape;
 	enum status s = rule_rank_at_least(in[0], 0, 2, err);
-
 	if (s != STATUS_OK)
 		return s;
 	if (groups < 1 || x->dim[1] % groups)
@@ -174,7 +167,6 @@ enum status groupnorm_eval(
 	const float *scale = in[1]->data, *bias = in[2]->data, *from = in[0]->data;
 	int64_t size = rule_product(x, 2, x->rank), per = x->dim[1] / a->num_groups;
 	float *to = out[0].data;
-
 	(void)width;
 	(void)err;
 	for (int64_t g = 0; g < x->dim[0] * a->num_groups; g++) {

@@ -28,7 +28,6 @@ static enum status looping_init(struct looping *l, struct error *err)
 {
 	const struct node *n = l->n;
 	const struct graph *body = l->body;
-
 	l->n_scan = body->n_outputs - l->first_part - l->n_state;
 	bool too_few = l->n_state < 0; // inputs
 	if (too_few || l->n_scan < 0 || n->n_out > l->n_state + l->n_scan || body->n_inputs != n->n_in)
@@ -68,7 +67,6 @@ static void looping_done(struct looping *l)
 static enum status check_room(struct parts *p, const struct tensor *t, struct error *err)
 {
 	enum { STEP = 64 << 20 };
-
 	p->bytes += tensor_bytes(t);
 	if (p->bytes - p->asked < STEP)
 		return STATUS_OK;
@@ -99,7 +97,6 @@ static bool is_wanted(const struct node *n, int output)
 static enum status keep(struct looping *l, struct error *err)
 {
 	enum status s = STATUS_OK;
-
 	for (int i = 0; i < l->n_state; i++) {
 		tensor_drop(&l->state[i]);
 		l->state[i] = l->result[l->first_part + i];
@@ -122,7 +119,6 @@ struct slicing {
 static struct slicing slicing_of(const struct tensor *whole, int axis)
 {
 	const struct shape *s = &whole->shape;
-
 	return (struct slicing){.outer = rule_product(s, 0, axis), .count = s->dim[axis],
 	    .inner_bytes = rule_product(s, axis + 1, s->rank) * (int64_t)dtype_size(whole->type)};
 }
@@ -130,11 +126,9 @@ static struct slicing slicing_of(const struct tensor *whole, int axis)
 static void copy_slice(const struct tensor *whole, int axis, int64_t index, const struct tensor *slice, bool out)
 {
 	struct slicing g = slicing_of(whole, axis);
-
 	for (int64_t o = 0; o < g.outer; o++) {
 		char *w = (char *)whole->data + (o * g.count + index) * g.inner_bytes;
 		char *p = (char *)slice->data + o * g.inner_bytes;
-
 		memcpy(out ? p : w, out ? w : p, (size_t)g.inner_bytes);
 	}
 }
@@ -159,7 +153,6 @@ static enum status stack(
 	const struct tensor *one = p->n ? p->at : empty;
 	int at, rank = one->shape.rank < 0 ? 0 : one->shape.rank;
 	enum status s = rule_axis(&at, axis, rank + 1, err);
-
 	*out = (struct tensor){.type = one->type};
 	for (int d = 0; d <= rank && !s; d++)
 		if (!rule_push(&out->shape, d == at ? (int64_t)p->n : one->shape.dim[d - (d > at)]))
@@ -180,7 +173,6 @@ static enum status give(
     struct looping *l, struct tensor *out, const struct ints *axis, const struct ints *backwards, struct error *err)
 {
 	enum status s = STATUS_OK;
-
 	for (int i = 0; i < l->n->n_out && !s; i++) {
 		if (!is_wanted(l->n, i))
 			continue;
@@ -191,7 +183,6 @@ static enum status give(
 		} else {
 			const struct value *v = &l->body->value[l->body->output[l->first_part + i]];
 			struct tensor empty = {.type = v->type ? v->type : DT_F32, .shape = v->shape}; // no iteration has told
-
 			s = stack(&out[i], &l->parts[k], &empty, axis && k < axis->n ? axis->at[k] : 0,
 			    backwards && k < backwards->n && backwards->at[k], err);
 		}
@@ -225,7 +216,6 @@ enum status loop_eval(const struct node *n, const struct tensor *const *in, stru
 static enum status read_trips(int64_t *out, const struct tensor *m, struct error *err)
 {
 	int n;
-
 	*out = LOOP_TRIPS_MAX + 1; // no limit of its own
 	if (!m)
 		return STATUS_OK;
@@ -256,7 +246,6 @@ static enum status iteration(struct looping *l, int64_t number, struct tensor *c
 {
 	struct tensor count = {0};
 	enum status s = scalar(&count, DT_I64, number, err);
-
 	l->given[0] = &count;
 	l->given[1] = condition;
 	if (!s)
@@ -275,7 +264,6 @@ static enum status iterate(struct looping *l, struct error *err)
 	struct tensor condition = {0};
 	int64_t trips;
 	enum status s = read_trips(&trips, l->in[0], err);
-
 	if (!s && l->in[1])
 		condition = tensor_share(l->in[1]);
 	else if (!s)
@@ -290,7 +278,6 @@ static enum status iterate(struct looping *l, struct error *err)
 enum status loop_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	struct looping l = {.n = n, .in = in, .width = 1, .first_state = 2, .first_part = 1, .n_state = n->n_in - 2 - n->n_captured};
-
 	if (!can_run(n, in))
 		return loop_known(n, in, out, err);
 	l.body = n->subgraph[0];
@@ -310,11 +297,9 @@ static enum status scan_length(int64_t *length, int *axis, const struct looping 
 {
 	const struct scan_attrs *a = l->n->attrs;
 	enum status s = STATUS_OK;
-
 	*length = 0;
 	for (int i = 0; i < n_scanned && !s; i++) {
 		const struct tensor *x = l->in[l->n_state + i];
-
 		if (!x)
 			return error_set(err, STATUS_FORMAT, "input %d, which it scans, is missing", l->n_state + i);
 		s = rule_axis(&axis[i], loop_listed(&a->scan_input_axes, i), x->shape.rank, err);
@@ -333,11 +318,9 @@ static enum status scan(struct looping *l, int n_scanned, struct error *err)
 	struct tensor *slice = xcalloc((size_t)n_scanned + 1, sizeof *slice);
 	int64_t length;
 	enum status s = scan_length(&length, axis, l, n_scanned, err);
-
 	for (int64_t t = 0; t < length && !s; t++) {
 		for (int i = 0; i < n_scanned && !s; i++) {
 			int64_t at = loop_listed(&a->scan_input_directions, i) ? length - 1 - t : t;
-
 			s = take_slice(&slice[i], l->in[l->n_state + i], axis[i], at, err);
 			l->given[l->n_state + i] = &slice[i];
 		}
@@ -358,7 +341,6 @@ enum status scan_shape(const struct node *n, const struct tensor *const *in, str
 	const struct scan_attrs *a = n->attrs;
 	struct looping l = {.n = n, .in = in, .width = 1};
 	int own = n->n_in - n->n_captured;
-
 	if (!can_run(n, in))
 		return loop_known(n, in, out, err);
 	if (!rule_within(a->num_scan_inputs, 1, own))

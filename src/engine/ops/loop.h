@@ -23,7 +23,6 @@ static inline int loop_scanned(const struct node *n)
 {
 	const struct scan_attrs *a = n->attrs;
 	int own = n->n_in - n->n_captured;
-
 	return n->op->id != OP_Scan ? 0 : a->num_scan_inputs >= 1 && a->num_scan_inputs <= own ? (int)a->num_scan_inputs : own;
 }
 

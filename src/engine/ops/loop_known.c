@@ -11,7 +11,6 @@ static struct tensor slice_of(const struct tensor *whole, int64_t axis)
 	struct tensor slice = {.type = whole->type};
 	int at, rank = whole->shape.rank;
 	struct error err;
-
 	if (rank < 0 || rule_axis(&at, axis, rank, &err))
 		return unknown;
 	for (int d = 0; d < rank; d++)
@@ -23,7 +22,6 @@ static struct tensor slice_of(const struct tensor *whole, int64_t axis)
 void loop_formals(struct tensor *formal, const struct node *n, const struct tensor *const *in)
 {
 	int own = n->n_in - n->n_captured, carried_end = own - loop_scanned(n);
-
 	for (int i = 0; i < own; i++) {
 		if (i < loop_first_state(n))
 			formal[i] = (struct tensor){.type = i == 0 ? DT_I64 : DT_BOOL};
@@ -50,11 +48,9 @@ bool loop_settle(struct tensor *formal, const struct node *n, const struct graph
 {
 	int first = loop_first_state(n), n_state = n->n_in - n->n_captured - loop_scanned(n) - first, part = loop_first_part(n);
 	bool settled = true;
-
 	for (int i = 0; i < n_state && part + i < body->n_outputs; i++) {
 		struct tensor *f = &formal[first + i];
 		const struct value *v = body_out(body, part + i);
-
 		if (f->shape.rank < 0 || (v->type == f->type && shape_equal(&v->shape, &f->shape)))
 			continue;
 		*f = unknown;
@@ -67,7 +63,6 @@ bool loop_settle(struct tensor *formal, const struct node *n, const struct graph
 static bool goes_on(const struct graph *body)
 {
 	const struct value *v = body_out(body, 0);
-
 	while (!v->constant && v->producer >= 0 && body->node[v->producer].op->id == OP_Identity)
 		v = &body->value[body->node[v->producer].in[0]];
 	if (v->constant)
@@ -86,11 +81,9 @@ static int64_t trips_of(const struct node *n, const struct tensor *const *in, co
 	int64_t trips = -1;
 	struct error err;
 	int own = n->n_in - n->n_captured, count;
-
 	if (n->op->id == OP_Scan) {
 		const struct tensor *x = in[own - 1];
 		int at;
-
 		if (x && !rule_axis(&at, loop_listed(&scan_of(n)->scan_input_axes, loop_scanned(n) - 1), x->shape.rank, &err))
 			trips = x->shape.dim[at];
 	} else if (in[0] && in[0]->data && (!in[1] || (in[1]->data && loop_is_true(in[1]))) && goes_on(body)) {
@@ -107,7 +100,6 @@ static struct tensor collected(const struct value *one, int64_t trips, int64_t a
 	struct tensor all = {.type = one->type};
 	struct error err;
 	int at, rank = one->shape.rank;
-
 	if (trips < 0 || !one->type || shape_count(&one->shape) < 0 || rule_axis(&at, axis, rank + 1, &err))
 		return unknown;
 	for (int d = 0; d <= rank; d++)
@@ -121,14 +113,12 @@ enum status loop_known(const struct node *n, const struct tensor *const *in, str
 	const struct graph *body = n->n_subgraphs == 1 ? n->subgraph[0] : NULL;
 	int first = loop_first_state(n), n_state = n->n_in - n->n_captured - loop_scanned(n) - first, part = loop_first_part(n);
 	bool any = false;
-
 	if (!body || n_state < 0 || body->n_inputs != n->n_in || n->n_out > body->n_outputs - part)
 		return rule_pending(err); // running it says what is wrong
 	int64_t trips = trips_of(n, in, body);
 
 	for (int i = 0; i < n->n_out; i++) {
 		const struct value *v = i < n_state ? body_in(body, first + i) : body_out(body, part + i);
-
 		if (i >= n_state)
 			out[i] = collected(v, trips, n->op->id == OP_Scan ? loop_listed(&scan_of(n)->scan_output_axes, i - n_state) : 0);
 		else

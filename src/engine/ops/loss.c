@@ -13,7 +13,6 @@ static enum reduction reduction_of(const struct node *n)
 {
 	const struct loss_attrs *a = n->attrs;
 	int i = 0;
-
 	while (i < REDUCTIONS && strcmp(a->reduction, reductions[i]))
 		i++;
 	return (enum reduction)i;
@@ -23,7 +22,6 @@ static enum reduction reduction_of(const struct node *n)
 static bool classes_fit(const struct shape *scores, const struct shape *classes)
 {
 	struct shape want = *scores;
-
 	memmove(want.dim + 1, want.dim + 2, (size_t)(want.rank - 2) * sizeof *want.dim);
 	want.rank--;
 	return shape_equal(&want, classes);
@@ -32,7 +30,6 @@ static bool classes_fit(const struct shape *scores, const struct shape *classes)
 static enum status check_class(const struct node *n, const struct tensor *classes, int64_t i, int64_t count, struct error *err)
 {
 	int64_t c = element_int(classes, i);
-
 	if (c == ((const struct loss_attrs *)n->attrs)->ignore_index || rule_within(c, 0, count - 1))
 		return STATUS_OK;
 	return error_set(err, STATUS_FORMAT, "class %lld is not one of %lld", (long long)c, (long long)count);
@@ -42,7 +39,6 @@ enum status loss_shape(const struct node *n, const struct tensor *const *in, str
 {
 	const struct tensor *weights = rule_input(n, in, 2);
 	enum status s = rule_rank_at_least(in[0], 0, 2, err);
-
 	if (s == STATUS_OK && reduction_of(n) == REDUCTIONS)
 		s = error_set(err, STATUS_FORMAT, "reduction is '%s', must be none, sum or mean",
 		    ((const struct loss_attrs *)n->attrs)->reduction);
@@ -67,7 +63,6 @@ static enum status losses(const struct node *n, const struct tensor *const *in, 
 	const struct shape *x = &in[0]->shape;
 	const struct tensor *weights = rule_input(n, in, 2);
 	int64_t classes = x->dim[1], inner = rule_product(x, 2, x->rank), ignored = ((const struct loss_attrs *)n->attrs)->ignore_index;
-
 	for (int64_t i = 0; i < tensor_count(in[1]); i++) {
 		int64_t c = element_int(in[1], i);
 		enum status s = check_class(n, in[1], i, classes, err);
@@ -90,7 +85,6 @@ enum status loss_eval(const struct node *n, const struct tensor *const *in, stru
 	float *y = out[0].data, *own = NULL, *logs = in[0]->data;
 	double sum = 0, weight = 0;
 	enum status s = STATUS_OK;
-
 	if (n->op->id == OP_SoftmaxCrossEntropyLoss) {
 		logs = n->n_out > 1 ? out[1].data : (own = mem_try_array((size_t)tensor_count(in[0]), sizeof *own));
 		s = logs ? softmax_along(OP_LogSoftmax, in[0]->data, logs, x->dim[0], x->dim[1], rule_product(x, 2, x->rank), width, err)

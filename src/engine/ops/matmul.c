@@ -14,7 +14,6 @@ struct side { // one operand as a batch of matrices
 static struct side make_side(const struct shape *s, bool first)
 {
 	struct side o = {.batch = *s, .vector = s->rank == 1};
-
 	o.rows = o.vector ? (first ? 1 : s->dim[0]) : s->dim[s->rank - 2];
 	o.cols = o.vector ? (first ? s->dim[0] : 1) : s->dim[s->rank - 1];
 	o.batch.rank = o.vector ? 0 : s->rank - 2;
@@ -24,7 +23,6 @@ static struct side make_side(const struct shape *s, bool first)
 static void batch_steps(int64_t step[SHAPE_MAX_RANK], const struct shape *batch, const struct side *o)
 {
 	int64_t p = o->rows * o->cols;
-
 	for (int i = batch->rank - 1, j = o->batch.rank - 1; i >= 0; i--, j--) {
 		step[i] = j < 0 || o->batch.dim[j] == 1 ? 0 : p;
 		p *= j < 0 ? 1 : o->batch.dim[j];
@@ -37,7 +35,6 @@ enum status matmul_resolve(
 	struct side x, z;
 	enum status s;
 	int64_t k;
-
 	if (a->rank < 1 || b->rank < 1)
 		return error_set(err, STATUS_FORMAT, "a scalar cannot be multiplied as a matrix");
 	x = make_side(a, true);
@@ -87,7 +84,6 @@ enum status matmul_shape(const struct node *n, const struct tensor *const *in, s
 {
 	struct matmul t;
 	enum status s = matmul_resolve(&t, &in[0]->shape, &in[1]->shape, false, false, err);
-
 	(void)n;
 	if (s == STATUS_OK)
 		rule_set(&out[0], in[0]->type, &t.y);
@@ -98,7 +94,6 @@ enum status matmul_shape(const struct node *n, const struct tensor *const *in, s
 static void eval_ints(const struct matmul *t, const struct tensor *a, const struct tensor *b, struct tensor *y)
 {
 	const struct matrices *o = &t->one;
-
 	for (int64_t p = 0; p < matmul_batches(t) * o->m * o->n; p++) {
 		int64_t from_a, from_b, sum = 0, row = p / o->n % o->m, col = p % o->n;
 		matmul_offsets(t, p / (o->m * o->n), &from_a, &from_b);
@@ -115,7 +110,6 @@ enum status matmul_eval(
 {
 	struct matmul t;
 	enum status s = matmul_resolve(&t, &in[0]->shape, &in[1]->shape, false, false, err);
-
 	(void)n;
 	if (s != STATUS_OK)
 		return s;

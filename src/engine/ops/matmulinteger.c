@@ -14,14 +14,12 @@ enum { QM_A, QM_A_SCALE, QM_A_ZERO, QM_B, QM_B_SCALE, QM_B_ZERO, QM_Y_SCALE, QM_
 static bool fits(const struct tensor *t, int64_t count)
 {
 	int64_t n = t ? shape_count(&t->shape) : 1;
-
 	return n == 1 || n == count;
 }
 
 enum status matmulinteger_resolve(struct integer_product *p, struct error *err)
 {
 	enum status s = matmul_resolve(&p->t, &p->a->shape, &p->b->shape, p->trans_a, p->trans_b, err);
-
 	if (s != STATUS_OK)
 		return s;
 	if (!fits(p->a_zero, p->t.one.m))
@@ -37,7 +35,6 @@ static void subtract(int16_t *y, const struct tensor *codes, int64_t from, const
 {
 	const uint8_t *u = (const uint8_t *)codes->data + from;
 	const int8_t *i = (const int8_t *)codes->data + from;
-
 	if (codes->type == DT_U8)
 		_Pragma("omp simd") for (int64_t k = 0; k < n; k++)
 			y[k] = (int16_t)(u[k] - zero[step * k]);
@@ -70,7 +67,6 @@ static struct buf *centred(const struct tensor *codes, const struct tensor *zero
 static int64_t fold(struct matrices *c, const struct integer_product *p)
 {
 	int64_t batches = matmul_batches(&p->t);
-
 	if (batches == 0 || p->trans_a || tensor_count(p->b) != c->n * c->k)
 		return batches;
 	c->m *= batches;
@@ -86,7 +82,6 @@ static enum status add_product(uint32_t *sums, const struct integer_product *p, 
 	struct buf *a = centred(p->a, p->a_zero, p->trans_a ? 1 : one->k), *b = centred(p->b, p->b_zero, p->trans_b ? one->k : 1);
 	struct buf *scratch = buf_new(product_codes_scratch(&c), NULL);
 	enum status s = a && b && scratch ? STATUS_OK : error_set(err, STATUS_NOMEM, "no memory for the codes of both matrices");
-
 	for (int64_t i = 0; s == STATUS_OK && i < batches; i++) {
 		int64_t from_a, from_b;
 		matmul_offsets(&p->t, i, &from_a, &from_b);
@@ -102,7 +97,6 @@ static enum status add_product(uint32_t *sums, const struct integer_product *p, 
 static void start_with(uint32_t *sums, const struct tensor *addend, const struct shape *y)
 {
 	struct strided s;
-
 	if (!addend) {
 		memset(sums, 0, (size_t)shape_count(y) * sizeof *sums);
 		return;
@@ -115,7 +109,6 @@ static void rescale(float *y, const uint32_t *sums, const struct matmul *t, cons
 {
 	const float *b = s->b->data;
 	int64_t a_scales = tensor_count(s->a), rows = matmul_batches(t) * t->one.m, n = t->one.n;
-
 	for (int64_t r = 0; r < rows; r++, y += n, sums += n) {
 		const float a = ((const float *)s->a->data)[r % t->one.m % a_scales], one = a * b[0] / s->y;
 		if (tensor_count(s->b) == 1)
@@ -130,7 +123,6 @@ enum status matmulinteger_floats(float *y, const struct integer_product *p, cons
 {
 	struct buf *sums = buf_new((size_t)shape_count(&p->t.y) * sizeof(uint32_t), NULL);
 	enum status st = sums ? STATUS_OK : error_set(err, STATUS_NOMEM, "no memory for the sums");
-
 	if (st == STATUS_OK) {
 		start_with(sums->data, addend, &p->t.y);
 		st = add_product(sums->data, p, width, err);
@@ -154,7 +146,6 @@ enum status matmulinteger_shape(
 {
 	struct integer_product p = plain_product(n, in);
 	enum status s = matmulinteger_resolve(&p, err);
-
 	if (s == STATUS_OK)
 		rule_set(&out[0], DT_I32, &p.t.y);
 	return s;
@@ -165,7 +156,6 @@ enum status matmulinteger_eval(
 {
 	struct integer_product p = plain_product(n, in);
 	enum status s = matmulinteger_resolve(&p, err);
-
 	if (s != STATUS_OK)
 		return s;
 	memset(out[0].data, 0, tensor_bytes(&out[0]));
@@ -182,7 +172,6 @@ enum status qlinearmatmul_shape(
 {
 	struct integer_product p = linear_product(in);
 	enum status s = matmulinteger_resolve(&p, err);
-
 	if (s == STATUS_OK)
 		s = qlinear_counts(n, in, (const int[]){QM_A_SCALE}, 1, p.t.one.m, err);
 	if (s == STATUS_OK)
@@ -202,7 +191,6 @@ enum status qlinearmatmul_eval(
 	struct tensor steps = {.type = DT_F32, .shape = out[0].shape};
 	struct qlinear unit = {1, (int32_t)element_int(in[QM_Y_ZERO], 0)};
 	enum status s = matmulinteger_resolve(&p, err);
-
 	(void)n;
 	if (s == STATUS_OK)
 		s = tensor_alloc(&steps, NULL, err);

@@ -39,7 +39,6 @@ enum status dynamicmatmul_shape(
 	struct operands o = operands_of(n, in);
 	enum status s = matmulinteger_resolve(&o.p, err);
 	int64_t columns = o.p.t.one.n;
-
 	if (s != STATUS_OK)
 		return s;
 	if (!is_count(o.a_scale, 1, o.p.t.one.m) || !is_count(o.b_scale, 1, columns) ||
@@ -55,7 +54,6 @@ static enum status multiply(struct tensor *y, const struct operands *o, int widt
 {
 	struct product_scales scales = {o->a_scale, o->b_scale, 1};
 	enum status s = matmulinteger_floats(y->data, &o->p, NULL, &scales, width, err);
-
 	if (s == STATUS_OK && o->bias)
 		matmul_add_row(y->data, tensor_count(y), o->bias->data, o->p.t.one.n);
 	return s;
@@ -69,7 +67,6 @@ static enum status quantize_and_multiply(struct tensor *y, struct operands *o, i
 	uint8_t zero;
 	struct tensor scale = {.type = DT_F32, .data = &q.scale}, zero_point = {.type = DT_U8, .data = &zero};
 	enum status s = tensor_alloc(&codes, NULL, err);
-
 	if (s != STATUS_OK)
 		return s;
 	quantize_dynamic_range(&q.scale, &q.zero, o->p.a->data, tensor_count(o->p.a));
@@ -88,7 +85,6 @@ enum status dynamicmatmul_eval(
 {
 	struct operands o = operands_of(n, in);
 	enum status s = matmulinteger_resolve(&o.p, err);
-
 	if (s != STATUS_OK)
 		return s;
 	return o.a_scale ? multiply(&out[0], &o, width, err) : quantize_and_multiply(&out[0], &o, width, err);

@@ -19,7 +19,6 @@ static int64_t up(int64_t n, int64_t by)
 static enum status read_weights(struct packed *p, const struct node *n, const struct tensor *const *in, struct error *err)
 {
 	const struct nbits_attrs *a = n->attrs;
-
 	if ((a->bits != 2 && a->bits != 4 && a->bits != 8) || !rule_within(a->block, 1, RULE_MAX_DIM) || !rule_within(a->k, 1, RULE_MAX_DIM) ||
 	    !rule_within(a->n, 1, RULE_MAX_DIM))
 		return error_set(err, STATUS_UNSUPPORTED, "bits %lld, block_size %lld, K %lld and N %lld are not supported", (long long)a->bits,
@@ -43,7 +42,6 @@ static enum status resolve(struct packed *p, const struct node *n, const struct 
 {
 	const struct tensor *bias = rule_input(n, in, BIAS);
 	enum status s = read_weights(p, n, in, err);
-
 	if (s == STATUS_OK && (in[A]->shape.rank < 1 || in[A]->shape.dim[in[A]->shape.rank - 1] != p->k))
 		s = error_set(err, STATUS_FORMAT, "the input's last dimension must be %lld", (long long)p->k);
 	if (s == STATUS_OK && rule_input(n, in, GROUPS))
@@ -58,7 +56,6 @@ enum status matmulnbits_shape(const struct node *n, const struct tensor *const *
 	struct shape y = in[A]->shape;
 	struct packed p;
 	enum status s = resolve(&p, n, in, err);
-
 	if (s != STATUS_OK)
 		return s;
 	y.dim[y.rank - 1] = p.n;
@@ -85,7 +82,6 @@ static float zero_point(const struct packed *p, int64_t column, int64_t block)
 static void unpack(float *w, const struct packed *p)
 {
 	int64_t bytes = up(p->block * p->bits, 8);
-
 	for (int64_t j = 0; j < p->n; j++)
 		for (int64_t b = 0; b < p->blocks; b++) {
 			const uint8_t *from = (const uint8_t *)p->b->data + (j * p->blocks + b) * bytes;
@@ -99,7 +95,6 @@ enum status matmulnbits_weights(struct tensor *w, const struct node *n, const st
 {
 	struct packed p;
 	enum status s = read_weights(&p, n, in, err);
-
 	*w = (struct tensor){0};
 	if (s != STATUS_OK)
 		return s;
@@ -117,7 +112,6 @@ enum status matmulnbits_eval(const struct node *n, const struct tensor *const *i
 	int64_t count = tensor_count(&out[0]);
 	struct tensor w;
 	enum status s = matmulnbits_weights(&w, n, in, err);
-
 	if (s != STATUS_OK)
 		return s;
 	const int64_t k = w.shape.dim[0], columns = w.shape.dim[1];

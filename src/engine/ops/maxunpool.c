@@ -8,7 +8,6 @@ static enum status find_place(int64_t *at, int64_t i, const struct shape *implie
 {
 	int64_t rest = i, stride = 1;
 	bool inside = rest >= 0 && rest < shape_count(implied);
-
 	*at = 0;
 	for (int d = implied->rank - 1; inside && d >= 0; d--) {
 		int64_t k = rest % implied->dim[d];
@@ -28,7 +27,6 @@ enum status maxunpool_shape(const struct node *n, const struct tensor *const *in
 	struct shape y, wanted, implied;
 	int64_t at;
 	enum status s;
-
 	spec.output_padding = spec.output_shape = &none;
 	if (!shape_equal(&in[0]->shape, &in[1]->shape))
 		return error_set(err, STATUS_FORMAT, "values and indices must have one shape");
@@ -58,7 +56,6 @@ enum status maxunpool_eval(
 	struct shape implied;
 	const int64_t *index = in[1]->data;
 	enum status s;
-
 	(void)width;
 	spec.output_padding = spec.output_shape = &none;
 	s = window_resolve_transposed(&w, &spec, &in[0]->shape, NULL, err);

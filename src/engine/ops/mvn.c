@@ -8,7 +8,6 @@ static enum status reduced_axes(bool gone[SHAPE_MAX_RANK], const struct node *n,
 {
 	int64_t dflt[] = {0, 2, 3};
 	const struct ints *axes = &((const struct norm_attrs *)n->attrs)->axes;
-
 	if (axes->n > 0 && axes->at)
 		return rule_axes(gone, axes->at, axes->n, rank, err);
 	return rule_axes(gone, dflt, 3, rank, err);
@@ -18,7 +17,6 @@ enum status mvn_shape(const struct node *n, const struct tensor *const *in, stru
 {
 	bool gone[SHAPE_MAX_RANK];
 	enum status s = reduced_axes(gone, n, in[0]->shape.rank, err);
-
 	if (s == STATUS_OK)
 		rule_set(&out[0], DT_F32, &in[0]->shape);
 	return s;
@@ -35,7 +33,6 @@ static struct runs runs_of(const struct shape *x, const bool gone[SHAPE_MAX_RANK
 	struct runs r = {.length = 1};
 	int64_t count = shape_count(x);
 	int d = x->rank;
-
 	r.step = d > 0 && !gone[d - 1];
 	while (d > 0 && gone[d - 1] == !r.step)
 		r.length *= x->dim[--d];
@@ -48,7 +45,6 @@ static struct runs runs_of(const struct shape *x, const bool gone[SHAPE_MAX_RANK
 static int64_t group_of(int64_t at, const struct shape *x, const bool gone[SHAPE_MAX_RANK])
 {
 	int64_t group = 0, p = 1;
-
 	for (int i = x->rank - 1; i >= 0; i--) {
 		group += gone[i] ? 0 : at % x->dim[i] * p;
 		p *= gone[i] ? 1 : x->dim[i];
@@ -101,7 +97,6 @@ enum status mvn_eval(
 	const float *from = in[0]->data;
 	double *sum;
 	enum status s = reduced_axes(gone, n, x->rank, err);
-
 	(void)width;
 	for (int i = 0; i < x->rank; i++)
 		groups *= gone[i] ? 1 : x->dim[i];

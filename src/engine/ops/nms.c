@@ -38,7 +38,6 @@ struct box {
 static struct box make_box(const float *b, bool center)
 {
 	struct box r;
-
 	if (center)
 		r = (struct box){b[0] - b[2] / 2, b[1] - b[3] / 2, b[0] + b[2] / 2, b[1] + b[3] / 2, 0};
 	else // y1, x1, y2, x2, corners in any order
@@ -58,7 +57,6 @@ static int overlaps(const struct kept *k, int64_t i, const struct box *b, float 
 {
 	float w = (k->x2[i] < b->x2 ? k->x2[i] : b->x2) - (k->x1[i] > b->x1 ? k->x1[i] : b->x1);
 	float h = (k->y2[i] < b->y2 ? k->y2[i] : b->y2) - (k->y1[i] > b->y1 ? k->y1[i] : b->y1);
-
 	return (w > 0) & (h > 0) & (k->area[i] > 0) & (b->area > 0) & (w * h / (k->area[i] + b->area - w * h) > limit);
 }
 
@@ -123,7 +121,6 @@ static bool goes_before(const struct candidate *a, const struct candidate *b)
 static void sift_down(struct candidate *heap, int64_t n, int64_t i)
 {
 	const struct candidate moved = heap[i];
-
 	for (int64_t child; (child = 2 * i + 1) < n; i = child) {
 		child += child + 1 < n && goes_before(&heap[child + 1], &heap[child]);
 		if (!goes_before(&heap[child], &moved))
@@ -136,7 +133,6 @@ static void sift_down(struct candidate *heap, int64_t n, int64_t i)
 static int64_t gather(struct room *r, const struct limits *l, const float *scores)
 {
 	int64_t found = 0;
-
 	for (int64_t i = 0; i < r->boxes; i++)
 		if (scores[i] == scores[i] && (!l->has_score || scores[i] > l->score))
 			r->c[found++] = (struct candidate){scores[i], i};
@@ -151,7 +147,6 @@ static int64_t suppress(struct room *r, const struct limits *l, const float *box
 	float *f = r->fields;
 	struct kept k = {.x1 = f, .y1 = f + r->boxes, .x2 = f + 2 * r->boxes, .y2 = f + 3 * r->boxes, .area = f + 4 * r->boxes};
 	int64_t left = gather(r, l, scores);
-
 	while (left > 0 && k.n < l->most) {
 		int64_t best = r->c[0].index;
 		struct box b = make_box(boxes + 4 * best, l->center);
@@ -173,7 +168,6 @@ static enum status run(
 	struct room room;
 	struct limits l;
 	enum status s = read_limits(&l, n, in, err);
-
 	*total = 0;
 	if (!room_init(&room, boxes)) {
 		room_done(&room);
@@ -198,7 +192,6 @@ enum status nms_shape(const struct node *n, const struct tensor *const *in, stru
 	const struct shape *boxes = &in[0]->shape, *scores = &in[1]->shape;
 	struct shape y = {.rank = 2, .dim = {0, 3}};
 	enum status s;
-
 	if (boxes->rank != 3 || scores->rank != 3 || boxes->dim[2] != 4 || boxes->dim[0] != scores->dim[0] ||
 	    boxes->dim[1] != scores->dim[2])
 		return error_set(
@@ -215,7 +208,6 @@ enum status nms_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	int64_t total;
-
 	(void)width;
 	return run(&total, out[0].data, n, in, err);
 }

@@ -27,7 +27,6 @@ enum status batchnorm_shape(const struct node *n, const struct tensor *const *in
 {
 	const struct norm_attrs *a = n->attrs;
 	enum status s = check_per_channel(n, in, err);
-
 	if (s != STATUS_OK)
 		return s;
 	if (!a->spatial)
@@ -49,7 +48,6 @@ enum status batchnorm_eval(
 	const float *scale = in[1]->data, *bias = in[2]->data, *mean = in[3]->data, *variance = in[4]->data;
 	int64_t c = channels(x), size = rule_product(x, 2, x->rank),
 	        planes = c ? tensor_count(in[0]) / (size ? size : 1) : 0;
-
 	(void)width;
 	for (int i = 1; i < n->n_out; i++)
 		if (n->out[i] >= 0)
@@ -67,7 +65,6 @@ enum status instancenorm_shape(
     const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	enum status s = rule_rank_at_least(in[0], 0, 2, err);
-
 	if (s == STATUS_OK)
 		s = check_per_channel(n, in, err);
 	if (s == STATUS_OK)
@@ -82,7 +79,6 @@ enum status instancenorm_eval(
 	const float *scale = in[1]->data, *bias = in[2]->data, *from = in[0]->data;
 	float epsilon = ((const struct norm_attrs *)n->attrs)->epsilon, *to = out[0].data;
 	int64_t planes = x->dim[0] * x->dim[1], size = rule_product(x, 2, x->rank);
-
 	(void)width;
 	(void)err;
 	for (int64_t p = 0; p < planes; p++) {
@@ -97,7 +93,6 @@ enum status instancenorm_eval(
 enum status lrn_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	enum status s = rule_rank_at_least(in[0], 0, 2, err);
-
 	if (s == STATUS_OK && ((const struct norm_attrs *)n->attrs)->size < 1)
 		s = error_set(err, STATUS_FORMAT, "size must be at least 1");
 	if (s == STATUS_OK)
@@ -115,7 +110,6 @@ enum status lrn_eval(
 	float *to = out[0].data;
 	int64_t c = x->dim[1], size = rule_product(x, 2, x->rank), before = (a->size - 1) / 2,
 	        after = a->size - 1 - before;
-
 	(void)width;
 	(void)err;
 	for (int64_t p = 0; p < x->dim[0] * c; p++) {
@@ -138,7 +132,6 @@ enum status lpnorm_shape(const struct node *n, const struct tensor *const *in, s
 	const struct norm_attrs *a = n->attrs;
 	int axis = 0;
 	enum status s = rule_axis(&axis, a->axis, in[0]->shape.rank, err);
-
 	if (s == STATUS_OK && a->p != 1 && a->p != 2)
 		s = error_set(err, STATUS_FORMAT, "p is %lld, must be 1 or 2", (long long)a->p);
 	if (s == STATUS_OK)
@@ -150,7 +143,6 @@ enum status lpnorm_shape(const struct node *n, const struct tensor *const *in, s
 static void normalize_row(const float *x, float *y, int64_t dim, bool absolute)
 {
 	double sum = 0, norm;
-
 	_Pragma("omp simd reduction(+ : sum)") for (int64_t i = 0; i < dim; i++)
 		sum += absolute ? fabs((double)x[i]) : (double)x[i] * (double)x[i];
 	norm = absolute ? sum : sqrt(sum);
@@ -167,7 +159,6 @@ enum { COLUMNS = 256 }; // that are normalized side by side
 static void normalize_columns(const float *x, float *y, int64_t dim, int64_t inner, int64_t columns, bool absolute)
 {
 	double norm[COLUMNS] = {0};
-
 	for (int64_t i = 0; i < dim; i++)
 		_Pragma("omp simd") for (int64_t c = 0; c < columns; c++)
 		{
@@ -192,7 +183,6 @@ enum status lpnorm_eval(
 	int axis = (int)(a->axis < 0 ? a->axis + x->rank : a->axis);
 	int64_t outer = rule_product(x, 0, axis), inner = rule_product(x, axis + 1, x->rank), dim = x->dim[axis];
 	int64_t pieces = (inner + COLUMNS - 1) / COLUMNS;
-
 	(void)err;
 #pragma omp parallel for num_threads(width) if (width > 1)
 	for (int64_t i = 0; i < outer * pieces; i++) {

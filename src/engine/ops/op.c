@@ -45,7 +45,6 @@ const struct op *op_rows(int *n)
 int op_newest(void)
 {
 	int newest = 0;
-
 	for (size_t i = 0; i < LEN(table); i++)
 		if (!*table[i].domain && table[i].since > newest)
 			newest = table[i].since;
@@ -60,7 +59,6 @@ static const char *plain_domain(const char *domain)
 const struct op *op_find(const char *domain, const char *name, int opset)
 {
 	const struct op *best = NULL;
-
 	domain = plain_domain(domain);
 	for (size_t i = 0; i < LEN(table); i++) {
 		const struct op *op = &table[i];
@@ -103,7 +101,6 @@ static const struct {
 static enum status check_type(char letter, int i, const struct tensor *const *in, struct error *err)
 {
 	enum dtype t = in[i]->type;
-
 	if (letter >= '0' && letter <= '9') {
 		int j = letter - '0';
 		if (j == i || !in[j] || in[j]->type == t)
@@ -121,7 +118,6 @@ static enum status check_type(char letter, int i, const struct tensor *const *in
 static enum status check_counts(const struct node *n, struct error *err)
 {
 	const struct op *op = n->op;
-
 	if (n->n_in < op->in_min || (op->in_max >= 0 && n->n_in > op->in_max))
 		return error_set(err, STATUS_FORMAT, "has %d inputs, needs %d to %d", n->n_in, op->in_min, op->in_max);
 	if (n->n_out < op->out_min || (op->out_max >= 0 && n->n_out > op->out_max))
@@ -134,7 +130,6 @@ static enum status check_counts(const struct node *n, struct error *err)
 static bool plausible(const struct shape *s)
 {
 	int64_t count = 1;
-
 	for (int i = 0; i < s->rank; i++) {
 		if (s->dim[i] < 0 || s->dim[i] > MAX_ELEMENTS || (s->dim[i] > 1 && count > MAX_ELEMENTS / s->dim[i]))
 			return false;
@@ -146,7 +141,6 @@ static bool plausible(const struct shape *s)
 static enum status check_shape(const char *what, int i, const struct shape *s, struct error *err)
 {
 	char text[160];
-
 	if (plausible(s))
 		return STATUS_OK;
 	return error_set(err, STATUS_FORMAT, "%s %d has the shape %s, which is not possible", what, i,
@@ -157,7 +151,6 @@ static enum status check_shape(const char *what, int i, const struct shape *s, s
 static enum status check_inputs(const struct node *n, const struct tensor *const *in, struct error *err)
 {
 	size_t last = strlen(n->op->types) - 1;
-
 	for (int i = 0; i < n->n_in; i++) {
 		if (!in[i] && i < n->op->in_min)
 			return error_set(err, STATUS_FORMAT, "input %d is missing", i);
@@ -178,7 +171,6 @@ static enum status check_inputs(const struct node *n, const struct tensor *const
 static enum status check_outputs(const struct node *n, const struct tensor *out, struct error *err)
 {
 	enum status s = STATUS_OK;
-
 	for (int i = 0; i < n->n_out && s == STATUS_OK; i++)
 		if (n->out[i] >= 0)
 			s = check_shape("output", i, &out[i].shape, err);
@@ -189,7 +181,6 @@ static enum status checked_shape(
     const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	enum status s = check_counts(n, err);
-
 	if (s == STATUS_OK)
 		s = check_inputs(n, in, err);
 	if (s == STATUS_OK)
@@ -212,7 +203,6 @@ enum status op_finish(
 {
 	enum status s = STATUS_OK;
 	bool done = has_results(n, out);
-
 	for (int i = 0; i < n->n_out && s == STATUS_OK && !done; i++)
 		if (n->out[i] >= 0 || out[i].type)
 			s = tensor_alloc(&out[i], NULL, err);

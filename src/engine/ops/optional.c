@@ -4,7 +4,6 @@
 enum status hasoptional_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	const struct shape scalar = {.rank = 0};
-
 	(void)n;
 	(void)in;
 	(void)err;

@@ -22,7 +22,6 @@ static enum status ordered_sigmoid(const struct node *n, const struct tensor *co
 	int64_t count = tensor_count(in[0]);
 	const float *x = in[0]->data;
 	float *y = out[0].data;
-
 	(void)n, (void)err;
 #pragma omp parallel for num_threads(width) if (width > 1)
 	for (int64_t i = 0; i < count; i += CHUNK)
@@ -35,7 +34,6 @@ static float log_normal(float x)
 {
 	int e;
 	float m = frexpf(x, &e);
-
 	if (m < 0.707106781186547524f) {
 		m += m;
 		e--;
@@ -52,7 +50,6 @@ static enum status ordered_log(const struct node *n, const struct tensor *const 
 	int64_t count = tensor_count(in[0]);
 	const float *x = in[0]->data;
 	float *y = out[0].data;
-
 	(void)n, (void)width, (void)err;
 	for (int64_t i = 0; i < count; i++)
 		y[i] = i < count / 4 * 4 && isnormal(x[i]) && x[i] > 0 ? log_normal(x[i]) : logf(x[i]);
@@ -62,7 +59,6 @@ static enum status ordered_log(const struct node *n, const struct tensor *const 
 static void softmax(const float *x, float *y, int64_t n)
 {
 	float most = -FLT_MAX;
-
 	for (int64_t i = 0; i < n; i++)
 		most = x[i] > most ? x[i] : most;
 	float scale = 1.0f / ordered_here()->sum_exp(x, -most, y, n);
@@ -75,7 +71,6 @@ static enum status ordered_softmax(const struct node *n, const struct tensor *co
 {
 	const struct shape *s = &in[0]->shape;
 	int64_t axis = ((const struct axis_attrs *)n->attrs)->axis, first = axis < 0 ? axis + s->rank : axis;
-
 	if (n->op->since >= 13 && first != s->rank - 1)
 		return softmax_eval(n, in, out, width, err);
 	int64_t rows = rule_product(s, 0, (int)first), length = rule_product(s, (int)first, s->rank);
@@ -96,7 +91,6 @@ static float ordered_row_sum(const float *x, int64_t offset, int64_t n)
 {
 	int64_t start = -offset & 3, pairs, end;
 	float a[4], b[4], sum;
-
 	start = start < n ? start : n;
 	end = start + (n - start) / 4 * 4;
 	pairs = start + (n - start) / 8 * 8;
@@ -128,7 +122,6 @@ float ordered_plane_sum(const float *x, int64_t n)
 {
 	float v[4] = {0}, sum;
 	int64_t i = 0;
-
 	for (; i + 4 <= n; i += 4)
 		for (int j = 0; j < 4; j++)
 			v[j] += x[i + j];
@@ -145,7 +138,6 @@ static enum status ordered_reduce(const struct node *n, const struct tensor *con
 	bool gone[SHAPE_MAX_RANK];
 	int first = s->rank, reduced = 0;
 	enum status st = reduce_axes(gone, n, in, err);
-
 	if (st != STATUS_OK)
 		return st;
 	for (int i = 0; i < s->rank; i++)
@@ -167,7 +159,6 @@ static enum status ordered_globalpool(const struct node *n, const struct tensor 
 {
 	const struct shape *s = &in[0]->shape;
 	int64_t planes = s->dim[0] * s->dim[1], size = rule_product(s, 2, s->rank);
-
 	(void)n, (void)err;
 #pragma omp parallel for num_threads(width) if (width > 1)
 	for (int64_t p = 0; p < planes; p++)
@@ -186,6 +177,5 @@ op_eval_fn *op_eval_ordered(enum op_id id)
 	    [OP_Sigmoid] = ordered_sigmoid,
 	    [OP_Softmax] = ordered_softmax,
 	};
-
 	return table[id];
 }

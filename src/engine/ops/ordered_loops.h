@@ -13,7 +13,6 @@
 static inline float float_of(uint32_t u)
 {
 	float f;
-
 	memcpy(&f, &u, sizeof f);
 	return f;
 }
@@ -21,7 +20,6 @@ static inline float float_of(uint32_t u)
 static inline uint32_t bits_of(float f)
 {
 	uint32_t u;
-
 	memcpy(&u, &f, sizeof u);
 	return u;
 }
@@ -85,14 +83,12 @@ static float sum_exp(const float *x, float minus_max, float *y, int64_t n)
 static inline float to_code(float v, float low, float high)
 {
 	float code = rintf(v);
-
 	return code >= high ? high : code >= low ? code : low; // NaN: the lowest
 }
 
 static void add_codes(const float *a, const float *b, const struct codes_by *by, float *y, int64_t n)
 {
 	const struct codes_by k = *by;
-
 	if (a && b)
 		_Pragma("omp simd") for (int64_t i = 0; i < n; i++)
 			y[i] = to_code(fmaf(a[i], k.a, fmaf(b[i], k.b, k.rest)), k.low, k.high);
@@ -104,7 +100,6 @@ static void add_codes(const float *a, const float *b, const struct codes_by *by,
 static void multiply_codes(const float *a, const float *b, const struct codes_by *by, float *y, int64_t n)
 {
 	const struct codes_by k = *by;
-
 	_Pragma("omp simd") for (int64_t i = 0; i < n; i++)
 		y[i] = to_code((a[i] - k.a) * (b[i] - k.b) * k.ratio + k.rest, k.low, k.high);
 }

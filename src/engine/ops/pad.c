@@ -28,7 +28,6 @@ static enum status read_pads(
 {
 	const struct pad_attrs *a = n->attrs;
 	const struct ints *list = a->pads.n >= 0 && a->pads.at ? &a->pads : &a->paddings;
-
 	if (n->n_in > 1)
 		return rule_ints(pads, count, 2 * SHAPE_MAX_RANK, in[1], "pads", err);
 	if (list->n < 0 || list->n > 2 * SHAPE_MAX_RANK)
@@ -43,7 +42,6 @@ static enum status pad_axes(
 {
 	bool seen[SHAPE_MAX_RANK];
 	enum status s;
-
 	*n_axes = rank;
 	for (int i = 0; i < rank; i++)
 		axes[i] = i;
@@ -60,7 +58,6 @@ static enum status read_padding(
 	int64_t pads[2 * SHAPE_MAX_RANK], axes[SHAPE_MAX_RANK];
 	int count = 0, n_axes = 0;
 	enum status s = parse_mode(&p->mode, ((const struct pad_attrs *)n->attrs)->mode, err);
-
 	if (s == STATUS_OK)
 		s = read_pads(pads, &count, n, in, err);
 	if (s == STATUS_OK)
@@ -98,7 +95,6 @@ enum status pad_shape(const struct node *n, const struct tensor *const *in, stru
 	struct padding p;
 	struct shape y = in[0]->shape;
 	enum status s = read_padding(&p, n, in, err);
-
 	if (s != STATUS_OK)
 		return s;
 	if (n->n_in > 2 && in[2] && tensor_count(in[2]) != 1)
@@ -120,14 +116,12 @@ enum status pad_shape(const struct node *n, const struct tensor *const *in, stru
 static int64_t modulo(int64_t a, int64_t b)
 {
 	int64_t r = a % b;
-
 	return r < 0 ? r + b : r;
 }
 
 static int64_t source(enum pad_mode mode, int64_t i, int64_t first, int64_t end)
 {
 	const int64_t dim = end - first;
-
 	if (i >= first && i < end)
 		return i;
 	switch (mode) {
@@ -167,7 +161,6 @@ static int64_t row_start(
     int64_t row, const struct tensor *x, const struct tensor *y, int64_t *const *table, const int64_t *stride)
 {
 	int64_t from = 0;
-
 	for (int i = x->shape.rank - 2; i >= 0; i--) {
 		int64_t at = table[i][row % y->shape.dim[i]];
 		row /= y->shape.dim[i];
@@ -182,7 +175,6 @@ static void pad_rows(const struct tensor *x, struct tensor *y, int64_t *const *t
 {
 	int64_t stride[SHAPE_MAX_RANK], len = y->shape.dim[y->shape.rank - 1], rows = len ? tensor_count(y) / len : 0;
 	size_t elem = dtype_size(x->type);
-
 	rule_strides(stride, &x->shape);
 	for (int64_t r = 0; r < rows; r++)
 		pad_row((char *)y->data + (size_t)(r * len) * elem, x->data, row_start(r, x, y, table, stride),
@@ -198,7 +190,6 @@ enum status pad_eval(
 	const float old_value = ((const struct pad_attrs *)n->attrs)->value;
 	int rank = in[0]->shape.rank;
 	enum status s = read_padding(&p, n, in, err);
-
 	(void)width;
 	if (s != STATUS_OK)
 		return s;

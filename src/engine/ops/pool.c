@@ -8,7 +8,6 @@
 static enum status resolve(struct window *w, const struct node *n, const struct shape *x, struct error *err)
 {
 	struct window_spec spec = window_of_pool(n->attrs);
-
 	return window_resolve(w, &spec, x, NULL, err);
 }
 
@@ -17,7 +16,6 @@ enum status pool_shape(const struct node *n, const struct tensor *const *in, str
 	struct window w;
 	struct shape y;
 	enum status s = resolve(&w, n, &in[0]->shape, err);
-
 	if (s != STATUS_OK)
 		return s;
 	if (n->op->id == OP_LpPool && ((const struct pool_attrs *)n->attrs)->p < 1)
@@ -37,14 +35,12 @@ struct field {
 static int64_t positions_below(int64_t limit, int64_t dilation, int64_t kernel)
 {
 	int64_t k = limit > 0 ? (limit + dilation - 1) / dilation : 0;
-
 	return k < kernel ? k : kernel;
 }
 
 static void field_axis(struct field *f, const struct window *w, int i, int64_t o)
 {
 	int64_t start = o * w->stride[i] - w->before[i];
-
 	f->start[i] = start;
 	f->first[i] = positions_below(-start, w->dilation[i], w->kernel[i]);
 	f->end[i] = positions_below(w->in[i] - start, w->dilation[i], w->kernel[i]);
@@ -54,7 +50,6 @@ static void field_axis(struct field *f, const struct window *w, int i, int64_t o
 static struct field make_field(const struct window *w, int64_t o)
 {
 	struct field f;
-
 	for (int i = WINDOW_DIMS - 1; i >= 0; i--) {
 		field_axis(&f, w, i, o % w->out[i]);
 		o /= w->out[i];
@@ -66,7 +61,6 @@ static struct field make_field(const struct window *w, int64_t o)
 static int64_t row_start(const struct window *w, const struct field *f, int64_t kd, int64_t kh)
 {
 	int64_t d = f->start[0] + kd * w->dilation[0], h = f->start[1] + kh * w->dilation[1];
-
 	return (d * w->in[1] + h) * w->in[2] + f->start[2];
 }
 
@@ -84,7 +78,6 @@ static int64_t row_start(const struct window *w, const struct field *f, int64_t 
 static float column_sum(const struct window *w, const struct field *f, const float *x, int64_t kw)
 {
 	float sum = 0;
-
 	for (int64_t kd = f->first[0]; kd < f->end[0]; kd++)
 		for (int64_t kh = f->first[1]; kh < f->end[1]; kh++)
 			sum += x[row_start(w, f, kd, kh) + kw * w->dilation[2]];
@@ -94,7 +87,6 @@ static float column_sum(const struct window *w, const struct field *f, const flo
 static float rows_first(const struct window *w, const struct field *f, const float *x)
 {
 	float sum = 0;
-
 	EACH_POSITION(w, f, sum += x[at];)
 	return sum;
 }
@@ -110,7 +102,6 @@ static bool is_whole_plane(const struct window *w)
 static float columns_first(const struct window *w, const struct field *f, const float *x)
 {
 	float sum = 0;
-
 	for (int64_t kw = f->first[2]; kw < f->end[2]; kw++)
 		sum += column_sum(w, f, x, kw);
 	return sum;
@@ -142,7 +133,6 @@ static float average(const struct window *w, const struct field *f, const float 
 static float lp_norm(const struct window *w, const struct field *f, const float *x, double p)
 {
 	double sum = 0;
-
 	if (p == 2) {
 		EACH_POSITION(w, f, sum += (double)x[at] * (double)x[at];)
 		return (float)sqrt(sum);
@@ -185,7 +175,6 @@ static int64_t (*const max_at[DT_COUNT])(const struct window *, const struct fie
 static int64_t index_of(const struct window *w, int64_t plane, int64_t at, bool column_major)
 {
 	int64_t d = at / (w->in[1] * w->in[2]), h = at / w->in[2] % w->in[1], col = at % w->in[2];
-
 	if (column_major)
 		at = (col * w->in[1] + h) * w->in[0] + d;
 	return plane * window_in(w) + at;
@@ -197,7 +186,6 @@ static void max_plane(
 	int64_t size = window_out(w);
 	size_t elem = dtype_size(x->type);
 	const char *from = (const char *)x->data + (size_t)(plane * window_in(w)) * elem;
-
 	for (int64_t o = 0; o < size; o++) {
 		struct field f = make_field(w, o);
 		int64_t at = max_at[x->type](w, &f, from);
@@ -213,7 +201,6 @@ static void max_plane(
 static void float_plane(const struct window *w, const struct node *n, const float *x, float *y)
 {
 	const struct pool_attrs *a = n->attrs;
-
 	for (int64_t o = 0; o < window_out(w); o++) {
 		struct field f = make_field(w, o);
 		y[o] = n->op->id == OP_LpPool ? lp_norm(w, &f, x, (double)a->p)
@@ -229,7 +216,6 @@ enum status pool_eval(
 	int64_t planes = in[0]->shape.dim[0] * in[0]->shape.dim[1];
 	int64_t *index = n->n_out > 1 && n->out[1] >= 0 ? out[1].data : NULL;
 	enum status s = resolve(&w, n, &in[0]->shape, err);
-
 	if (s != STATUS_OK)
 		return s;
 #pragma omp parallel for num_threads(width) if (width > 1)

@@ -11,7 +11,6 @@ static enum status slope_shape(struct shape *slope, const struct tensor *const *
 	bool per_channel = in[1]->shape.rank == 1 && x->rank > 2 && in[1]->shape.dim[0] == x->dim[1] &&
 	                   in[1]->shape.dim[0] != x->dim[x->rank - 1];
 	enum status s;
-
 	*slope = in[1]->shape;
 	for (int i = 2; per_channel && i < x->rank; i++)
 		rule_push(slope, 1);
@@ -25,7 +24,6 @@ enum status prelu_shape(const struct node *n, const struct tensor *const *in, st
 {
 	struct shape slope;
 	enum status s = slope_shape(&slope, in, err);
-
 	(void)n;
 	if (s == STATUS_OK)
 		rule_set(&out[0], in[0]->type, &in[0]->shape);
@@ -54,7 +52,6 @@ enum status prelu_eval(
 	struct shape slope;
 	struct strided s;
 	enum status st = slope_shape(&slope, in, err);
-
 	(void)n;
 	(void)width;
 	if (st != STATUS_OK)

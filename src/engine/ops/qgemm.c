@@ -14,7 +14,6 @@ static enum status resolve(
 	const struct gemm_attrs *a = n->attrs;
 	const struct tensor *c = rule_input(n, in, QG_C);
 	enum status s;
-
 	if (c && c->type != DT_I32)
 		return error_set(err, STATUS_UNSUPPORTED, "C is %s, must be int32", dtype_name(c->type));
 	*p = (struct integer_product){.a = in[QG_A],
@@ -32,7 +31,6 @@ enum status qgemm_shape(const struct node *n, const struct tensor *const *in, st
 	const struct tensor *y_scale = rule_input(n, in, QG_Y_SCALE), *y_zero = rule_input(n, in, QG_Y_ZERO);
 	struct integer_product p;
 	enum status s = resolve(&p, n, in, err);
-
 	if (s == STATUS_OK)
 		s = qlinear_counts(n, in, (const int[]){QG_A_SCALE, QG_A_ZERO, QG_Y_SCALE, QG_Y_ZERO}, 4, 0, err);
 	if (s == STATUS_OK)
@@ -50,7 +48,6 @@ static enum status product(struct tensor *steps, const struct node *n, const str
 	    in[QG_A_SCALE], in[QG_B_SCALE], y_scale / ((const struct gemm_attrs *)n->attrs)->alpha};
 	struct integer_product p;
 	enum status s = resolve(&p, n, in, err);
-
 	return s == STATUS_OK ? matmulinteger_floats(steps->data, &p, rule_input(n, in, QG_C), &scales, width, err) : s;
 }
 
@@ -61,7 +58,6 @@ enum status qgemm_eval(
 	struct qlinear unit = {1, y_zero ? (int32_t)element_int(y_zero, 0) : 0};
 	struct tensor steps = {.type = DT_F32, .shape = out[0].shape};
 	enum status s;
-
 	if (!y_scale)
 		return product(&out[0], n, in, 1, width, err);
 	s = tensor_alloc(&steps, NULL, err);

@@ -12,7 +12,6 @@ struct quantizer qlinear_quantizer(enum dtype type, const float *scale, const in
 	    .n = n,
 	    .scale = scale,
 	    .zero = zero};
-
 	elements_range(type, &q.qmin, &q.qmax);
 	return q;
 }
@@ -35,7 +34,6 @@ enum status qlinear_read(
 {
 	const struct tensor *z = rule_input(n, in, zero);
 	enum status s = qlinear_counts(n, in, (const int[]){scale, zero}, 2, 0, err);
-
 	if (s == STATUS_OK)
 		*q = (struct qlinear){*(const float *)in[scale]->data, z ? (int32_t)element_int(z, 0) : 0};
 	return s;
@@ -46,7 +44,6 @@ enum status qlinear_decode(
 {
 	struct quantizer whole = qlinear_quantizer(codes->type, &q->scale, &q->zero, 1, -1);
 	enum status s;
-
 	*x = (struct tensor){.type = DT_F32, .shape = codes->shape};
 	s = tensor_alloc(x, NULL, err);
 	if (s == STATUS_OK)
@@ -57,7 +54,6 @@ enum status qlinear_decode(
 void qlinear_encode(struct tensor *codes, const struct tensor *x, const struct qlinear *q, int width)
 {
 	struct quantizer whole = qlinear_quantizer(codes->type, &q->scale, &q->zero, 1, -1);
-
 	quantize(codes, x, &whole, width);
 }
 
@@ -67,7 +63,6 @@ enum status qlinear_recode(struct tensor *y, const struct node *n, const struct 
 	struct tensor x = {0};
 	struct qlinear from;
 	enum status s = qlinear_read(&from, n, in, at + 1, at + 2, err);
-
 	*y = (struct tensor){.type = in[at]->type, .shape = in[at]->shape};
 	if (s == STATUS_OK)
 		s = tensor_alloc(y, NULL, err);
@@ -83,7 +78,6 @@ uint32_t *qlinear_centred(const struct tensor *t, const struct tensor *zero, int
 {
 	int64_t count = tensor_count(t), zeros = zero ? tensor_count(zero) : 1, codes[ELEMENTS_CHUNK];
 	uint32_t *y = mem_try_array((size_t)count + 1, sizeof *y);
-
 	run = zeros == 1 ? count : run;
 	for (int64_t i = 0, n; y && i < count; i += n) {
 		int64_t left = run - i % run, shift = zero ? element_int(zero, i / run % zeros) : 0;

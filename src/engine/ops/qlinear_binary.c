@@ -14,7 +14,6 @@ enum status qlinear_binary_shape(
 {
 	struct shape y;
 	enum status s = rule_broadcast(&y, &in[QB_A]->shape, &in[QB_B]->shape, err);
-
 	if (s == STATUS_OK)
 		s = qlinear_counts(n, in, (const int[]){QB_A_SCALE, QB_A_ZERO, QB_B_SCALE, QB_B_ZERO, QB_Y_SCALE, QB_Y_ZERO}, 6, 0, err);
 	if (s == STATUS_OK)
@@ -32,7 +31,6 @@ struct operands {
 static void add_run(const struct operands *q, const float *a, const float *b, float *y, int64_t n, const bool one[3])
 {
 	struct codes_by by = {.a = q->a.scale / q->y.scale, .b = q->b.scale / q->y.scale, .low = q->low, .high = q->high};
-
 	by.rest = (float)q->y.zero - (by.a * (float)q->a.zero + by.b * (float)q->b.zero);
 	by.rest += one[A] ? a[0] * by.a : one[B] ? b[0] * by.b : 0;
 	ordered_here()->add_codes(one[A] ? NULL : a, one[B] && !one[A] ? NULL : b, &by, y, n);
@@ -42,14 +40,12 @@ static void multiply_run(const struct operands *q, const float *a, const float *
 {
 	const struct codes_by by = {.a = (float)q->a.zero, .b = (float)q->b.zero, .ratio = q->a.scale * q->b.scale / q->y.scale,
 	    .rest = (float)q->y.zero, .low = q->low, .high = q->high};
-
 	ordered_here()->multiply_codes(a, b, &by, y, n);
 }
 
 static void load(float *x, const struct tensor *t, int64_t at, int64_t step, int64_t n)
 {
 	int64_t code[ELEMENTS_CHUNK];
-
 	if (step == 1 && t->type == DT_U8)
 		_Pragma("omp simd") for (int64_t i = 0; i < n; i++) x[i] = (float)((const uint8_t *)t->data)[at + i];
 	else if (step == 1 && t->type == DT_I8)
@@ -74,7 +70,6 @@ static void combine(const struct operands *q, const struct strided *w, const str
 	const bool one[] = {[A] = strided_step(w, A) == 0, [B] = strided_step(w, B) == 0};
 	int64_t run = strided_run(w);
 	float a[ELEMENTS_CHUNK], b[ELEMENTS_CHUNK], y[ELEMENTS_CHUNK];
-
 	for (int64_t r = 0; r < strided_rows(w); r++) {
 		int64_t at[STRIDED_MAX];
 		strided_at(w, r, at);
@@ -97,7 +92,6 @@ enum status qlinear_binary_eval(
 	struct operands q = {.add = n->op->id == OP_QLinearAdd};
 	struct strided walk;
 	enum status s = qlinear_read(&q.y, n, in, QB_Y_SCALE, QB_Y_ZERO, err);
-
 	(void)width;
 	if (s == STATUS_OK)
 		s = qlinear_read(&q.a, n, in, QB_A_SCALE, QB_A_ZERO, err);

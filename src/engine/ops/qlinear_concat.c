@@ -7,7 +7,6 @@ enum { QCAT_Y_SCALE, QCAT_Y_ZERO, QCAT_FIRST, QCAT_EACH = 3 };
 static struct node concat_node(const struct node *n)
 {
 	struct node concat = *n;
-
 	concat.n_in = (n->n_in - QCAT_FIRST) / QCAT_EACH;
 	return concat;
 }
@@ -18,7 +17,6 @@ enum status qlinear_concat_shape(
 	struct node concat = concat_node(n);
 	const struct tensor **part = xcalloc((size_t)concat.n_in + 1, sizeof *part);
 	enum status s = STATUS_OK;
-
 	if (n->n_in != QCAT_FIRST + concat.n_in * QCAT_EACH || concat.n_in == 0)
 		s = error_set(err, STATUS_FORMAT, "has %d inputs, needs two and three for each part", n->n_in);
 	for (int i = 0; s == STATUS_OK && i < concat.n_in; i++) {
@@ -42,7 +40,6 @@ enum status qlinear_concat_eval(
 	const struct tensor **parts = xcalloc((size_t)concat.n_in, sizeof *parts);
 	struct qlinear to;
 	enum status s = qlinear_read(&to, n, in, QCAT_Y_SCALE, QCAT_Y_ZERO, err);
-
 	for (int i = 0; s == STATUS_OK && i < concat.n_in; i++) {
 		parts[i] = &part[i];
 		s = qlinear_recode(&part[i], n, in, QCAT_FIRST + i * QCAT_EACH, &to, width, err);

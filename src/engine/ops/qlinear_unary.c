@@ -17,7 +17,6 @@ static enum status check_counts(const struct node *n, const struct tensor *const
 enum status qlinear_unary_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	enum status s = check_counts(n, in, err);
-
 	return s ? s : unary_shape(n, in, out, err);
 }
 
@@ -31,7 +30,6 @@ static enum status between_codes(const struct node *n, const struct tensor *cons
 	struct tensor x = {0}, y = {.type = DT_F32, .shape = out[0].shape};
 	struct qlinear from, to;
 	enum status s = qlinear_read(&from, n, in, QU_X_SCALE, QU_X_ZERO, err);
-
 	if (s == STATUS_OK)
 		s = qlinear_read(&to, n, in, QU_Y_SCALE, QU_Y_ZERO, err);
 	if (s == STATUS_OK)
@@ -51,7 +49,6 @@ static enum status apply_unary(
     const struct node *n, const struct tensor *x, struct tensor *y, int width, struct error *err)
 {
 	const struct act_attrs none = {0};
-
 	(void)width;
 	(void)err;
 	if (n->op->id == OP_QLinearLeakyRelu)
@@ -71,7 +68,6 @@ enum status qlinear_softmax_shape(const struct node *n, const struct tensor *con
 {
 	int axis;
 	enum status s = rule_axis(&axis, ((const struct qsoftmax_attrs *)n->attrs)->axis, in[QU_X]->shape.rank, err);
-
 	return s ? s : qlinear_unary_shape(n, in, out, err);
 }
 
@@ -84,7 +80,6 @@ static enum status apply_softmax(
 	int axis = 0;
 	enum status s = rule_axis(&axis, a->axis, shape->rank, err);
 	int last = a->opset < 13 ? shape->rank : axis + 1;
-
 	if (s != STATUS_OK)
 		return s;
 	return softmax_along(OP_Softmax, x->data, y->data, rule_product(shape, 0, axis),
@@ -122,7 +117,6 @@ static enum status pool_floats(
 {
 	struct tensor x = {0};
 	enum status s = qlinear_decode(&x, in[QU_X], from, width, err);
-
 	if (s == STATUS_OK)
 		s = tensor_alloc(y, NULL, err);
 	if (s == STATUS_OK)
@@ -140,7 +134,6 @@ enum status qlinear_pool_eval(
 	struct qlinear from, to;
 	float *v;
 	enum status s = qlinear_read(&from, n, in, QU_X_SCALE, QU_X_ZERO, err);
-
 	if (s == STATUS_OK)
 		s = qlinear_read(&to, n, in, QU_Y_SCALE, QU_Y_ZERO, err);
 	if (s == STATUS_OK)

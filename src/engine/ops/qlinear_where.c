@@ -10,7 +10,6 @@ enum status qlinear_where_shape(
 	const struct tensor *const chosen[] = {in[QWHERE_CONDITION], in[QWHERE_X], in[QWHERE_Y]};
 	enum status s = qlinear_counts(n, in,
 	    (const int[]){QWHERE_X + 1, QWHERE_X + 2, QWHERE_Y + 1, QWHERE_Y + 2, QWHERE_Z_SCALE, QWHERE_Z_ZERO}, 6, 0, err);
-
 	return s ? s : where_shape(n, chosen, out, err);
 }
 
@@ -21,7 +20,6 @@ enum status qlinear_where_eval(
 	const struct tensor *const chosen[] = {in[QWHERE_CONDITION], &x, &y};
 	struct qlinear to;
 	enum status s = qlinear_read(&to, n, in, QWHERE_Z_SCALE, QWHERE_Z_ZERO, err);
-
 	if (s == STATUS_OK)
 		s = qlinear_recode(&x, n, in, QWHERE_X, &to, width, err);
 	if (s == STATUS_OK)

@@ -17,7 +17,6 @@ struct scales {
 static enum status bad_scale(const struct tensor *scale, const struct tensor *x, struct error *err)
 {
 	char a[96], b[96];
-
 	return error_set(err, STATUS_FORMAT, "a scale of shape %s does not fit the input %s",
 	    shape_text(&scale->shape, a, sizeof a), shape_text(&x->shape, b, sizeof b));
 }
@@ -26,7 +25,6 @@ static enum status resolve_blocks(
     struct scales *s, int64_t size, const struct tensor *x, const struct tensor *scale, struct error *err)
 {
 	struct shape expected = x->shape;
-
 	if (size < 0 || size > RULE_MAX_DIM)
 		return error_set(err, STATUS_FORMAT, "block_size is %lld", (long long)size);
 	expected.dim[s->axis] = (x->shape.dim[s->axis] + size - 1) / size;
@@ -45,7 +43,6 @@ static enum status resolve(struct scales *s, const struct node *n, const struct 
 	const struct tensor *x = in[0], *scale = in[1], *zero = n->n_in > 2 ? in[2] : NULL;
 	int64_t count = shape_count(&scale->shape);
 	enum status status;
-
 	*s = (struct scales){.axis = -1, .n = (int)count};
 	if (scale->type != DT_F32)
 		return error_set(err, STATUS_UNSUPPORTED, "the scale is %s, must be float32", dtype_name(scale->type));
@@ -66,7 +63,6 @@ static enum status resolve(struct scales *s, const struct node *n, const struct 
 static int64_t block_of(const struct blocks *b, int64_t i)
 {
 	int64_t row = i / b->inner;
-
 	return (row / b->dim * b->per_axis + row % b->dim / b->size) * b->inner + i % b->inner;
 }
 
@@ -89,7 +85,6 @@ static int float_codes(const struct node *n, const struct tensor *const *in)
 {
 	const struct quantize_attrs *a = n->attrs;
 	bool has_zero = n->n_in > 2 && in[2];
-
 	if (is_minifloat(has_zero ? a->zero_type : a->output_dtype))
 		return (int)(has_zero ? a->zero_type : a->output_dtype);
 	return has_zero && in[2]->type == DT_F32 ? MINIFLOAT_E4M3FN : 0;
@@ -98,7 +93,6 @@ static int float_codes(const struct node *n, const struct tensor *const *in)
 static enum dtype code_type(const struct node *n, const struct tensor *const *in)
 {
 	int64_t wanted = ((const struct quantize_attrs *)n->attrs)->output_dtype;
-
 	if (n->n_in > 2 && in[2])
 		return in[2]->type;
 	return wanted ? rule_dtype(wanted) : DT_U8;
@@ -111,7 +105,6 @@ enum status quantizelinear_shape(
 	enum dtype type = code_type(n, in);
 	int floats = float_codes(n, in);
 	enum status status = resolve(&s, n, in, err);
-
 	if (status != STATUS_OK)
 		return status;
 	if (floats ? floats == MINIFLOAT_E8M0 : type == DT_NONE || type == DT_F32 || type == DT_BOOL || dtype_size(type) > 2)
@@ -136,7 +129,6 @@ static void quantize_to_floats(struct tensor *y, const struct tensor *x, const f
 	int64_t inner = inner_of(s, x), n = tensor_count(x);
 	float *to = y->data;
 	const float *from = x->data;
-
 	for (int64_t i = 0; i < n; i++)
 		to[i] = from[i] / scale[s->n > 1 ? scale_of(s, inner, i) : 0];
 	minifloat_round(to, to, n, type, saturate);
@@ -146,7 +138,6 @@ static void quantize_to_floats(struct tensor *y, const struct tensor *x, const f
 static void dequantize_floats(struct tensor *y, const struct tensor *x, const float *scale, const struct scales *s)
 {
 	int64_t inner = inner_of(s, x), n = tensor_count(x);
-
 	for (int64_t i = 0; i < n; i++)
 		((float *)y->data)[i] = ((const float *)x->data)[i] * scale[s->n > 1 ? scale_of(s, inner, i) : 0];
 }
@@ -172,7 +163,6 @@ static void dequantize_blocks(
 static struct tensor as_held(const struct tensor *t)
 {
 	struct tensor held = *t;
-
 	held.type = dtype_held(t->type);
 	return held;
 }
@@ -180,14 +170,12 @@ static struct tensor as_held(const struct tensor *t)
 static void quantize_whole(struct tensor *y, const struct tensor *x, const struct quantizer *q, int width)
 {
 	struct tensor held = as_held(y);
-
 	quantize(&held, x, q, width);
 }
 
 static void dequantize_whole(struct tensor *y, const struct tensor *x, const struct quantizer *q, int width)
 {
 	struct tensor held = as_held(x);
-
 	dequantize(y, &held, q, width);
 }
 
@@ -201,7 +189,6 @@ static enum status convert(const struct node *n, const struct tensor *const *in,
 	struct quantizer q;
 	int32_t *zero = NULL;
 	enum status status = resolve(&s, n, in, err);
-
 	if (status == STATUS_OK && tensor_count(in[0]) > 0)
 		status = make_quantizer(&q, &zero, &s, codes, in, n->n_in, err);
 	if (status == STATUS_OK && tensor_count(in[0]) > 0) {
@@ -219,7 +206,6 @@ enum status quantizelinear_eval(
 {
 	bool saturate = ((const struct quantize_attrs *)n->attrs)->saturate != 0;
 	struct scales s;
-
 	if (out[0].type != DT_F32)
 		return convert(n, in, out, out[0].type, quantize_whole, quantize_blocks, width, err);
 	enum status status = resolve(&s, n, in, err);
@@ -233,7 +219,6 @@ enum status dequantizelinear_shape(
 {
 	struct scales s;
 	enum status status = resolve(&s, n, in, err);
-
 	if (status == STATUS_OK)
 		rule_set(&out[0], DT_F32, &in[0]->shape);
 	return status;
@@ -243,7 +228,6 @@ enum status dequantizelinear_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	struct scales s;
-
 	if (in[0]->type != DT_F32)
 		return convert(n, in, out, in[0]->type, dequantize_whole, dequantize_blocks, width, err);
 	enum status status = resolve(&s, n, in, err);

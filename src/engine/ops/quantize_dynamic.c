@@ -22,7 +22,6 @@ enum status dynamicquantize_shape(
     const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	const struct shape scalar = {.rank = 0};
-
 	(void)n;
 	(void)err;
 	rule_set(&out[0], DT_U8, &in[0]->shape);
@@ -36,7 +35,6 @@ enum status dynamicquantize_eval(
 {
 	float scale;
 	int32_t zero;
-
 	(void)n;
 	(void)err;
 	quantize_dynamic_range(&scale, &zero, in[0]->data, tensor_count(in[0]));

@@ -17,7 +17,6 @@ static uint64_t mixed(uint64_t z)
 static double uniform(float seed, int64_t i)
 {
 	uint32_t bits;
-
 	memcpy(&bits, &seed, sizeof bits);
 	return ((double)(mixed(mixed(bits + 1) + (uint64_t)i * 0x9e3779b97f4a7c15) >> 12) + 0.5) * 0x1p-52;
 }
@@ -30,7 +29,6 @@ static double normal(float seed, int64_t i)
 static enum dtype type_of(const struct node *n, const struct tensor *const *in)
 {
 	const struct random_attrs *a = n->attrs;
-
 	return a->dtype ? rule_dtype(a->dtype) : n->n_in ? in[0]->type : DT_F32;
 }
 
@@ -39,7 +37,6 @@ enum status random_shape(const struct node *n, const struct tensor *const *in, s
 	const struct ints *list = &((const struct random_attrs *)n->attrs)->shape;
 	enum dtype type = type_of(n, in);
 	struct shape y;
-
 	if (type == DT_NONE || (type != DT_F32 && n->op->id != OP_Bernoulli))
 		return error_set(err, STATUS_UNSUPPORTED, "elements of this type are not drawn");
 	if (!n->n_in && (list->n < 0 || list->n > SHAPE_MAX_RANK || (list->n && !list->at)))
@@ -54,7 +51,6 @@ enum status random_eval(const struct node *n, const struct tensor *const *in, st
 	const struct random_attrs *a = n->attrs;
 	bool is_normal = n->op->id == OP_RandomNormal || n->op->id == OP_RandomNormalLike;
 	float *y = out[0].data;
-
 	(void)in;
 	(void)width;
 	(void)err;
@@ -67,7 +63,6 @@ enum status random_eval(const struct node *n, const struct tensor *const *in, st
 enum status bernoulli_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct random_attrs *a = n->attrs;
-
 	(void)width;
 	(void)err;
 	for (int64_t i = 0; i < tensor_count(&out[0]); i++) {

@@ -33,7 +33,6 @@ enum status reduce_axes(
 	int64_t axes[SHAPE_MAX_RANK];
 	int rank = in[0]->shape.rank, count = -1;
 	enum status s = rule_axes_list(axes, &count, list, &a->axes, err);
-
 	if (s == STATUS_OK)
 		s = rule_axes(gone, axes, count, rank, err);
 	if (s != STATUS_OK || count > 0)
@@ -56,7 +55,6 @@ enum status reduce_shape(const struct node *n, const struct tensor *const *in, s
 	bool gone[SHAPE_MAX_RANK];
 	struct shape y;
 	enum status s = reduce_axes(gone, n, in, err);
-
 	if (s != STATUS_OK)
 		return s;
 	reduce_set_shape(&y, &in[0]->shape, gone, ((const struct reduce_attrs *)n->attrs)->keepdims != 0);
@@ -68,7 +66,6 @@ enum status reduce_shape(const struct node *n, const struct tensor *const *in, s
 static void reduce_walk(struct strided *s, const struct shape *x, const bool gone[SHAPE_MAX_RANK])
 {
 	int64_t p = 1;
-
 	*s = (struct strided){.rank = x->rank, .arrays = 2};
 	rule_strides(s->stride[1], x);
 	for (int i = x->rank - 1; i >= 0; i--) {
@@ -82,7 +79,6 @@ static void reduce_walk(struct strided *s, const struct shape *x, const bool gon
 static int64_t add_int(enum step step, int64_t acc, int64_t v, bool is_unsigned)
 {
 	bool less = is_unsigned ? (uint64_t)v < (uint64_t)acc : v < acc;
-
 	switch (step) {
 	case STEP_SUM:
 		return (int64_t)((uint64_t)acc + (uint64_t)v);
@@ -104,7 +100,6 @@ static void fold_ints(enum step step, int64_t *acc, const struct tensor *x, cons
 	int64_t rows = strided_rows(s), run = strided_run(s), to = strided_step(s, 0), from = strided_step(s, 1),
 	        v[ELEMENTS_CHUNK];
 	bool is_unsigned = elements_unsigned(x->type);
-
 	for (int64_t r = 0; r < rows; r++) {
 		int64_t at[STRIDED_MAX];
 		strided_at(s, r, at);
@@ -139,7 +134,6 @@ static enum status reduce_doubles(struct recipe recipe, const struct tensor *x, 
 	int64_t count = tensor_count(y);
 	bool shifted = recipe.finish == FINISH_LOG_EXP;
 	double *acc = mem_try_array((size_t)count * 2 + 1, sizeof *acc), *shift = acc ? acc + count : NULL;
-
 	if (!acc)
 		return error_set(err, STATUS_NOMEM, "no memory for %lld sums", (long long)count);
 	for (int64_t i = 0; i < count; i++) {
@@ -163,7 +157,6 @@ static enum status reduce_ints(
 {
 	int64_t count = tensor_count(y), low, high;
 	int64_t *acc = mem_try_array((size_t)count + 1, sizeof *acc);
-
 	if (!acc)
 		return error_set(err, STATUS_NOMEM, "no memory for %lld sums", (long long)count);
 	elements_range(x->type, &low, &high);
@@ -184,7 +177,6 @@ enum status reduce_eval(
 	struct strided s;
 	double terms = 1;
 	enum status st = reduce_axes(gone, n, in, err);
-
 	if (st != STATUS_OK)
 		return st;
 	reduce_walk(&s, &in[0]->shape, gone);

@@ -155,7 +155,6 @@ static bool fold_rows(enum step step, double *acc, const struct tensor *x, const
 {
 	enum { PIECE = 256 }; // rows of a thread's turn
 	int64_t rows = strided_rows(s), n = strided_run(s), apart = s->rank > 1 ? s->stride[0][0] : 1, pitch = s->rank > 1 ? s->stride[1][0] : 0;
-
 	if (x->type != DT_F32 || s->rank > 2 || strided_step(s, 0) != 0 || strided_step(s, 1) != 1)
 		return false;
 #pragma omp parallel for num_threads(width) if (width > 1 && rows * n > ALONE)
@@ -178,7 +177,6 @@ static void fold_piece(const struct fold *f, int64_t row, int64_t i)
 	int64_t left = strided_run(f->s) - i, n = left < ELEMENTS_CHUNK ? left : ELEMENTS_CHUNK, at[STRIDED_MAX];
 	int64_t to = strided_step(f->s, 0), from = strided_step(f->s, 1);
 	double v[ELEMENTS_CHUNK];
-
 	strided_at(f->s, row, at);
 	elements_load_double(v, f->x->type, f->x->data, at[1] + i * from, from, n);
 	for (int64_t j = 0; f->shift && j < n; j++)
@@ -190,7 +188,6 @@ static void fold_piece(const struct fold *f, int64_t row, int64_t i)
 static void fold_pieces(const struct fold *f, int64_t row, int64_t rows, int64_t i)
 {
 	int64_t left = strided_run(f->s) - i, at[STRIDED_MAX], pitch = f->s->rank > 1 ? f->s->stride[1][f->s->rank - 2] : 0;
-
 	if (f->x->type != DT_F32 || f->shift || strided_step(f->s, 0) != 1 || strided_step(f->s, 1) != 1) {
 		for (int64_t r = 0; r < rows; r++)
 			fold_piece(f, row + r, i);
@@ -205,7 +202,6 @@ void reduce_fold(enum step step, double *acc, const struct tensor *x, const stru
 {
 	const struct fold f = {step, acc, x, s, shift};
 	int64_t rows = strided_rows(s), run = strided_run(s);
-
 	if (!shift && fold_rows(step, acc, x, s, width))
 		return;
 	if (strided_step(s, 0) == 0) {

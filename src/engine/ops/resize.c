@@ -50,7 +50,6 @@ static enum status read_modes(struct resize *r, const struct resize_attrs *a, st
 {
 	int kind = 0, transform = 0, rounding = 0;
 	enum status s = choose(&kind, kinds, a->mode, "mode", err);
-
 	if (s == STATUS_OK)
 		s = choose(&transform, transforms, a->transform, "coordinate_transformation_mode", err);
 	if (s == STATUS_OK)
@@ -76,7 +75,6 @@ static enum status read_axes(
 {
 	bool seen[SHAPE_MAX_RANK];
 	enum status s = rule_axes_list(axes, count, NULL, list, err);
-
 	if (s == STATUS_OK && *count >= 0)
 		s = rule_axes(seen, axes, *count, r->rank, err);
 	for (int i = 0; *count < 0 && i < r->rank; i++)
@@ -91,7 +89,6 @@ static enum status read_axes(
 static enum status set_scale(struct resize_axis *x, int axis, double scale, struct error *err)
 {
 	double out = floor((double)((float)x->in * (float)scale));
-
 	if (!(scale > 0) || !(out < (double)RULE_MAX_DIM))
 		return error_set(err, STATUS_FORMAT, "the scale of axis %d is %g", axis, scale);
 	x->scale = scale;
@@ -103,7 +100,6 @@ static enum status scales_from_tensor(
     struct resize *r, const struct tensor *t, const int64_t *axes, int count, struct error *err)
 {
 	enum status s = STATUS_OK;
-
 	if (tensor_count(t) != count)
 		return error_set(
 		    err, STATUS_FORMAT, "scales has %lld values, needs %d", (long long)tensor_count(t), count);
@@ -118,7 +114,6 @@ static enum status scales_from_tensor(
 static enum status keep_aspect(struct resize *r, const char *policy, const int64_t *axes, int count, struct error *err)
 {
 	double best = 0;
-
 	if (strcmp(policy, "not_larger") && strcmp(policy, "not_smaller"))
 		return error_set(err, STATUS_UNSUPPORTED, "keep_aspect_ratio_policy `%s` is not supported", policy);
 	for (int i = 0; i < count; i++) {
@@ -175,7 +170,6 @@ static enum status read_region(
 static enum status upsample_scales(struct resize *r, const struct resize_attrs *a, int since, struct error *err)
 {
 	enum status s = STATUS_OK;
-
 	if (since < 7) {
 		if (r->rank != 4)
 			return error_set(err, STATUS_FORMAT, "the input has rank %d, needs 4", r->rank);
@@ -197,7 +191,6 @@ enum status resize_resolve(struct resize *r, const struct node *n, const struct 
 	int64_t axes[SHAPE_MAX_RANK];
 	int count;
 	enum status s = read_modes(r, a, err);
-
 	r->rank = in[0]->shape.rank;
 	for (int i = 0; i < r->rank; i++)
 		r->axis[i] =
@@ -224,7 +217,6 @@ enum status resize_shape(const struct node *n, const struct tensor *const *in, s
 	struct resize r;
 	struct shape y = {.rank = in[0]->shape.rank};
 	enum status s = resize_resolve(&r, n, in, err);
-
 	if (s != STATUS_OK)
 		return s;
 	for (int i = 0; i < y.rank; i++)

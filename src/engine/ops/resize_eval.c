@@ -97,7 +97,6 @@ static void extrapolate(const struct resize *r, const struct resize_taps *t, str
 {
 	int64_t count = tensor_count(y);
 	double value = (double)r->extrapolation;
-
 	for (int64_t i = 0; i < count; i++) {
 		bool outside = false;
 		int64_t rest = i;
@@ -199,7 +198,6 @@ static enum status filter_tensor(const struct resize *r, const struct resize_tap
 {
 	struct interp planes;
 	float *buffer;
-
 	if (x->type != DT_F32 || !resize_planes(&planes, r, t))
 		return filter_axes(r, t, x, y, width, err);
 	buffer = mem_try_array((size_t)interp_buffer(&planes, width), sizeof *buffer);
@@ -217,7 +215,6 @@ enum status resize_eval(
 	struct resize_taps taps[SHAPE_MAX_RANK];
 	bool any_outside;
 	enum status s = resize_resolve(&r, n, in, err);
-
 	if (s == STATUS_OK)
 		s = resize_all_taps(taps, &any_outside, &r, err);
 	if (s != STATUS_OK)

@@ -8,7 +8,6 @@ static float coordinate(const struct resize *r, const struct resize_axis *x, int
 {
 	float in = (float)x->in, out = (float)x->out, at = (float)o, scale = (float)x->scale;
 	float start = (float)x->start, end = (float)x->end;
-
 	switch (r->transform) {
 	case TRANSFORM_HALF_PIXEL_SYMMETRIC:
 		return (float)((double)(in / 2 * (1 - out / (scale * in))) + ((double)at + 0.5) / (double)scale - 0.5);
@@ -72,7 +71,6 @@ static double stretch(const struct resize *r, const struct resize_axis *x)
 static int64_t reach(const struct resize *r, const struct resize_axis *x) // taps on either side
 {
 	double support = r->kind == RESIZE_LINEAR ? 1 : 2;
-
 	return (int64_t)ceil(support / stretch(r, x));
 }
 
@@ -81,7 +79,6 @@ static void filter_taps(
 {
 	double base = floor(at), sum = 0, narrow = stretch(r, x);
 	int64_t half = t->n / 2;
-
 	for (int64_t k = 0; k < t->n; k++) {
 		double i = base + (double)(k - half + 1), d = (i - at) * narrow;
 		double w = r->kind == RESIZE_LINEAR ? triangle(d) : cubic(d, r->cubic_a);
@@ -106,7 +103,6 @@ static void linear_taps(struct resize_taps *t, const struct resize *r, const str
 	const float last = (float)(x->in - 1), at = x->scale == 1 && r->transform != TRANSFORM_CROP ? (float)o : coordinate(r, x, o);
 	const float in = !(at > 0) ? 0 : at < last ? at : last;
 	const int64_t near = (int64_t)in, far = near + 1 < x->in ? near + 1 : near;
-
 	t->index[2 * o] = near;
 	t->index[2 * o + 1] = far;
 	t->weight[2 * o] = near == far ? .5f : fabsf(in - (float)far);
@@ -125,7 +121,6 @@ static enum status resize_make_taps(struct resize_taps *t, const struct resize *
 {
 	const struct resize_axis *x = &r->axis[axis];
 	size_t count;
-
 	*t = (struct resize_taps){.n = r->kind == RESIZE_NEAREST || x->out == 0 ? 1 : 2 * reach(r, x)};
 	count = (size_t)(t->n * x->out) + 1;
 	t->index = mem_try_array(count, sizeof *t->index);
@@ -155,7 +150,6 @@ enum status resize_all_taps(
     struct resize_taps t[SHAPE_MAX_RANK], bool *any_outside, const struct resize *r, struct error *err)
 {
 	enum status s = STATUS_OK;
-
 	memset(t, 0, SHAPE_MAX_RANK * sizeof *t);
 	*any_outside = false;
 	for (int i = 0; s == STATUS_OK && i < r->rank; i++) {

@@ -19,7 +19,6 @@ static enum status expect(
     const struct node *n, const struct tensor *const *in, int i, struct shape shape, struct error *err)
 {
 	char a[96], b[96];
-
 	if (i >= n->n_in || !in[i] || shape_equal(&in[i]->shape, &shape))
 		return STATUS_OK;
 	return error_set(err, STATUS_FORMAT, "input %d has the shape %s, must have %s", i,
@@ -48,7 +47,6 @@ static enum status check_inputs(
 	    [IN_PEEPHOLE] = SHAPE(r->directions, 3 * r->hidden),
 	};
 	enum status s = STATUS_OK;
-
 	for (int i = IN_W; s == STATUS_OK && i <= IN_PEEPHOLE; i++)
 		s = expect(n, in, i, expected[i], err);
 	return s;
@@ -59,7 +57,6 @@ static enum status resolve(struct recurrent *r, const struct node *n, const stru
 	const struct rnn_attrs *a = n->attrs;
 	const struct shape *x = &in[IN_X]->shape, *w = &in[IN_R]->shape;
 	bool both = !strcmp(a->direction, "bidirectional");
-
 	if (!both && strcmp(a->direction, "forward") && strcmp(a->direction, "reverse"))
 		return error_set(err, STATUS_FORMAT, "direction '%s' is not known", a->direction);
 	if (x->rank != 3 || w->rank != 3 || w->dim[2] < 1 || w->dim[2] > RULE_MAX_DIM)
@@ -83,7 +80,6 @@ enum status rnn_shape(const struct node *n, const struct tensor *const *in, stru
 	struct shape y, state;
 	struct rnn_activation act[RNN_ACTIVATIONS];
 	enum status s = resolve(&r, n, in, err);
-
 	if (s == STATUS_OK)
 		s = rnn_activations(act, n, r.directions, 0, err);
 	if (s != STATUS_OK)
@@ -118,7 +114,6 @@ static int64_t turned_size(const struct recurrent *r)
 {
 	enum { OFTEN = 16, MOST = 1 << 17, MOST_TOGETHER = 1 << 22 };
 	int64_t size = turned_rows(r) * (r->input + r->hidden);
-
 	return r->steps * r->batch >= OFTEN && size <= (r->batch < RNN_TOGETHER ? MOST : MOST_TOGETHER) ? size : 0;
 }
 
@@ -128,7 +123,6 @@ static struct rnn_matrix matrix(const float *rows, int64_t n_rows, int64_t colum
 	enum { TILE = 8 };
 	transpose_fn *tiles = transpose_find(sizeof *rows);
 	size_t to = (size_t)apart * sizeof *rows, from = (size_t)columns * sizeof *rows;
-
 	if (turned && tiles && n_rows % TILE == 0 && columns % TILE == 0)
 		for (int64_t i = 0; i < n_rows; i += TILE)
 			tiles((uint8_t *)(turned + i), to, TILE * to, (const uint8_t *)(rows + i * columns), from, TILE * sizeof *rows,
@@ -144,7 +138,6 @@ static enum status make_cell(struct rnn_cell *cell, const struct recurrent *r, c
 {
 	int64_t rows = r->gates * r->hidden, apart = turned_rows(r);
 	const float *w = floats_at(n, in, IN_W, direction * rows * r->input), *recurrence = floats_at(n, in, IN_R, direction * rows * r->hidden);
-
 	*cell = (struct rnn_cell){.attrs = n->attrs,
 	    .hidden = r->hidden,
 	    .w = matrix(w, rows, r->input, turned, apart),
@@ -188,7 +181,6 @@ static int64_t input_row(const struct run *u, int64_t i)
 {
 	const struct recurrent *r = u->r;
 	int64_t t = u->backwards ? u->length - 1 - i : i;
-
 	return r->batch_first ? u->b * r->steps + t : t * r->batch + u->b;
 }
 
@@ -199,7 +191,6 @@ static void join(struct rnn_group *g, const struct run *u, const struct rnn_cell
 	const float *x = u->x + input_row(u, i) * r->input;
 	int both = r->gates == 3 ? 2 : r->gates; // GRU adds the candidate's own later
 	int64_t left = u->length - i;
-
 	if (u->starts && i % RNN_AHEAD == 0)
 		rnn_starts(cell, r->gates, both, x, (input_row(u, 1) - input_row(u, 0)) * r->input, u->starts,
 		    left < RNN_AHEAD ? (int)left : RNN_AHEAD);
@@ -246,7 +237,6 @@ static int together(const struct recurrent *r)
 static int64_t scratch_size(const struct recurrent *r)
 {
 	int64_t size = turned_size(r) + together(r) * scratch_rows(r) * r->hidden;
-
 	return (size + DOT_PAD - 1) / DOT_PAD * DOT_PAD;
 }
 
@@ -276,7 +266,6 @@ static enum status begin(struct run *u, const struct recurrent *r, const struct 
 static void end(const struct run *u, const struct node *n, struct tensor *out)
 {
 	float *h = result(n, out, OUT_H), *c = result(n, out, OUT_C);
-
 	copy_state(h ? h + state_at(u) : NULL, u->h, u->r->hidden);
 	copy_state(c ? c + state_at(u) : NULL, u->c, u->r->hidden);
 }
@@ -287,7 +276,6 @@ static enum status run_direction(const struct recurrent *r, const struct node *n
 	struct rnn_cell cell;
 	float *turned = turned_size(r) ? scratch : NULL;
 	enum status s = make_cell(&cell, r, n, in, direction, turned, err);
-
 	for (int64_t b = 0; s == STATUS_OK && b < r->batch; b += RNN_TOGETHER) {
 		struct run runs[RNN_TOGETHER];
 		int many = r->batch - b < RNN_TOGETHER ? (int)(r->batch - b) : RNN_TOGETHER;
@@ -327,7 +315,6 @@ enum status rnn_run(const struct node *n, const struct tensor *const *in, struct
 	struct recurrent r;
 	struct buf *scratch = NULL;
 	enum status s = resolve(&r, n, in, err);
-
 	if (s != STATUS_OK)
 		return s;
 	scratch = buf_new((size_t)r.directions * (size_t)scratch_size(&r) * sizeof(float), NULL);

@@ -43,7 +43,6 @@ static enum status make(
 {
 	const struct activation *act = find(name);
 	float alpha, beta;
-
 	if (!act)
 		return error_set(err, STATUS_UNSUPPORTED, "activation '%s' is not known", name);
 	alpha = act->alpha != NONE ? next(&a->alpha, alphas, act->alpha_default) : 0;
@@ -75,7 +74,6 @@ enum status rnn_activations(
 	    first = given ? each * direction : 0;
 	const char *text = given ? a->activations : own_names(n->op->id);
 	enum status s = STATUS_OK;
-
 	for (int i = 0; s == STATUS_OK && i < wanted; i++) {
 		struct rnn_activation one;
 		char name[32];

@@ -47,7 +47,6 @@ static void round_to(const struct quantizer *q, float *y, int64_t n)
 static void multiply(float *const y[], const struct rnn_matrix *m, int64_t first, int64_t rows, const float *const x[], int many)
 {
 	enum { TILE = 16 }; // rows that stay in the first-level cache
-
 	if (m->turned) {
 		dot_columns(y, m->turned + first, m->apart, x, many, rows, m->columns);
 		return;
@@ -101,7 +100,6 @@ static const float *const *states(const struct rnn_group *g)
 static void add_inputs(const struct rnn_cell *cell, int gates, const struct rnn_group *g, float *const part[])
 {
 	int64_t rows = gates * cell->hidden;
-
 	for (int s = 0; s < g->n; s++) {
 		start_with(g->gate[s], g->start[0] ? g->start[s] : cell->w_bias, rows);
 		if (!g->start[0])
@@ -117,7 +115,6 @@ void rnn_starts(const struct rnn_cell *cell, int gates, int both, const float *x
 	int64_t rows = gates * cell->hidden;
 	float *to[RNN_AHEAD];
 	const float *from[RNN_AHEAD];
-
 	for (int i = 0; i < steps; i++) {
 		to[i] = y + i * rows;
 		from[i] = x + i * apart;
@@ -130,7 +127,6 @@ void rnn_starts(const struct rnn_cell *cell, int gates, int both, const float *x
 void rnn_step(const struct rnn_cell *cell, const struct rnn_group *g)
 {
 	float *part[RNN_TOGETHER];
-
 	gates_at(part, g, cell->hidden);
 	add_inputs(cell, 1, g, part);
 	for (int s = 0; s < g->n; s++) {
@@ -146,7 +142,6 @@ void rnn_step_gru(const struct rnn_cell *cell, const struct rnn_group *g)
 	const float *r_bias = cell->r_bias ? cell->r_bias + 2 * n : NULL, *w_bias = cell->w_bias ? cell->w_bias + 2 * n : NULL;
 	const bool linear = cell->attrs->linear_before_reset != 0;
 	float *reset[RNN_TOGETHER], *candidate[RNN_TOGETHER], *part[RNN_TOGETHER], *more[RNN_TOGETHER];
-
 	gates_at(reset, g, n);
 	gates_at(candidate, g, 2 * n);
 	gates_at(part, g, 3 * n);
@@ -183,7 +178,6 @@ static void end_lstm(const struct rnn_cell *cell, float *gate, float *h, float *
 	const int64_t n = cell->hidden;
 	const float clip = cell->attrs->clip, *peephole = cell->peephole;
 	float *input = gate, *output = input + n, *forget = output + n, *candidate = forget + n, *part = candidate + n;
-
 	if (peephole) {
 		add_scaled(input, peephole, c, n);
 		add_scaled(forget, peephole + 2 * n, c, n);
@@ -207,7 +201,6 @@ static void end_lstm(const struct rnn_cell *cell, float *gate, float *h, float *
 void rnn_step_lstm(const struct rnn_cell *cell, const struct rnn_group *g)
 {
 	float *part[RNN_TOGETHER];
-
 	gates_at(part, g, 4 * cell->hidden);
 	add_inputs(cell, 4, g, part);
 	for (int s = 0; s < g->n; s++)

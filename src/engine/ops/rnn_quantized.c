@@ -11,7 +11,6 @@ enum { IN_X, IN_W, IN_R, IN_B, LSTM_INPUTS = 8, W_SCALE = LSTM_INPUTS, W_ZERO, R
 static struct node lstm_node(const struct node *n)
 {
 	struct node lstm = *n;
-
 	lstm.op = op_find("", "LSTM", 14);
 	lstm.n_in = n->n_in < LSTM_INPUTS ? n->n_in : LSTM_INPUTS;
 	return lstm;
@@ -23,7 +22,6 @@ static enum status weights_shape(struct tensor *w, const struct node *n, const s
 	const struct shape *codes = &in[i]->shape;
 	const struct tensor *s = rule_input(n, in, scale), *zero = rule_input(n, in, scale + 1);
 	int64_t columns;
-
 	if (codes->rank != 3 || !s)
 		return error_set(err, STATUS_FORMAT, "weights %d must have rank 3 and scales", i);
 	columns = codes->dim[0] * codes->dim[2];
@@ -43,7 +41,6 @@ struct floats_of { // the inputs of the LSTM
 static enum status resolve(struct floats_of *f, const struct node *n, const struct tensor *const *in, struct error *err)
 {
 	enum status s = weights_shape(&f->w, n, in, IN_W, W_SCALE, err);
-
 	if (s == STATUS_OK)
 		s = weights_shape(&f->r, n, in, IN_R, R_SCALE, err);
 	f->x = (struct tensor){.type = DT_F32, .shape = in[IN_X]->shape};
@@ -60,7 +57,6 @@ enum status dynamiclstm_shape(const struct node *n, const struct tensor *const *
 	struct floats_of f;
 	struct node lstm = lstm_node(n);
 	enum status s = resolve(&f, n, in, err);
-
 	return s == STATUS_OK ? lstm.op->rule(&lstm, f.in, out, err) : s;
 }
 
@@ -68,7 +64,6 @@ static void decode(struct tensor *w, const struct tensor *codes, const struct te
 {
 	int64_t from = codes->shape.dim[1], gates = codes->shape.dim[2], per = tensor_count(scale) == codes->shape.dim[0] ? gates : 1;
 	float *y = w->data;
-
 	for (int64_t i = 0; i < tensor_count(codes); i++) {
 		int64_t direction = i / (from * gates), k = i / gates % from, gate = i % gates, at = (direction * gates + gate) / per;
 		int64_t code = element_int(codes, i) - (zero ? element_int(zero, at) : 0);
@@ -80,7 +75,6 @@ static void quantize_here(float *y, const float *x, int64_t n)
 {
 	float scale;
 	int32_t zero;
-
 	quantize_dynamic_range(&scale, &zero, x, n);
 	struct quantizer q = qlinear_quantizer(DT_U8, &scale, &zero, 1, -1);
 	for (int64_t i = 0; i < n; i++)
@@ -99,7 +93,6 @@ enum status dynamiclstm_eval(const struct node *n, const struct tensor *const *i
 	struct floats_of f = {0};
 	struct node lstm = lstm_node(n);
 	enum status s = resolve(&f, n, in, err);
-
 	if (s == STATUS_OK)
 		s = tensor_alloc(&f.x, NULL, err);
 	if (s == STATUS_OK)

@@ -8,7 +8,6 @@
 static enum status check_image(const struct tensor *const *in, int64_t region, struct error *err)
 {
 	int64_t image = element_int(in[2], region);
-
 	return rule_within(image, 0, in[0]->shape.dim[0] - 1) ? STATUS_OK
 	                                                      : error_set(err, STATUS_FORMAT, "region %lld is in image %lld of %lld",
 	                                                            (long long)region, (long long)image, (long long)in[0]->shape.dim[0]);
@@ -19,7 +18,6 @@ enum status roialign_shape(const struct node *n, const struct tensor *const *in,
 	const struct roialign_attrs *a = n->attrs;
 	const struct shape *x = &in[0]->shape, *rois = &in[1]->shape;
 	struct shape y = {.rank = 4};
-
 	if (x->rank != 4 || rois->rank != 2 || rois->dim[1] != 4 || tensor_count(in[2]) != rois->dim[0])
 		return error_set(
 		    err, STATUS_FORMAT, "needs an input of rank 4, regions of 4 numbers and a batch index for each");
@@ -53,7 +51,6 @@ struct region {
 static int64_t grid_size(int64_t wanted, double cell)
 {
 	double size = ceil(cell);
-
 	return wanted > 0 ? wanted : !(size >= 1) ? 1 : size > 1 << 10 ? 1 << 10 : (int64_t)size;
 }
 
@@ -66,7 +63,6 @@ static struct region make_region(const struct roialign_attrs *a, const float *ro
 	    .w = x->dim[3],
 	    .max = !strcmp(a->mode, "max")};
 	double w = (double)roi[2] * scale - offset - r.x, h = (double)roi[3] * scale - offset - r.y;
-
 	if (offset == 0) { // the old form gives every region at least one pixel
 		w = w > 1 ? w : 1;
 		h = h > 1 ? h : 1;
@@ -87,7 +83,6 @@ static bool make_corners(struct corners *c, const struct region *r, double y, do
 {
 	int64_t y0, x0, y1, x1;
 	double fy, fx;
-
 	if (!(y >= -1 && y <= (double)r->h && x >= -1 && x <= (double)r->w))
 		return false;
 	y = y > 0 ? y : 0;
@@ -107,7 +102,6 @@ static bool make_corners(struct corners *c, const struct region *r, double y, do
 static double sample(const struct corners *c, const float *plane, bool max)
 {
 	double v = c->weight[0] * (double)plane[c->at[0]];
-
 	for (int i = 1; i < 4; i++) {
 		double w = c->weight[i] * (double)plane[c->at[i]];
 		v = max ? (w > v ? w : v) : v + w;
@@ -121,7 +115,6 @@ static struct corners cell_corners(const struct region *r, int64_t cell_y, int64
 	struct corners c;
 	double y = r->y + r->cell_h * ((double)cell_y + ((double)(sample / r->grid_w) + 0.5) / (double)r->grid_h);
 	double x = r->x + r->cell_w * ((double)cell_x + ((double)(sample % r->grid_w) + 0.5) / (double)r->grid_w);
-
 	return make_corners(&c, r, y, x) ? c : (struct corners){.at = {-1}};
 }
 
@@ -133,7 +126,6 @@ static void pool_cell(const struct region *r, const float *x, int64_t plane, flo
 {
 	struct corners c[SAMPLES];
 	int64_t samples = r->grid_h * r->grid_w;
-
 	for (int64_t from = 0; from < samples; from += SAMPLES) {
 		int64_t n = samples - from < SAMPLES ? samples - from : SAMPLES;
 		for (int64_t i = 0; i < n; i++)
@@ -157,7 +149,6 @@ enum status roialign_eval(
 	int64_t cells = a->output_height * a->output_width, plane = x->dim[2] * x->dim[3], channels = x->dim[1];
 	double *total = mem_try_array((size_t)channels + 1, sizeof *total);
 	enum status s = total ? STATUS_OK : error_set(err, STATUS_NOMEM, "no memory for %lld sums", (long long)channels);
-
 	(void)width;
 	for (int64_t k = 0; s == STATUS_OK && k < in[1]->shape.dim[0]; k++, y += channels * cells) {
 		struct region r = make_region(a, (const float *)in[1]->data + 4 * k, x);

@@ -24,7 +24,6 @@ static struct turn inputs_of(const struct node *n, const struct tensor *const *i
 static enum status read_heads(struct turn *t, const struct rotary_attrs *a, const struct tensor *x, struct error *err)
 {
 	int64_t hidden, cached = t->cos->shape.rank ? t->cos->shape.dim[t->cos->shape.rank - 1] : 0;
-
 	if (x->shape.rank != 3 && x->shape.rank != 4)
 		return error_set(err, STATUS_FORMAT, "the input must be of rank 3 or 4");
 	t->batch = x->shape.dim[0];
@@ -53,7 +52,6 @@ static enum status resolve(struct turn *t, const struct node *n, const struct te
 {
 	enum status s;
 	int64_t positions;
-
 	*t = inputs_of(n, in);
 	s = read_heads(t, n->attrs, in[0], err);
 	if (s != STATUS_OK)
@@ -72,7 +70,6 @@ enum status rotary_shape(const struct node *n, const struct tensor *const *in, s
 {
 	struct turn t;
 	enum status s = resolve(&t, n, in, err);
-
 	if (s == STATUS_OK)
 		rule_set(&out[0], DT_F32, &in[0]->shape);
 	return s;
@@ -84,7 +81,6 @@ static enum status cache_row(int64_t *at, const struct turn *t, int64_t b, int64
 	int64_t given = t->positions ? tensor_count(t->positions) : 0, i = b * t->rows + row;
 	bool one = given && given != t->batch * t->rows; // of the first row, `row` before this one
 	int64_t first = given ? element_int(t->positions, one ? 0 : i) : i, behind = one ? row : 0;
-
 	if (given && !rule_within(first, 0, t->cos->shape.dim[0] - 1 - behind))
 		return error_set(err, STATUS_FORMAT, "position %lld (and the %lld behind it) is not one of %lld", (long long)first,
 		    (long long)behind, (long long)t->cos->shape.dim[0]);
@@ -95,7 +91,6 @@ static enum status cache_row(int64_t *at, const struct turn *t, int64_t b, int64
 void rotary_turn(float *y, const float *x, const struct rotary_pairs *r, const float *cos, const float *sin)
 {
 	int64_t step = r->interleaved ? 2 : 1, apart = r->interleaved ? 1 : r->pairs;
-
 	for (int64_t p = 0; p < r->pairs; p++) {
 		float a = x[p * step], b = x[p * step + apart];
 		y[p * step] = a * cos[p] - b * sin[p];
@@ -110,7 +105,6 @@ enum status rotary_eval(const struct node *n, const struct tensor *const *in, st
 	struct turn t;
 	enum status s = resolve(&t, n, in, err);
 	int64_t at = 0;
-
 	(void)width;
 	for (int64_t i = 0; s == STATUS_OK && i < t.batch * t.rows; i++) {
 		int64_t b = i / t.rows, row = i % t.rows;

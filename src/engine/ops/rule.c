@@ -44,7 +44,6 @@ enum status rule_axes(bool out[SHAPE_MAX_RANK], const int64_t *axes, int n, int 
 enum status rule_ints(int64_t *out, int *n, int max, const struct tensor *t, const char *what, struct error *err)
 {
 	int64_t count = shape_count(&t->shape);
-
 	if (count > max || t->shape.rank > 1)
 		return error_set(
 		    err, STATUS_FORMAT, "%s has %lld values, at most %d make sense", what, (long long)count, max);
@@ -75,7 +74,6 @@ enum status rule_axes_list(
 enum status rule_broadcast(struct shape *out, const struct shape *a, const struct shape *b, struct error *err)
 {
 	struct shape y = {.rank = a->rank > b->rank ? a->rank : b->rank};
-
 	for (int i = 1; i <= y.rank; i++) {
 		int64_t da = i <= a->rank ? a->dim[a->rank - i] : 1;
 		int64_t db = i <= b->rank ? b->dim[b->rank - i] : 1;
@@ -136,7 +134,6 @@ enum dtype rule_dtype(int64_t onnx_type)
 int64_t rule_product(const struct shape *s, int from, int to)
 {
 	int64_t p = 1;
-
 	for (int i = from; i < to; i++)
 		p *= s->dim[i];
 	return p;
@@ -145,7 +142,6 @@ int64_t rule_product(const struct shape *s, int from, int to)
 void rule_strides(int64_t stride[SHAPE_MAX_RANK], const struct shape *s)
 {
 	int64_t p = 1;
-
 	for (int i = s->rank - 1; i >= 0; i--) {
 		stride[i] = p;
 		p *= s->dim[i];

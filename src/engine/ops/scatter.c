@@ -10,7 +10,6 @@ static enum status parse_reduction(enum reduction *out, const struct node *n, en
 {
 	static const char *const names[REDUCTIONS] = {"none", "add", "mul", "max", "min"};
 	const char *name = ((const struct scatter_attrs *)n->attrs)->reduction;
-
 	for (int i = 0; i < REDUCTIONS; i++) {
 		if (strcmp(names[i], name))
 			continue;
@@ -51,7 +50,6 @@ static void combine_floats(enum reduction r, float *y, const float *updates, int
 static int64_t combine_int(enum reduction r, int64_t a, int64_t b, bool is_unsigned)
 {
 	bool less = is_unsigned ? (uint64_t)a < (uint64_t)b : a < b;
-
 	switch (r) {
 	case REDUCE_ADD:
 		return (int64_t)((uint64_t)a + (uint64_t)b);
@@ -70,7 +68,6 @@ static void combine(
     enum reduction r, struct tensor *y, int64_t at, const struct tensor *updates, int64_t from, int64_t n)
 {
 	size_t elem = dtype_size(y->type);
-
 	if (r == REDUCE_NONE) {
 		memcpy((char *)y->data + (size_t)at * elem, (const char *)updates->data + (size_t)from * elem,
 		    (size_t)n * elem);
@@ -94,7 +91,6 @@ enum status scatter_elements_shape(
 	enum reduction r;
 	int axis = 0;
 	enum status s = rule_axis(&axis, ((const struct scatter_attrs *)n->attrs)->axis, x->rank, err);
-
 	if (s == STATUS_OK)
 		s = parse_reduction(&r, n, in[0]->type, err);
 	if (s != STATUS_OK)
@@ -124,7 +120,6 @@ enum status scatter_elements_eval(
 	int axis = 0;
 	int64_t count = tensor_count(in[1]);
 	enum status s = rule_axis(&axis, ((const struct scatter_attrs *)n->attrs)->axis, x->rank, err);
-
 	(void)width;
 	if (s == STATUS_OK)
 		s = parse_reduction(&r, n, in[0]->type, err);
@@ -155,7 +150,6 @@ enum status scatter_nd_shape(
 	enum reduction r;
 	bool fits = true;
 	enum status s = parse_reduction(&r, n, in[0]->type, err);
-
 	if (s != STATUS_OK)
 		return s;
 	if (x->rank < 1 || idx->rank < 1 || idx->dim[idx->rank - 1] < 1 || idx->dim[idx->rank - 1] > x->rank)
@@ -182,7 +176,6 @@ enum status scatter_nd_eval(
 	int64_t tuples = tensor_count(in[1]) / depth, run = rule_product(x, depth, x->rank);
 	enum reduction r;
 	enum status s = parse_reduction(&r, n, in[0]->type, err);
-
 	(void)width;
 	if (s != STATUS_OK)
 		return s;

@@ -12,7 +12,6 @@
 static enum status number(int64_t *out, const struct node *n, const struct tensor *const *in, int i, int64_t absent, struct error *err)
 {
 	const struct tensor *t = rule_input(n, in, i);
-
 	*out = absent;
 	if (!t)
 		return STATUS_OK;
@@ -38,7 +37,6 @@ enum status signal_window_shape(const struct node *n, const struct tensor *const
 	enum dtype type = rule_dtype(((const struct signal_attrs *)n->attrs)->output_dtype);
 	int64_t size;
 	enum status s = number(&size, n, in, 0, 0, err);
-
 	if (s == STATUS_OK)
 		s = check_length(size, "the size", err);
 	if (s == STATUS_OK && (type == DT_NONE || type == DT_BOOL))
@@ -54,7 +52,6 @@ enum status signal_window_eval(
 	// the constant term and the factors of the first and second cosine
 	double a = 0.5, b = -0.5, c = 0, size = (double)element_int(in[0], 0);
 	double turn = 2 * acos(-1) / (((const struct signal_attrs *)n->attrs)->periodic ? size : size - 1);
-
 	(void)width;
 	(void)err;
 	if (n->op->id == OP_HammingWindow) {
@@ -99,7 +96,6 @@ static void read_line(double *to, const struct lines *l, const float *x)
 static void write_line(const struct lines *l, float *y, const double *from)
 {
 	double scale = l->inverse ? 1 / (double)l->length : 1;
-
 	for (int64_t k = 0; k < l->bins; k++) {
 		y[k * l->y_step] = (float)(from[2 * k] * scale);
 		if (l->y_parts == 2)
@@ -113,7 +109,6 @@ static enum status transform_lines(const struct lines *l, int width, struct erro
 	enum status s = fft_new(&fft, l->length, l->inverse, err);
 	int64_t each = 4 * l->length + (s == STATUS_OK ? fft_room(fft) : 0);
 	double *room = s == STATUS_OK ? mem_try_array((size_t)(each * width), sizeof *room) : NULL;
-
 	if (s == STATUS_OK && !room)
 		s = error_set(err, STATUS_NOMEM, "no memory for a transform of %lld", (long long)l->length);
 #pragma omp parallel for num_threads(width) if (width > 1)
@@ -164,7 +159,6 @@ enum status dft_shape(const struct node *n, const struct tensor *const *in, stru
 	struct shape y = in[0]->shape;
 	struct transform t;
 	enum status s = resolve(&t, n, in, err);
-
 	if (s != STATUS_OK)
 		return s;
 	y.dim[t.axis] = t.bins;
@@ -179,7 +173,6 @@ enum status dft_eval(const struct node *n, const struct tensor *const *in, struc
 	int parts = (int)x->dim[x->rank - 1];
 	struct transform t;
 	enum status s = resolve(&t, n, in, err);
-
 	if (s != STATUS_OK)
 		return s;
 	int64_t inner = rule_product(x, t.axis + 1, x->rank - 1);
@@ -200,7 +193,6 @@ static enum status resolve_frames(struct frames *f, const struct node *n, const 
 {
 	const struct shape *x = &in[0]->shape;
 	enum status s = number(&f->step, n, in, 1, 0, err);
-
 	f->window = rule_input(n, in, 2);
 	if (s == STATUS_OK && (x->rank < 2 || x->rank > 3 || (x->rank == 3 && x->dim[2] != 1 && x->dim[2] != 2)))
 		s = error_set(err, STATUS_FORMAT, "the signal must be [batch, length, 1 or 2]");
@@ -226,7 +218,6 @@ enum status stft_shape(const struct node *n, const struct tensor *const *in, str
 {
 	struct frames f;
 	enum status s = resolve_frames(&f, n, in, err);
-
 	if (s == STATUS_OK)
 		rule_set(&out[0], DT_F32, &(struct shape){4, {in[0]->shape.dim[0], f.count, f.bins, 2}});
 	return s;
@@ -238,7 +229,6 @@ enum status stft_eval(const struct node *n, const struct tensor *const *in, stru
 	int parts = x->rank == 3 ? (int)x->dim[2] : 1;
 	struct frames f;
 	enum status s = resolve_frames(&f, n, in, err);
-
 	if (s != STATUS_OK)
 		return s;
 	const struct lines lines = {.outer = x->dim[0], .inner = f.count, .x = in[0]->data, .y = out[0].data,
@@ -263,7 +253,6 @@ struct mel {
 static int64_t edge(const struct mel *m, int64_t i)
 {
 	double hertz = 700 * (pow(10, (m->low + (double)i * m->step) / 2595) - 1), at = floor(hertz * m->per_hertz);
-
 	return at >= 0 && at < (double)m->rows ? (int64_t)at : -1;
 }
 
@@ -271,14 +260,12 @@ static struct mel mel_of(const struct tensor *const *in, int64_t bins, int64_t r
 {
 	double low = 2595 * log10(1 + element_double(in[MEL_LOW], 0) / 700), high = 2595 * log10(1 + element_double(in[MEL_HIGH], 0) / 700);
 	double per_hertz = (double)(element_int(in[MEL_LENGTH], 0) + 1) / (double)element_int(in[MEL_RATE], 0);
-
 	return (struct mel){.low = low, .step = (high - low) / (double)(bins + 2), .per_hertz = per_hertz, .rows = rows};
 }
 
 static enum status check_band(const struct mel *m, int64_t i, struct error *err)
 {
 	int64_t low = edge(m, i), top = edge(m, i + 1), high = edge(m, i + 2);
-
 	return low < 0 || top < low || high < top
 	    ? error_set(err, STATUS_FORMAT, "the edges of band %lld lie outside of the spectrum", (long long)i) : STATUS_OK;
 }
@@ -288,7 +275,6 @@ enum status mel_shape(const struct node *n, const struct tensor *const *in, stru
 	enum dtype type = rule_dtype(((const struct signal_attrs *)n->attrs)->output_dtype);
 	int64_t bins, length, rate = 0;
 	enum status s = number(&bins, n, in, MEL_BINS, 0, err);
-
 	if (s == STATUS_OK)
 		s = number(&length, n, in, MEL_LENGTH, 0, err);
 	if (s == STATUS_OK)
@@ -318,7 +304,6 @@ static enum status triangle(float *y, const struct mel *m, int64_t i, int64_t co
 {
 	int64_t low = edge(m, i), top = edge(m, i + 1), high = edge(m, i + 2);
 	enum status s = check_band(m, i, err);
-
 	if (s != STATUS_OK)
 		return s;
 	for (int64_t r = low; r < top; r++)
@@ -334,7 +319,6 @@ enum status mel_eval(const struct node *n, const struct tensor *const *in, struc
 	int64_t bins = out[0].shape.dim[1];
 	struct mel m = mel_of(in, bins, out[0].shape.dim[0]);
 	enum status s = STATUS_OK;
-
 	(void)n;
 	(void)width;
 	for (int64_t i = 0; i < tensor_count(&out[0]); i++)

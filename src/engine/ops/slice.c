@@ -15,7 +15,6 @@ static enum status list_from_input(int64_t *out, int n, const struct node *node,
     const char *what, struct error *err)
 {
 	int count;
-
 	if (i >= node->n_in || !in[i])
 		return STATUS_OK;
 	enum status s = rule_ints(out, &count, SHAPE_MAX_RANK, in[i], what, err);
@@ -43,7 +42,6 @@ static enum status read_lists(
     struct slice_lists *l, const struct node *n, const struct tensor *const *in, struct error *err)
 {
 	enum status s;
-
 	for (int i = 0; i < SHAPE_MAX_RANK; i++) {
 		l->axis[i] = i;
 		l->step[i] = 1;
@@ -69,7 +67,6 @@ static struct range make_range(int64_t start, int64_t end, int64_t step, int64_t
 {
 	struct range r = {.step = clamp(step, -RULE_MAX_DIM, RULE_MAX_DIM)};
 	int64_t low = r.step < 0 ? -1 : 0, high = r.step < 0 ? dim - 1 : dim;
-
 	start = clamp(start < 0 ? start + dim : start, r.step < 0 ? 0 : low, high);
 	if (r.step < 0 && (end == INT32_MAX || end == INT64_MAX)) // "to the end", as ONNX Runtime reads it in either direction
 		end = INT64_MIN;
@@ -89,7 +86,6 @@ static enum status ranges(
 	struct slice_lists l;
 	bool seen[SHAPE_MAX_RANK];
 	enum status s = read_lists(&l, n, in, err);
-
 	if (s == STATUS_OK)
 		s = rule_axes(seen, l.axis, l.n, x->rank, err);
 	if (s != STATUS_OK)
@@ -110,7 +106,6 @@ enum status slice_shape(const struct node *n, const struct tensor *const *in, st
 	struct range r[SHAPE_MAX_RANK];
 	struct shape y = in[0]->shape;
 	enum status s = ranges(r, n, in, err);
-
 	if (s != STATUS_OK)
 		return s;
 	for (int i = 0; i < y.rank; i++)
@@ -126,7 +121,6 @@ enum status slice_eval(
 	struct strided s = {.rank = out[0].shape.rank, .arrays = 2};
 	int64_t stride[SHAPE_MAX_RANK];
 	enum status st = ranges(r, n, in, err);
-
 	(void)width;
 	if (st != STATUS_OK)
 		return st;

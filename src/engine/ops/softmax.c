@@ -13,7 +13,6 @@ enum status softmax_shape(const struct node *n, const struct tensor *const *in, 
 	int axis = 0;
 	int64_t given = ((const struct axis_attrs *)n->attrs)->axis;
 	enum status s = STATUS_OK;
-
 	if (n->op->since >= 13 ||
 	    given != in[0]->shape.rank) // before 13 `axis` may be the rank: columns of one element
 		s = rule_axis(&axis, given, in[0]->shape.rank, err);
@@ -27,7 +26,6 @@ enum status softmax_shape(const struct node *n, const struct tensor *const *in, 
 static float most_of(const struct rows_loops *loops, const float *x, int64_t n)
 {
 	float most = n ? loops->most(x, n) : 0;
-
 	return most > -INFINITY ? most : 0;
 }
 
@@ -36,7 +34,6 @@ static float exponentials(const float *x, float *y, int64_t n, float *most)
 {
 	const struct rows_loops *loops = rows_here();
 	const struct act_attrs none = {0};
-
 	*most = most_of(loops, x, n);
 	loops->less(y, x, *most, n);
 	unary_apply(FN_exp, &none, y, y, n);
@@ -48,7 +45,6 @@ static void softmax_rows(const float *x, float *y, int64_t n, int64_t rows)
 {
 	const struct rows_loops *loops = rows_here();
 	const struct act_attrs none = {0};
-
 	for (int64_t r = 0; r < rows; r++)
 		loops->less(y + r * n, x + r * n, most_of(loops, x + r * n, n), n);
 	unary_apply(FN_exp, &none, y, y, rows * n);
@@ -59,7 +55,6 @@ static void softmax_rows(const float *x, float *y, int64_t n, int64_t rows)
 static void log_softmax_row(const float *x, float *y, int64_t n)
 {
 	float most, logsum = logf(exponentials(x, y, n, &most));
-
 	for (int64_t i = 0; i < n; i++)
 		y[i] = x[i] - most - logsum;
 }
@@ -67,7 +62,6 @@ static void log_softmax_row(const float *x, float *y, int64_t n)
 static void hardmax_row(const float *x, float *y, int64_t n)
 {
 	int64_t best = 0;
-
 	for (int64_t i = 0; i < n; i++) {
 		best = x[i] > x[best] ? i : best;
 		y[i] = 0;
@@ -97,7 +91,6 @@ static void softmax_columns(enum op_id id, const float *x, float *y, int64_t n, 
 	const struct rows_loops *loops = rows_here();
 	const struct act_attrs none = {0};
 	float most[COLUMNS], sum[COLUMNS] = {0};
-
 	memcpy(most, x, (size_t)columns * sizeof *most);
 	for (int64_t i = 1; i < n; i++)
 		loops->most_each(most, x + i * inner, columns);
@@ -132,7 +125,6 @@ static void hardmax_strided(const float *x, float *y, float *row, int64_t n, int
 static enum status hardmax_along(const float *x, float *y, int64_t outer, int64_t n, int64_t inner, struct error *err)
 {
 	float *row = mem_try_array((size_t)n * 2 + 1, sizeof *row);
-
 	if (!row)
 		return error_set(err, STATUS_NOMEM, "no memory for a row of %lld elements", (long long)n);
 	for (int64_t r = 0; r < outer * inner; r++) {
@@ -184,7 +176,6 @@ enum status softmax_eval(
 	const struct shape *x = &in[0]->shape;
 	int64_t axis = ((const struct axis_attrs *)n->attrs)->axis;
 	int first = (int)(axis < 0 ? axis + x->rank : axis), last = n->op->since < 13 ? x->rank : first + 1;
-
 	return softmax_along(n->op->id, in[0]->data, out[0].data, rule_product(x, 0, first),
 	    rule_product(x, first, last), rule_product(x, last, x->rank), width, err);
 }

@@ -9,7 +9,6 @@ static enum status part_length(
 {
 	const struct axis_attrs *a = n->attrs;
 	int64_t each = (total + n->n_out - 1) / n->n_out;
-
 	if (parts) {
 		*length = ((const int64_t *)parts->data)[i];
 	} else if (a->split.n >= 0 && a->split.at) {
@@ -32,7 +31,6 @@ enum status split_shape(const struct node *n, const struct tensor *const *in, st
 	int axis = 0;
 	int64_t total, sum = 0;
 	enum status s = rule_axis(&axis, a->axis, y.rank, err);
-
 	if (s != STATUS_OK)
 		return s;
 	if (parts && parts->type != DT_I64)
@@ -68,7 +66,6 @@ enum status split_eval(
 	enum status s = rule_axis(&axis, ((const struct axis_attrs *)n->attrs)->axis, x->rank, err);
 	int64_t outer = rule_product(x, 0, axis);
 	size_t elem = dtype_size(in[0]->type), row = (size_t)rule_product(x, axis, x->rank) * elem, *at;
-
 	if (s != STATUS_OK)
 		return s;
 	at = xcalloc((size_t)n->n_out + 1, sizeof *at); // where each part of a row begins

@@ -5,7 +5,6 @@
 void strided_broadcast(struct strided *s, const struct shape *y, const struct shape *const *x, int n_x)
 {
 	int64_t p = 1;
-
 	*s = (struct strided){.rank = y->rank, .arrays = n_x + 1};
 	for (int i = y->rank - 1; i >= 0; i--) {
 		s->dim[i] = y->dim[i];
@@ -60,7 +59,6 @@ void strided_merge(struct strided *s)
 int64_t strided_rows(const struct strided *s)
 {
 	int64_t rows = 1;
-
 	for (int i = 0; i < s->rank - 1; i++)
 		rows *= s->dim[i];
 	return strided_run(s) ? rows : 0;
@@ -139,7 +137,6 @@ static bool lengthen_runs(struct strided *s)
 {
 	int last = s->rank - 1, best = last;
 	int64_t dim = s->dim[last];
-
 	for (int i = 0; dim < SHORT && i < last; i++)
 		if ((s->stride[0][i] == 1 || s->stride[1][i] == 1) && s->dim[i] > s->dim[best])
 			best = i;
@@ -157,7 +154,6 @@ static bool lengthen_runs(struct strided *s)
 static void copy_runs(const struct strided *s, char *dst, const char *src, int64_t n, size_t elem)
 {
 	int64_t rows = strided_rows(s), index[SHAPE_MAX_RANK] = {0}, at[STRIDED_MAX];
-
 	memcpy(at, s->start, sizeof at);
 	for (int64_t r = 0; r < rows; r++, next_run(s, index, at))
 		copy_run(dst + at[0] * (int64_t)elem, strided_step(s, 0), src + at[1] * (int64_t)elem, strided_step(s, 1), n, elem);
@@ -166,7 +162,6 @@ static void copy_runs(const struct strided *s, char *dst, const char *src, int64
 void strided_copy(struct strided *s, void *dst, const void *src, size_t elem)
 {
 	int64_t n, piece;
-
 	strided_merge(s);
 	bool turned = lengthen_runs(s); // neighbours come from several runs: a piece of all of them at a time stays in the cache
 	n = strided_run(s);

@@ -25,7 +25,6 @@ enum status tensorscatter_shape(const struct node *n, const struct tensor *const
 	struct shape y = in[CACHE]->shape;
 	int axis = 0;
 	enum status s = check_mode(a->mode, err);
-
 	if (s == STATUS_OK)
 		s = rule_axis(&axis, a->axis, y.rank, err);
 	if (s == STATUS_OK && (axis == 0 || in[ROWS]->shape.rank != y.rank || in[ROWS]->shape.dim[axis] > y.dim[axis]))
@@ -52,7 +51,6 @@ enum status tensorscatter_eval(const struct node *n, const struct tensor *const 
 	int axis = (int)(a->axis < 0 ? a->axis + x->rank : a->axis);
 	int64_t length = x->dim[axis], rows = in[ROWS]->shape.dim[axis], outer = rule_product(x, 1, axis);
 	size_t run = (size_t)rule_product(x, axis + 1, x->rank) * dtype_size(in[CACHE]->type);
-
 	(void)width;
 	if (!tensor_bytes(&out[0]))
 		return STATUS_OK;

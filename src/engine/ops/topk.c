@@ -10,7 +10,6 @@ static enum status wanted(
 {
 	const struct topk_attrs *a = n->attrs;
 	enum status s = rule_axis(axis, a->axis, in[0]->shape.rank, err);
-
 	if (s != STATUS_OK)
 		return s;
 	if (n->n_in > 1 && tensor_count(in[1]) != 1)
@@ -30,7 +29,6 @@ enum status topk_shape(const struct node *n, const struct tensor *const *in, str
 	int64_t k = 0;
 	int axis = 0;
 	enum status s = wanted(&k, &axis, n, in, err);
-
 	if (s != STATUS_OK)
 		return s;
 	y.dim[axis] = k;
@@ -94,7 +92,6 @@ static void sort(struct entry *e, struct entry *spare, int64_t n)
 {
 	enum { FEW = 24 };
 	int64_t half = n / 2;
-
 	if (n <= FEW) {
 		sort_few(e, n);
 		return;
@@ -115,7 +112,6 @@ static bool none_above(const double *value, int64_t n, double limit)
 {
 	double most[4] = {limit, limit, limit, limit};
 	int64_t i = 0;
-
 	for (; i + 4 <= n; i += 4)
 		_Pragma("GCC unroll 4") for (int k = 0; k < 4; k++)
 			most[k] = value[i + k] > most[k] ? value[i + k] : most[k];
@@ -163,7 +159,6 @@ static void one_line(
     const struct line *l, const struct tensor *x, struct tensor *out, const struct node *n, double *value, struct entry *e)
 {
 	size_t elem = dtype_size(x->type);
-
 	elements_load_double(value, x->type, x->data, l->from, l->inner, l->n);
 	for (int64_t i = 0; !l->largest && i < l->n; i++)
 		value[i] = -value[i];
@@ -186,7 +181,6 @@ enum status topk_eval(
 	struct line l = {.largest = ((const struct topk_attrs *)n->attrs)->largest != 0};
 	int axis = 0;
 	enum status s = wanted(&l.k, &axis, n, in, err);
-
 	if (s != STATUS_OK)
 		return s;
 	l.n = x->dim[axis];

@@ -11,7 +11,6 @@ enum status transpose_permutation(int64_t perm[SHAPE_MAX_RANK], const struct nod
 	const struct ints *given = &((const struct transpose_attrs *)n->attrs)->perm;
 	bool seen[SHAPE_MAX_RANK];
 	enum status s;
-
 	for (int i = 0; i < rank; i++)
 		perm[i] = rank - 1 - i;
 	if (given->n < 0 || !given->at)
@@ -29,7 +28,6 @@ enum status transpose_shape(const struct node *n, const struct tensor *const *in
 	int64_t perm[SHAPE_MAX_RANK];
 	struct shape y = in[0]->shape;
 	enum status s = transpose_permutation(perm, n, y.rank, err);
-
 	if (s != STATUS_OK)
 		return s;
 	for (int i = 0; i < y.rank; i++)
@@ -52,7 +50,6 @@ struct matrices {
 static bool matrices_of(struct matrices *m, const struct strided *s, size_t elem)
 {
 	int last = s->rank - 1, column = last;
-
 	for (int i = 0; i < last; i++)
 		if (s->stride[1][i] == 1)
 			column = i;
@@ -99,7 +96,6 @@ static void turn_stripe(const struct matrices *m, char *y, const char *x, int64_
 {
 	int64_t columns = m->columns - first < STRIPE ? m->columns - first : STRIPE, tiles = columns / TILE, r = 0;
 	const int64_t line = (int64_t)(LINE / m->elem);
-
 	for (; r + line <= m->rows; r += line)
 		for (int64_t c = 0; c < tiles; c++)
 			for (int64_t part = r; part < r + line; part += TILE)
@@ -122,7 +118,6 @@ static void one_stripe(void *arg, int64_t i, int thread)
 	const struct turning *t = arg;
 	const struct matrices *m = t->m;
 	int64_t at[STRIDED_MAX], k = i / t->stripes, run = strided_run(&m->outer);
-
 	(void)thread;
 	strided_at(&m->outer, k / run, at);
 	turn_stripe(m, t->y + (size_t)(at[0] + k % run * strided_step(&m->outer, 0)) * m->elem,
@@ -132,7 +127,6 @@ static void one_stripe(void *arg, int64_t i, int thread)
 static void turn(struct matrices *m, void *y, const void *x, int width)
 {
 	struct turning t = {m, y, x, (m->columns + STRIPE - 1) / STRIPE};
-
 	strided_merge(&m->outer);
 	parts_share(strided_rows(&m->outer) * strided_run(&m->outer) * t.stripes, width, one_stripe, &t);
 }
@@ -144,7 +138,6 @@ enum status transpose_eval(
 	struct strided s = {.rank = out[0].shape.rank, .arrays = 2};
 	struct matrices m;
 	enum status st = transpose_permutation(perm, n, s.rank, err);
-
 	if (st != STATUS_OK)
 		return st;
 	rule_strides(s.stride[0], &out[0].shape);

@@ -5,7 +5,6 @@
 enum status trilu_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	enum status s = rule_rank_at_least(in[0], 0, 2, err);
-
 	if (s == STATUS_OK && n->n_in > 1 && in[1] && tensor_count(in[1]) != 1)
 		s = error_set(err, STATUS_FORMAT, "k must be one number");
 	if (s == STATUS_OK)
@@ -21,7 +20,6 @@ enum status trilu_eval(
 	int64_t m = x->dim[x->rank - 2], cols = x->dim[x->rank - 1], rows = cols ? tensor_count(in[0]) / cols : 0;
 	bool upper = ((const struct trilu_attrs *)n->attrs)->upper != 0;
 	size_t elem = dtype_size(in[0]->type);
-
 	(void)width;
 	(void)err;
 	k = k < -m ? -m : k > cols ? cols : k;
@@ -39,7 +37,6 @@ enum status trilu_eval(
 static enum status check_length(const struct tensor *const *in, int64_t b, int64_t times, struct error *err)
 {
 	int64_t length = ((const int64_t *)in[1]->data)[b];
-
 	return rule_within(length, 0, times) ? STATUS_OK
 	                                     : error_set(err, STATUS_FORMAT, "sequence %lld has the length %lld of %lld", (long long)b,
 	                                           (long long)length, (long long)times);
@@ -49,7 +46,6 @@ enum status reverse_shape(const struct node *n, const struct tensor *const *in, 
 {
 	const struct reverse_attrs *a = n->attrs;
 	const struct shape *x = &in[0]->shape;
-
 	if (x->rank < 2 || !((a->batch_axis == 0 && a->time_axis == 1) || (a->batch_axis == 1 && a->time_axis == 0)))
 		return error_set(err, STATUS_FORMAT,
 		    "batch_axis and time_axis must be 0 and 1, or 1 and 0, of at least 2 dimensions");
@@ -73,7 +69,6 @@ enum status reverse_eval(
 	int64_t batches = x->dim[a->batch_axis], times = x->dim[a->time_axis];
 	int64_t batch_step = a->batch_axis == 0 ? times : 1, time_step = a->time_axis == 0 ? batches : 1;
 	size_t run = (size_t)rule_product(x, 2, x->rank) * dtype_size(in[0]->type);
-
 	(void)width;
 	for (int64_t b = 0; b < batches; b++) {
 		int64_t length = ((const int64_t *)in[1]->data)[b];

@@ -77,7 +77,6 @@ void op_unary(const struct node *n, const struct tensor *const *in, const float 
 {
 	struct act_attrs a;
 	enum unary_fn fn = resolve(&a, n, in);
-
 	unary_apply(fn, &a, x, y, count);
 }
 
@@ -122,7 +121,6 @@ static void eval_ints(const struct node *n, const struct tensor *const *in, stru
 	int64_t v[ELEMENTS_CHUNK], count = tensor_count(&out[0]), low, high;
 	enum dtype t = in[0]->type;
 	bool is_unsigned = elements_unsigned(t);
-
 	elements_range(t, &low, &high);
 	high = t == DT_U64 ? -1 : high;
 	low = present(n, in, 1) ? element_int(in[1], 0) : low;
@@ -143,7 +141,6 @@ enum status unary_eval(
 	int64_t count = tensor_count(&out[0]);
 	const float *x = in[0]->data;
 	float *y = out[0].data;
-
 	(void)err;
 	if (in[0]->type != DT_F32) {
 		eval_ints(n, in, out);

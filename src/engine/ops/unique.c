@@ -20,7 +20,6 @@ static enum status make_slices(struct slices *v, const struct node *n, const str
 	int64_t given = ((const struct unique_attrs *)n->attrs)->axis;
 	int axis = 0;
 	enum status s = given == NO_AXIS ? STATUS_OK : rule_axis(&axis, given, x->shape.rank, err);
-
 	*v = (struct slices){x, 1, shape_count(&x->shape), 1};
 	if (s == STATUS_OK && given != NO_AXIS)
 		*v = (struct slices){x, rule_product(&x->shape, 0, axis), x->shape.dim[axis],
@@ -57,7 +56,6 @@ static int by_value(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
 	int c = compare_slices(x->s, x->index, y->index);
-
 	return c ? c : x->index < y->index ? -1 : x->index > y->index;
 }
 
@@ -70,7 +68,6 @@ struct distinct {
 static int by_first(const void *a, const void *b)
 {
 	const int64_t *x = a, *y = b;
-
 	return x[0] < y[0] ? -1 : x[0] > y[0];
 }
 
@@ -119,7 +116,6 @@ static enum status find_distinct(struct distinct *d, const struct node *n, const
 {
 	struct ranked *r = mem_try_array((size_t)s->n + 1, sizeof *r);
 	int64_t *block = mem_try_array((size_t)s->n * 5 + 1, sizeof *block);
-
 	*d = (struct distinct){.first = block};
 	if (!r || !block) {
 		free(r);
@@ -142,7 +138,6 @@ enum status unique_shape(const struct node *n, const struct tensor *const *in, s
 	struct distinct d;
 	struct shape y = in[0]->shape, list = {.rank = 1};
 	enum status s = make_slices(&v, n, in[0], err);
-
 	if (s == STATUS_OK && !rule_known(in[0]))
 		s = rule_pending(err);
 	if (s == STATUS_OK)
@@ -175,7 +170,6 @@ enum status unique_eval(
 	struct distinct d;
 	size_t run;
 	enum status s = make_slices(&v, n, in[0], err);
-
 	(void)width;
 	if (s == STATUS_OK)
 		s = find_distinct(&d, n, &v, err);

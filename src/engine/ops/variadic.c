@@ -5,7 +5,6 @@
 enum status variadic_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	struct shape y = in[0]->shape;
-
 	for (int i = 1; i < n->n_in; i++) {
 		if (!in[i])
 			return error_set(err, STATUS_FORMAT, "input %d is missing", i);
@@ -20,7 +19,6 @@ enum status variadic_shape(const struct node *n, const struct tensor *const *in,
 static void spread(struct tensor *y, const struct tensor *x)
 {
 	struct strided s;
-
 	strided_broadcast(&s, &y->shape, (const struct shape *const[]){&x->shape}, 1);
 	strided_copy(&s, y->data, x->data, dtype_size(x->type));
 }
@@ -34,7 +32,6 @@ enum status variadic_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	float *y = out[0].data;
-
 	(void)err;
 	spread(&out[0], in[0]);
 	for (int i = 1; i < n->n_in; i++) {

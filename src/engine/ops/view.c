@@ -29,7 +29,6 @@ enum status view_flatten_shape(
 	const struct shape *x = &in[0]->shape;
 	int64_t axis = ((const struct axis_attrs *)n->attrs)->axis;
 	struct shape y = {.rank = 2};
-
 	if (axis < -x->rank || axis > x->rank)
 		return error_set(err, STATUS_FORMAT, "axis %lld is out of range for rank %d", (long long)axis, x->rank);
 	axis += axis < 0 ? x->rank : 0;
@@ -43,7 +42,6 @@ static enum status reshape_list(
     int64_t *list, int *count, const struct node *n, const struct tensor *const *in, struct error *err)
 {
 	const struct reshape_attrs *a = n->attrs;
-
 	if (n->n_in > 1)
 		return rule_ints(list, count, SHAPE_MAX_RANK, in[1], "shape", err);
 	if (a->shape.n < 0 || a->shape.n > SHAPE_MAX_RANK)
@@ -80,7 +78,6 @@ static enum status reshape_fill(
 static enum status reshape_mismatch(const struct shape *x, const struct shape *y, struct error *err)
 {
 	char tx[128], ty[128];
-
 	return error_set(
 	    err, STATUS_FORMAT, "cannot reshape %s to %s", shape_text(x, tx, sizeof tx), shape_text(y, ty, sizeof ty));
 }
@@ -93,7 +90,6 @@ enum status view_reshape_shape(
 	struct shape y = {0};
 	int wild;
 	enum status s = reshape_list(list, &y.rank, n, in, err);
-
 	if (s == STATUS_OK)
 		s = reshape_fill(&y, &wild, list, &in[0]->shape, a->allowzero, err);
 	if (s != STATUS_OK)
@@ -122,7 +118,6 @@ enum status view_squeeze_shape(
 	struct shape y = {0};
 	int count;
 	enum status s = rule_axes_list(axes, &count, rule_input(n, in, 1), &a->axes, err);
-
 	if (s == STATUS_OK)
 		s = rule_axes(gone, axes, count, x->rank, err);
 	if (s != STATUS_OK)
@@ -148,7 +143,6 @@ enum status view_unsqueeze_shape(
 	struct shape y = {0};
 	int count, from = 0;
 	enum status s = rule_axes_list(axes, &count, rule_input(n, in, 1), &a->axes, err);
-
 	if (s != STATUS_OK)
 		return s;
 	if (count < 0)

@@ -6,7 +6,6 @@ enum status where_shape(const struct node *n, const struct tensor *const *in, st
 {
 	struct shape y;
 	enum status s = rule_broadcast(&y, &in[0]->shape, &in[1]->shape, err);
-
 	(void)n;
 	if (s == STATUS_OK)
 		s = rule_broadcast(&y, &y, &in[2]->shape, err);
@@ -54,7 +53,6 @@ enum status where_eval(const struct node *n, const struct tensor *const *in, str
 	size_t elem = dtype_size(out[0].type);
 	struct strided s;
 	int64_t step[STRIDED_MAX];
-
 	(void)n;
 	(void)err;
 	strided_broadcast(

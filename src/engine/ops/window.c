@@ -47,7 +47,6 @@ static enum status read_pads(struct window *w, const struct ints *pads, struct e
 {
 	struct ints before, after;
 	enum status s;
-
 	if (!pads->at || pads->n <= 0)
 		return STATUS_OK;
 	if (pads->n != 2 * w->spatial)
@@ -63,7 +62,6 @@ static enum status read_sizes(
     struct window *w, const struct window_spec *spec, const struct shape *x, const int64_t *kernel, struct error *err)
 {
 	enum status s;
-
 	*w = (struct window){.spatial = x->rank - 2};
 	if (w->spatial < 1 || w->spatial > WINDOW_DIMS)
 		return error_set(err, STATUS_UNSUPPORTED, "the input has %d spatial dimensions, 1 to %d are supported",
@@ -119,7 +117,6 @@ static enum status check_auto_pad(const char *auto_pad, struct error *err)
 static void output_size(struct window *w, int i, bool ceil_mode)
 {
 	int64_t room = w->in[i] + w->before[i] + w->after[i] - extent(w, i) + (ceil_mode ? w->stride[i] - 1 : 0);
-
 	if (room < 0) {
 		w->out[i] = 0;
 		return;
@@ -134,7 +131,6 @@ enum status window_resolve(
     struct window *w, const struct window_spec *spec, const struct shape *x, const int64_t *kernel, struct error *err)
 {
 	enum status s = read_sizes(w, spec, x, kernel, err);
-
 	if (s == STATUS_OK)
 		s = check_auto_pad(spec->auto_pad, err);
 	if (s == STATUS_OK && strcmp(spec->auto_pad, "VALID"))
@@ -162,7 +158,6 @@ enum status window_resolve_transposed(
 	int64_t extra[WINDOW_DIMS], wanted[WINDOW_DIMS];
 	struct ints last = *spec->output_shape; // may begin with batch and channels
 	enum status s = read_sizes(w, spec, x, kernel, err);
-
 	if (last.n > 0 && s == STATUS_OK && last.n == w->spatial + 2)
 		last = (struct ints){last.at + 2, w->spatial};
 	if (s == STATUS_OK)
@@ -198,7 +193,6 @@ enum status window_resolve_transposed(
 struct shape window_shape(const struct window *w, int64_t n, int64_t c)
 {
 	struct shape y = {2, {n, c}};
-
 	for (int i = WINDOW_DIMS - w->spatial; i < WINDOW_DIMS; i++)
 		rule_push(&y, w->out[i]);
 	return y;
@@ -222,7 +216,6 @@ int64_t window_kernel(const struct window *w)
 struct span window_span(int64_t steps, int64_t size, int64_t stride, int64_t offset)
 {
 	struct span s = {.first = offset < 0 ? (-offset + stride - 1) / stride : 0};
-
 	s.end = offset < size ? (size - 1 - offset) / stride + 1 : 0;
 	if (s.end > steps)
 		s.end = steps;

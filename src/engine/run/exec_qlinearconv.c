@@ -33,7 +33,6 @@ static void parameters_make(struct parameters *p, const struct exec *x, int64_t 
 	const struct tensor *w = exec_constant(x, W), *zero = exec_constant(x, W_ZERO);
 	const struct tensor *scale = exec_constant(x, W_SCALE), *bias = exec_constant(x, BIAS);
 	int64_t n = tensor_count(w), zeros = tensor_count(zero), scales = tensor_count(scale);
-
 	*p = (struct parameters){.weight = xcalloc((size_t)n, sizeof *p->weight), .scale = xcalloc((size_t)channels, sizeof *p->scale)};
 	for (int64_t i = 0; i < n; i++)
 		p->weight[i] = (int16_t)(element_int(w, i) - element_int(zero, i / (n / channels) % zeros));
@@ -65,7 +64,6 @@ static enum status make(void *arg, struct prepared *out)
 	const float one = 1;
 	const int32_t y_zero = (int32_t)element_int(zero, 0);
 	struct parameters p;
-
 	parameters_make(&p, x, m->g->oc);
 	out->in = exec_conv_input_layout(x, m->g);
 	out->out = exec_conv_output_layout(x, m->g);
@@ -92,7 +90,6 @@ enum status exec_qlinearconv(struct exec *x)
 	struct shape shape;
 	struct prepared p;
 	struct rep in = {0}, codes = {0}, y = {0};
-
 	if (!is_possible(x, &g, &shape))
 		return STATUS_UNSUPPORTED;
 	enum status st = kernel_of(x, &g, &p);

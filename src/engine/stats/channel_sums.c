@@ -13,7 +13,6 @@ struct grid_of { // of one channel
 static struct grid_of grid_of(const struct quantizer *q, int64_t channel)
 {
 	int64_t i = q && q->n > 1 ? channel % q->n : 0, zero;
-
 	if (!q || q->kind != QUANT_LINEAR)
 		return (struct grid_of){.low = -INFINITY, .high = INFINITY};
 	zero = q->zero ? q->zero[i] : 0;
@@ -24,7 +23,6 @@ static struct grid_of grid_of(const struct quantizer *q, int64_t channel)
 static void note_code(struct channel_sums *s, const struct grid_of *g, float q)
 {
 	int64_t code = isfinite(q) ? (int64_t)nearbyintf(q / g->scale) + g->first : -1;
-
 	if (code >= 0 && code < SEEN)
 		s->seen[code / 32] |= 1u << (code % 32);
 }
@@ -34,7 +32,6 @@ static void add_element(struct channel_sums *s, const struct grid_of *g, float f
 {
 	double a = isfinite(f) ? (double)f : 0, b = isfinite(q) ? (double)q : 0, e = b - a;
 	struct tensor_sums *t = &s->sums;
-
 	if (!isfinite(f) || !isfinite(q))
 		e = f == q || (isnan(f) && isnan(q)) ? 0 : INFINITY;
 	t->n++;
@@ -56,7 +53,6 @@ static void add_element(struct channel_sums *s, const struct grid_of *g, float f
 static void add_run(struct channel_sums *into, const struct grid_of *g, const float *f, const float *q, int64_t n)
 {
 	struct channel_sums s = *into;
-
 	for (int64_t i = 0; i < n; i++)
 		add_element(&s, g, f[i], q[i]);
 	*into = s;
@@ -70,7 +66,6 @@ struct runs {
 static struct runs runs_of(const struct channel_split *split, const struct shape *s)
 {
 	struct runs r = {1, split->axis < 0 ? 1 : s->dim[split->axis], shape_count(s), 1};
-
 	for (int d = 0; d < split->axis; d++)
 		r.rows *= s->dim[d];
 	if (r.inner == 0)
@@ -85,7 +80,6 @@ void channel_sums(struct channel_sums *out, const struct channel_split *split, c
 {
 	struct runs runs = runs_of(split, &f->shape);
 	const float *x = f->data, *y = q->data;
-
 	for (int64_t c = 0; c < split->n; c++)
 		out[c] = (struct channel_sums){.sums = {.fmin = INFINITY, .fmax = -INFINITY, .qmin = INFINITY, .qmax = -INFINITY}};
 	for (int64_t r = 0; r < runs.rows; r++)
@@ -98,7 +92,6 @@ void channel_sums(struct channel_sums *out, const struct channel_split *split, c
 static float reach_of(const float *x, int64_t n)
 {
 	float most = 0;
-
 	for (int64_t i = 0; i < n; i++)
 		most = fabsf(x[i]) > most && isfinite(x[i]) ? fabsf(x[i]) : most;
 	return most;
@@ -108,7 +101,6 @@ void channel_reach(double *out, const struct channel_split *split, const struct 
 {
 	struct runs runs = runs_of(split, &x->shape);
 	const float *at = x->data;
-
 	memset(out, 0, (size_t)split->n * sizeof *out);
 	for (int64_t r = 0; r < runs.rows; r++)
 		for (int64_t c = r / runs.group * runs.here, end = c + runs.here; c < end; c++, at += runs.inner)
@@ -126,7 +118,6 @@ void channel_sums_merge(struct channel_sums *into, const struct channel_sums *on
 int channel_sums_codes(const struct channel_sums *s)
 {
 	int n = 0;
-
 	for (int i = 0; i < SEEN; i++)
 		n += s->seen[i / 32] >> (i % 32) & 1;
 	return n;

@@ -58,7 +58,6 @@ VINLINE float greater(float a, float b)
 static void ends_store(struct tensor_sums *out, const struct ends *e, int side, int valid)
 {
 	float error = 0;
-
 	for (int i = side * STATS_LANES; i < side * STATS_LANES + valid; i++) {
 		out->fmin = lesser(out->fmin, e->fmin[i]);
 		out->fmax = greater(out->fmax, e->fmax[i]);

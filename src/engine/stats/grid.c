@@ -20,7 +20,6 @@ static int exponent_of(float lo, float hi)
 {
 	float most = fmaxf(fabsf(lo), fabsf(hi));
 	int e = most > 0 ? ilogbf(most) - DIGITS : LEAST_EXPONENT;
-
 	e = e > LEAST_EXPONENT ? e : LEAST_EXPONENT;
 	while (steps_down(hi, e) - steps_down(lo, e) > 2 * GRID_LEAST)
 		e++;
@@ -38,7 +37,6 @@ static void reshape(struct grid *g, int exponent, int64_t first, int64_t last)
 	uint32_t old[GRID_BINS];
 	int times = g->n ? exponent - g->exponent : 0, n = g->n;
 	int64_t from = g->first;
-
 	memcpy(old, g->bin, (size_t)n * sizeof old[0]);
 	g->exponent = exponent;
 	g->first = first;
@@ -53,7 +51,6 @@ static void include(struct grid *g, int exponent, int64_t first, int64_t last)
 {
 	int64_t low = first, high = last;
 	int e = exponent;
-
 	if (g->n) {
 		e = e > g->exponent ? e : g->exponent;
 		for (;; e++) {
@@ -74,7 +71,6 @@ static void include(struct grid *g, int exponent, int64_t first, int64_t last)
 static void widen(struct grid *g, float lo, float hi)
 {
 	int e = exponent_of(lo, hi);
-
 	include(g, e, steps_down(lo, e), steps_down(hi, e));
 }
 
@@ -106,7 +102,6 @@ void grid_spread(const struct grid *g, float lo, float hi, uint32_t *hist, int b
 	struct hist_by by = hist_by_of(bins, lo, hi);
 	float value[PIECE], step = ldexpf(1.0f, g->exponent); // powers of two: the products are exact
 	int32_t bin[PIECE];
-
 	for (int at = 0; at < g->n; at += PIECE) {
 		int n = g->n - at < PIECE ? g->n - at : PIECE;
 		for (int i = 0; i < n; i++)
@@ -123,7 +118,6 @@ void grid_spread(const struct grid *g, float lo, float hi, uint32_t *hist, int b
 static void set_limits(struct gridding *c)
 {
 	const struct grid *g = c->grid;
-
 	c->step = ldexpf(1.0f, g->exponent);
 	c->lo = g->n ? (float)g->first * c->step : INFINITY;
 	c->end = g->n ? (float)(g->first + g->n) * c->step : -INFINITY;
@@ -141,7 +135,6 @@ void gridding_begin(struct gridding *c, struct grid *grid, const struct tensor_r
 static void flush(struct gridding *c)
 {
 	uint32_t *bin = c->grid->bin;
-
 	for (int t = 0; t < GRID_TABLES; t++) {
 		const uint16_t *count = c->count[t];
 		_Pragma("omp simd") for (int i = 0; i < c->grid->n; i++)
@@ -155,7 +148,6 @@ static void count_piece(struct gridding *c, const float *f, int n)
 {
 	struct steps_by by = {1.0f / c->step, (float)c->grid->first, c->grid->n};
 	int share = n / GRID_TABLES + 1; // at most, of every table
-
 	if (c->most > UINT16_MAX - share)
 		flush(c);
 	c->most += share;
@@ -167,7 +159,6 @@ void grid_strip(void *arg, int64_t at, struct strip strip)
 {
 	struct gridding *c = arg;
 	float packed[PIECE];
-
 	assert(strip.vectors <= STATS_CHUNK);
 	if (!(c->range->n > 0))
 		return;
@@ -199,7 +190,6 @@ void grid_codes(const uint32_t *count, enum dtype type, int shift, const struct 
 	struct hist_by by = hist_by_of(bins, lo, hi);
 	struct qspan s = qspan_of(quant, 0);
 	size_t n = ((size_t)1 << (8 * dtype_size(type))) >> shift;
-
 	for (size_t i = 0; i < n; i++) {
 		float x = (float)(code_of_index(type, i << shift) - (int64_t)s.zero) * s.scale;
 		int32_t bin;

@@ -26,7 +26,6 @@ static void count_piece(const struct histogram *h, const float *f, int n)
 {
 	int32_t bin[PIECE];
 	size_t size = (size_t)h->by.bins + 1;
-
 	stats_loops()->bins(bin, f, n, &h->by);
 	if (!h->tables) {
 		for (int i = 0; i < n; i++)
@@ -50,7 +49,6 @@ int strip_pack(void *dst, const char *src, size_t elem, struct strip strip, int6
 {
 	char *y = dst;
 	int n = 0;
-
 	for (; v < strip.vectors && n + strip.valid <= most; v++, n += strip.valid)
 		memcpy(y + (size_t)n * elem, src + (size_t)(v * strip.step) * elem, (size_t)strip.valid * elem);
 	return n;
@@ -60,7 +58,6 @@ static void hist_strip(void *arg, int64_t at, struct strip strip)
 {
 	const struct histogram *h = arg;
 	float packed[PIECE];
-
 	if (strip.valid == STATS_LANES && strip.step == STATS_LANES) {
 		for (int64_t i = 0, n = strip.vectors * STATS_LANES; i < n; i += PIECE)
 			count_piece(h, h->f + at + i, (int)(n - i < PIECE ? n - i : PIECE));
@@ -77,7 +74,6 @@ void stats_hist(uint32_t *hist, int bins, float lo, float hi, const struct tenso
 {
 	struct histogram h = {.hist = hist, .f = f->data, .by = hist_by_of(bins, lo, hi)};
 	size_t size = (size_t)bins + 1;
-
 	assert(f->type == DT_F32 && bins > 0);
 	if (bins <= TABLE_MAX)
 		h.tables = xcalloc(TABLES * size, sizeof h.tables[0]);
@@ -95,7 +91,6 @@ static void count_codes(const struct counting *c, const void *codes, int64_t n)
 	const uint8_t *b = codes;
 	const uint16_t *w = codes;
 	int64_t i = 0;
-
 	for (; i + STATS_LANES <= n; i += STATS_LANES)
 		count_eight(c->count, b + (size_t)i * c->elem, c->elem);
 	for (; i < n; i++)
@@ -107,7 +102,6 @@ void codes_strip(void *arg, int64_t at, struct strip strip)
 	const struct counting *c = arg;
 	const char *codes = (const char *)c->codes + (size_t)at * c->elem;
 	uint16_t packed[PIECE] = {0};
-
 	if (strip.valid == STATS_LANES && strip.step == STATS_LANES) {
 		count_codes(c, codes, strip.vectors * STATS_LANES);
 		return;
@@ -138,7 +132,6 @@ void counting_begin(struct counting *c, const struct tensor *q, uint32_t *count)
 void counting_end(struct counting *c, uint32_t *count)
 {
 	size_t tables = c->elem == 1 ? CODE_TABLES : 1;
-
 	for (size_t t = 0; t < tables; t++)
 		_Pragma("omp simd") for (size_t v = 0; v < c->values; v++)
 			count[v] += c->count[t * c->values + v];

@@ -44,7 +44,6 @@ static void compare_one(struct tensor_sums *s, float f, float q, const struct co
 	double a = finite_or_zero(f), b = finite_or_zero(q);
 	bool same = f == q || (isnan(f) && isnan(q));
 	double e = same ? 0.0 : isfinite(f) && isfinite(q) ? fabs(b - a) : INFINITY;
-
 	s->n++;
 	s->f2 += a * a;
 	s->q2 += b * b;
@@ -62,7 +61,6 @@ static void compare_slowly(void *arg, int64_t at, struct strip strip)
 {
 	struct comparison *c = arg;
 	struct tensor_sums s = no_sums;
-
 	for (int64_t v = 0; v < strip.vectors; v++) {
 		for (int l = 0; l < strip.valid; l++) {
 			int64_t i = at + v * strip.step + l;
@@ -90,7 +88,6 @@ void sums_strip(void *arg, int64_t at, struct strip strip)
 {
 	struct summing *s = arg;
 	float last[STATS_LANES] = {0};
-
 	stats_loops()->floats(&s->sums, readable(last, s->f + at, sizeof last[0], strip), strip);
 }
 
@@ -124,7 +121,6 @@ void compare_strip(void *arg, int64_t at, struct strip strip)
 	float last_f[STATS_LANES] = {0}, last_q[STATS_LANES] = {0};
 	const float *f = readable(last_f, (const float *)c->f->data + at, sizeof last_f[0], strip);
 	const void *q = readable(last_q, (const char *)c->q->data + (size_t)at * elem, elem, strip);
-
 	stats_loops()->compare[c->q->type]((struct tensor_sums *const[]){&s}, f, (const void *const[]){q}, strip,
 	    (const struct compare_by *const[]){&c->by}, count_of(c, at, strip));
 	settle(c, &s, at, strip);
@@ -136,7 +132,6 @@ void compare_two_strip(void *arg, int64_t at, struct strip strip)
 	struct tensor_sums s[2] = {no_sums, no_sums};
 	size_t first = (size_t)at * dtype_size(c->q->type);
 	const float *f = (const float *)c->f->data + at;
-
 	if (strip.vectors == 1 && strip.valid < STATS_LANES) {
 		compare_strip(&c[0], at, strip);
 		compare_strip(&c[1], at, strip);
@@ -179,7 +174,6 @@ void stats_compare(struct tensor_sums *out, const struct tensor *f, const struct
 {
 	struct comparison c;
 	struct summing floats;
-
 	summing_begin(&floats, f);
 	compare_begin(&c, out, f, q, quant, &floats);
 	if (compare_is_whole(&c)) {
@@ -218,7 +212,6 @@ void sums_merge(struct tensor_sums *into, const struct tensor_sums *one)
 struct metrics sums_metrics(const struct tensor_sums *s)
 {
 	struct metrics m = {NAN, NAN, NAN, NAN, NAN, NAN, false};
-
 	if (s->n == 0)
 		return m;
 	m.exact = s->e2 == 0;
@@ -256,7 +249,6 @@ void range_strip(void *arg, int64_t at, struct strip strip)
 {
 	struct ranging *r = arg;
 	const struct float_sums *x = &r->floats->sums;
-
 	if (!isfinite(x->f2)) {
 		range_slowly(r->out, r->floats->f + at, strip);
 		return;
@@ -275,7 +267,6 @@ void ranging_begin(struct ranging *r, struct tensor_range *out, struct summing *
 static void sum_and_range(void *arg, int64_t at, struct strip strip)
 {
 	struct ranging *r = arg;
-
 	sums_strip(r->floats, at, strip);
 	range_strip(r, at, strip);
 }
@@ -284,7 +275,6 @@ void stats_range(struct tensor_range *out, const struct tensor *f)
 {
 	struct ranging r;
 	struct summing floats;
-
 	summing_begin(&floats, f);
 	ranging_begin(&r, out, &floats);
 	strips_each(f, sum_and_range, &r);

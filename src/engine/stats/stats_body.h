@@ -7,7 +7,6 @@
 static void floats(struct float_sums *out, const float *f, struct strip strip)
 {
 	vfloat low = vall(INFINITY), high = vall(-INFINITY);
-
 	*out = (struct float_sums){0, INFINITY, -INFINITY};
 	for (int64_t at = 0; at < strip.vectors; at += STATS_CHUNK, f += STATS_CHUNK * strip.step) {
 		struct strip part = chunk_of(strip, at);
@@ -30,7 +29,6 @@ static void bins(int32_t *bin, const float *f, int n, const struct hist_by *by)
 {
 	const float lo = by->lo, span = by->span, count = (float)by->bins, last = (float)(by->bins - 1);
 	const int32_t none = by->bins;
-
 	_Pragma("omp simd") for (int i = 0; i < n; i++)
 	{
 		float t = (f[i] - lo) * count / span;
@@ -43,7 +41,6 @@ static void steps(uint16_t *bin, const float *f, int n, const struct steps_by *b
 {
 	const float inverse = by->inverse, first = by->first, last = (float)(by->bins - 1);
 	const int32_t none = by->bins;
-
 	_Pragma("omp simd") for (int i = 0; i < n; i++)
 	{
 		float t = floorf(f[i] * inverse) - first;
@@ -73,7 +70,6 @@ static void count_steps(uint16_t (*count)[GRID_BINS + 1], const float *f, int n,
 	const struct steps_by b = *by;
 	uint16_t bin[AHEAD];
 	int at = 0;
-
 	for (; at + STEPS <= n; at += STEPS) {
 		uint16_t *slot = bin + at % AHEAD;
 		if (at >= AHEAD)

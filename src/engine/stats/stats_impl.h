@@ -97,7 +97,6 @@ static inline void count_eight(uint32_t *count, const void *codes, size_t elem)
 {
 	uint16_t w[8];
 	uint64_t v;
-
 	if (elem == 2) {
 		memcpy(w, codes, sizeof w);
 		_Pragma("GCC unroll 8") for (int i = 0; i < 8; i++)

@@ -16,7 +16,6 @@ const struct stats_table *stats_loops(void)
 void strips_of_run(int64_t at, int64_t n, strip_fn *fn, void *arg)
 {
 	int64_t whole = n / STATS_LANES, rest = n % STATS_LANES;
-
 	if (whole)
 		fn(arg, at, (struct strip){whole, STATS_LANES, STATS_LANES});
 	if (rest)

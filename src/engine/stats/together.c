@@ -29,7 +29,6 @@ static void add(struct together *t, strip_fn *fn, void *arg, int64_t most)
 static void each_piece(void *arg, int64_t at, struct strip strip)
 {
 	const struct together *t = arg;
-
 	for (int64_t v = 0; v < strip.vectors; v += STATS_CHUNK) {
 		int64_t left = strip.vectors - v;
 		for (int i = 0; i < t->n; i++) {
@@ -59,7 +58,6 @@ static bool are_same(const struct stats_site *s)
 static bool add_comparisons(struct together *t, struct comparison *c, const struct stats_site *s, struct summing *floats)
 {
 	bool wanted[2] = {s->sums[0] != NULL, s->sums[1] && !are_same(s)}, summed = false;
-
 	for (int i = 0; i < 2; i++)
 		if (wanted[i])
 			compare_begin(&c[i], s->sums[i], s->f, s->q[i], s->quant[i], floats);
@@ -109,7 +107,6 @@ void stats_site(const struct stats_site *s)
 	struct counted f = {0}, q = {0};
 	struct counting codes = {0};
 	struct stats_scratch *tables = s->scratch ? s->scratch : xcalloc(1, sizeof *tables);
-
 	summing_begin(&floats, s->f);
 	if (!add_comparisons(&t, compare, s, &floats) && (s->range || s->grid))
 		add(&t, sums_strip, &floats, STATS_CHUNK);

@@ -33,7 +33,6 @@ static enum cpu_level of_onednn(void)
 		enum cpu_level level;
 	} rows[] = {{dnnl_cpu_isa_avx512_core_vnni, CPU_VBMI}, {dnnl_cpu_isa_avx512_core, CPU_AVX512}, {dnnl_cpu_isa_avx2, CPU_AVX2}};
 	unsigned may = (unsigned)dnnl_get_effective_cpu_isa();
-
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if ((may & (unsigned)rows[i].isa) == (unsigned)rows[i].isa)
 			return rows[i].level;
@@ -49,7 +48,6 @@ enum cpu_level cpu_found(void)
 {
 	static atomic_int known; // 1 + the level; threads that find it at the same time find the same
 	int level = atomic_load_explicit(&known, memory_order_relaxed) - 1;
-
 	if (level < 0) {
 		level = (int)lower(of_processor(), of_onednn());
 		atomic_store_explicit(&known, level + 1, memory_order_relaxed);

@@ -8,7 +8,6 @@ float half_to_float(uint16_t h)
 {
 	uint32_t sign = (uint32_t)(h & 0x8000) << 16, exponent = (h >> 10) & 31, fraction = h & 0x3ff, bits;
 	float f;
-
 	if (exponent == 31) {
 		bits = sign | 0x7f800000 | fraction << 13;
 	} else if (exponent) {
@@ -25,7 +24,6 @@ uint16_t half_of_float(float x)
 {
 	const uint16_t sign = signbit(x) ? 0x8000 : 0;
 	int exponent;
-
 	x = fabsf(x);
 	if (isnan(x))
 		return sign | 0x7e00;

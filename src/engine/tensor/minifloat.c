@@ -37,7 +37,6 @@ static float value_of(const struct format *f, int code)
 	int sign_bit = 1 << (f->exponent + f->fraction), rest = code & (sign_bit - 1), steps = 1 << f->fraction;
 	int exponent = rest >> f->fraction, fraction = rest & (steps - 1);
 	float sign = code & sign_bit ? -1.0f : 1.0f;
-
 	if (f->nan == 0x80 ? code == 0x80 : rest == f->nan)
 		return NAN;
 	if (f->infinite && exponent == (1 << f->exponent) - 1)
@@ -49,7 +48,6 @@ int minifloat_values(float value[256], int type)
 {
 	const struct format *f = &formats[type];
 	int n = type == MINIFLOAT_E2M1 ? 16 : 256;
-
 	for (int i = 0; i < n; i++)
 		value[i] = type != MINIFLOAT_E8M0 ? value_of(f, i) : i == 255 ? NAN : ldexpf(1, i - 127);
 	return n;
@@ -58,7 +56,6 @@ int minifloat_values(float value[256], int type)
 static uint32_t bits_of(float x)
 {
 	uint32_t bits;
-
 	memcpy(&bits, &x, sizeof bits);
 	return bits;
 }
@@ -66,7 +63,6 @@ static uint32_t bits_of(float x)
 static float float_of(uint32_t bits)
 {
 	float x;
-
 	memcpy(&x, &bits, sizeof x);
 	return x;
 }
@@ -81,14 +77,12 @@ void minifloat_round(float *y, const float *x, int64_t n, int type, bool saturat
 	const float nan = f->infinite || f->nan >= 0 ? NAN : largest;
 	const float over = saturate ? largest : f->infinite ? INFINITY : nan;
 	const bool signed_zero = f->nan != 0x80;
-
 	_Pragma("omp simd") for (int64_t i = 0; i < n; i++)
 	{
 		float a = fabsf(x[i]);
 		uint32_t bits = bits_of(a);
 		float large = float_of((bits + half + (bits >> drop & 1)) & kept), small = (a + steps) - steps;
 		float r = a < normal ? small : large;
-
 		r = r > largest ? over : r;
 		r = a == INFINITY ? over : r;
 		r = a != a ? nan : r;
@@ -101,7 +95,6 @@ void minifloat_round_power(float *y, const float *x, int64_t n, char direction, 
 	for (int64_t i = 0; i < n; i++) {
 		float a = fabsf(x[i]), fraction;
 		int exponent;
-
 		if (isnan(a) || isinf(a)) {
 			y[i] = isnan(a) || !saturate ? NAN : 0x1p127f;
 			continue;

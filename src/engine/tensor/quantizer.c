@@ -30,7 +30,6 @@ enum dtype quantizer_dtype(const struct quantizer *q)
 struct key quantizer_key(const struct quantizer *q)
 {
 	struct key k = {0, 0};
-
 	if (!q || q->kind == QUANT_NONE)
 		return k;
 	k = key_add_int(k, q->kind);
@@ -91,7 +90,6 @@ int64_t qspan_code(const struct qspan *s, float x)
 {
 	const float huge = 4611686018427387904.0f; // 2^62: past every code, and the sum below stays in 64 bits
 	float t = round_with(s->rounding, s->inverse != 0.0f ? x * s->inverse : x / s->scale);
-
 	if (isnan(t))
 		t = 0.0f;
 	if (t >= huge)
@@ -149,7 +147,6 @@ static void span_codes(struct tensor *dst, const struct tensor *src, int64_t at,
 	qspan_codes_fn *loop = s->narrow ? table()->codes[dst->type] : NULL;
 	const float *x = (const float *)src->data + at;
 	void *y = (char *)dst->data + (size_t)at * dtype_size(dst->type);
-
 	if (loop)
 		loop(y, x, n, s);
 	else
@@ -162,7 +159,6 @@ static void span_values(struct tensor *dst, const struct tensor *src, int64_t at
 	qspan_values_fn *loop = s->narrow ? table()->values[src->type] : NULL;
 	const void *x = (const char *)src->data + (size_t)at * dtype_size(src->type);
 	float *y = (float *)dst->data + at;
-
 	if (loop)
 		loop(y, x, n, s);
 	else
@@ -188,7 +184,6 @@ struct qruns qruns_of(const struct tensor *t, const struct quantizer *q)
 {
 	struct qruns r = {.total = tensor_stored(t), .channels = 1};
 	int64_t inner = 1;
-
 	r.run = r.total;
 	if (q->n <= 1)
 		return r;
@@ -241,7 +236,6 @@ static void one_piece(void *arg, int64_t i, int thread)
 {
 	const struct spans *s = arg;
 	int64_t at = i * PIECE, end = at + PIECE < s->runs.total ? at + PIECE : s->runs.total;
-
 	(void)thread;
 	piece(s->dst, s->src, s->q, s->fn, &s->runs, at, end);
 }
@@ -249,7 +243,6 @@ static void one_piece(void *arg, int64_t i, int thread)
 static void each_span(struct tensor *dst, const struct tensor *src, const struct quantizer *q, span_fn *fn, int width)
 {
 	struct spans s = {dst, src, q, fn, qruns_of(src, q)};
-
 	parts_share((s.runs.total + PIECE - 1) / PIECE, width, one_piece, &s);
 }
 
@@ -257,7 +250,6 @@ static void each_span(struct tensor *dst, const struct tensor *src, const struct
 static void cast(struct tensor *dst, const struct tensor *src, enum quantizer_kind kind)
 {
 	int64_t n = tensor_stored(src);
-
 	if (kind == QUANT_FP16)
 		table()->cast_fp16(dst->data, src->data, n);
 	else if (kind == QUANT_BF16)

@@ -14,7 +14,6 @@ enum { BLOCK = 512 };
 static void scaled(float *y, const float *x, int n, const struct qspan *s)
 {
 	float lo = (float)(s->qmin - s->zero), hi = (float)(s->qmax - s->zero), scale = s->scale, inverse = s->inverse;
-
 	if (inverse != 0.0f)
 		SIMD_FOR(i, n) y[i] = qspan_clamped(x[i] * inverse, lo, hi);
 	else

@@ -26,7 +26,6 @@ INLINE void move_elements(const struct task *k, bool packs, int64_t start, size_
 		for (int c = 0; c < (packs ? TILE : k->channels); c++) {
 			uint8_t *blocked = k->blocked + (size_t)(p * k->block + c) * size;
 			uint8_t *plain = k->plain + (size_t)(c * k->plane + p) * size;
-
 			if (c < k->channels)
 				memcpy(packs ? blocked : plain, packs ? plain : blocked, size);
 			else
@@ -47,7 +46,6 @@ static void move_rest(const struct task *k, bool packs, int64_t start)
 static void move_tiles(const struct task *k, bool packs, transpose_fn *transpose)
 {
 	size_t row = (size_t)k->plane * k->size, pixel = (size_t)k->block * k->size;
-
 	if (packs)
 		transpose(k->blocked, pixel, TILE * pixel, k->plain, row, TILE * k->size, k->pixels / TILE);
 	else
@@ -59,17 +57,14 @@ static void move_few(const struct task *k, bool packs, transpose_fn *transpose)
 {
 	uint8_t buffer[TILE * RUN * 4] __attribute__((aligned(32))) = {0};
 	size_t row = RUN * k->size, pixel = (size_t)k->block * k->size;
-
 	for (int64_t p = 0; p < k->pixels / TILE * TILE; p += RUN) {
 		int64_t tiles = (k->pixels - p < RUN ? k->pixels - p : RUN) / TILE;
 		uint8_t *plain = k->plain + (size_t)p * k->size, *blocked = k->blocked + (size_t)p * pixel;
-
 		if (!packs)
 			transpose(buffer, row, TILE * k->size, blocked, pixel, TILE * pixel, tiles);
 		for (int c = 0; c < k->channels; c++) {
 			uint8_t *outside = plain + (size_t)(c * k->plane) * k->size,
 			        *inside = buffer + (size_t)c * row;
-
 			memcpy(packs ? inside : outside, packs ? outside : inside, (size_t)tiles * TILE * k->size);
 		}
 		if (packs)
@@ -80,7 +75,6 @@ static void move_few(const struct task *k, bool packs, transpose_fn *transpose)
 static void move_group(const struct task *k, bool packs)
 {
 	transpose_fn *transpose = transpose_find(k->size);
-
 	if (!transpose) {
 		move_rest(k, packs, 0);
 		return;
@@ -95,7 +89,6 @@ static void move_group(const struct task *k, bool packs)
 static int64_t pixels_of(const struct shape *s)
 {
 	int64_t n = 1;
-
 	for (int i = 2; i < s->rank; i++)
 		n *= s->dim[i];
 	return n;
@@ -105,7 +98,6 @@ static int64_t pixels_of(const struct shape *s)
 static void move_stretch(const struct task *whole, bool packs, int64_t first_pixel, int channels)
 {
 	struct task k = *whole;
-
 	k.pixels = k.plane - first_pixel < STRETCH ? k.plane - first_pixel : STRETCH;
 	k.plain += (size_t)first_pixel * k.size;
 	k.blocked += (size_t)(first_pixel * k.block) * k.size;
@@ -129,7 +121,6 @@ static void move_block(const struct tensor *plain, const struct tensor *blocked,
 	    .block = (int)block,
 	    .size = size,
 	};
-
 	for (int64_t first = 0; first < pixels; first += STRETCH)
 		move_stretch(&k, packs, first, (int)(c - b * block < block ? c - b * block : block));
 }
@@ -153,7 +144,6 @@ void tensor_reorder(struct tensor *dst, const struct tensor *src, int width)
 	enum { ALONE = 32 << 10 }; // bytes that are moved before another thread has begun
 	bool packs = dst->layout == LAYOUT_BLOCK;
 	struct move m = {.plain = packs ? src : dst, .blocked = packs ? dst : src, .packs = packs};
-
 	if (dst->layout == src->layout) {
 		memcpy(dst->data, src->data, tensor_bytes(src));
 		return;

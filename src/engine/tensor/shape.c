@@ -43,7 +43,6 @@ int64_t shape_count(const struct shape *s)
 {
 	int64_t n = 1;
 	bool empty = false;
-
 	if (s->rank < 0 || s->rank > SHAPE_MAX_RANK)
 		return -1;
 	for (int i = 0; i < s->rank; i++) {
@@ -67,7 +66,6 @@ bool shape_equal(const struct shape *a, const struct shape *b)
 struct shape shape_of(int rank, const int64_t *dim)
 {
 	struct shape s = {.rank = rank};
-
 	for (int i = 0; i < rank; i++)
 		s.dim[i] = dim[i];
 	return s;
@@ -76,7 +74,6 @@ struct shape shape_of(int rank, const int64_t *dim)
 const char *shape_text(const struct shape *s, char *out, size_t size)
 {
 	size_t at = 0;
-
 	if (s->rank < 0) {
 		snprintf(out, size, "[?]");
 		return out;

@@ -17,7 +17,6 @@ int64_t tensor_stored(const struct tensor *t)
 {
 	struct shape s = t->shape;
 	int64_t block = layout_block();
-
 	if (t->layout == LAYOUT_BLOCK)
 		s.dim[1] = (s.dim[1] + block - 1) / block * block;
 	return shape_count(&s);
@@ -26,14 +25,12 @@ int64_t tensor_stored(const struct tensor *t)
 size_t tensor_bytes(const struct tensor *t)
 {
 	int64_t n = tensor_stored(t);
-
 	return n < 0 ? 0 : (size_t)n * dtype_size(t->type);
 }
 
 enum status tensor_alloc(struct tensor *t, atomic_size_t *account, struct error *err)
 {
 	char text[128];
-
 	if (tensor_stored(t) < 0 || t->type == DT_NONE)
 		return error_set(err, STATUS_UNSUPPORTED, "a tensor of shape %s is too large or not known",
 		    shape_text(&t->shape, text, sizeof text));

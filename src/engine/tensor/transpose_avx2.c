@@ -28,7 +28,6 @@ static inline void tile1(uint8_t *out, size_t o, const uint8_t *in, size_t i)
 	        d = _mm_unpacklo_epi8(low8(in + 6 * i), low8(in + 7 * i));
 	__m128i ab_low = _mm_unpacklo_epi16(a, b), ab_high = _mm_unpackhi_epi16(a, b);
 	__m128i cd_low = _mm_unpacklo_epi16(c, d), cd_high = _mm_unpackhi_epi16(c, d);
-
 	store_halves(out, out + o, _mm_unpacklo_epi32(ab_low, cd_low));
 	store_halves(out + 2 * o, out + 3 * o, _mm_unpackhi_epi32(ab_low, cd_low));
 	store_halves(out + 4 * o, out + 5 * o, _mm_unpacklo_epi32(ab_high, cd_high));
@@ -38,7 +37,6 @@ static inline void tile1(uint8_t *out, size_t o, const uint8_t *in, size_t i)
 static inline void tile2(uint8_t *out, size_t o, const uint8_t *in, size_t i)
 {
 	__m128i r[8], s[8];
-
 	for (int k = 0; k < 8; k++)
 		r[k] = _mm_loadu_si128((const __m128i *)(in + (size_t)k * i));
 	for (int k = 0; k < 4; k++) {
@@ -60,7 +58,6 @@ static inline void tile2(uint8_t *out, size_t o, const uint8_t *in, size_t i)
 static inline void tile4(uint8_t *out, size_t o, const uint8_t *in, size_t i)
 {
 	__m256 r[8], s[8];
-
 	for (int k = 0; k < 4; k++) { // rows k and k + 4 side by side: each half of the registers is a 4 x 4 problem
 		const float *top = (const float *)(in + (size_t)k * i),
 		            *below = (const float *)(in + (size_t)(k + 4) * i);
@@ -75,7 +72,6 @@ static inline void tile4(uint8_t *out, size_t o, const uint8_t *in, size_t i)
 	}
 	for (int k = 0; k < 8; k++) {
 		__m256 a = s[k / 4 * 4 + k % 4 / 2], b = s[k / 4 * 4 + k % 4 / 2 + 2];
-
 		_mm256_storeu_ps((float *)(out + (size_t)k * o),
 		    k % 2 ? _mm256_shuffle_ps(a, b, 0xee) : _mm256_shuffle_ps(a, b, 0x44));
 	}
