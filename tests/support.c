@@ -14,6 +14,15 @@ static size_t kept_count;
 static char temp_dir[64];
 static pid_t temp_owner;
 
+void support_float_equal(float a, float b, float epsilon, const char *file, int line)
+{
+	if (a != b && !(isfinite(a) && isfinite(b))) {
+		print_error("%g is not %g\n", (double)a, (double)b);
+		_fail(file, line);
+	}
+	_assert_float_equal(a, b, epsilon, file, line);
+}
+
 static void release_kept(void)
 {
 	while (kept_count > 0)

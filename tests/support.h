@@ -10,6 +10,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+// cmocka's own takes NaN, and an infinity, for equal to anything.
+#undef assert_float_equal
+#define assert_float_equal(a, b, epsilon) support_float_equal((float)(a), (float)(b), (float)(epsilon), __FILE__, __LINE__)
+void support_float_equal(float a, float b, float epsilon, const char *file, int line);
+
 // The path of a file or directory below the data directory ($QTUI_DATA, else ../shared/data), or NULL when it is not
 // there; then the test calls skip(). The text stays until the program ends.
 const char *support_data(const char *relative);

@@ -68,3 +68,18 @@ void test_boxes__a_shift_counts_the_less_the_smaller_it_is(void **state)
 	assert_true(small > 0 && small < 0.03);
 	assert_true(large > 0.7 && large < 1);
 }
+
+// Images count by their boxes, one with many for little more than one with some: 1.6 counts 1.6 / 2.6, .09 counts .09 / 1.09.
+void test_boxes__images_count_by_what_is_in_them(void **state)
+{
+	(void)state;
+	const struct task_box small = {0, 0, 10, 10, .3f, 0};
+	struct boxes *full = boxes_of(two, 2), *again = boxes_of(two, 2), *some = boxes_of(&small, 1), *none = boxes_of(NULL, 0);
+	double full_weight = 1.6 / 2.6, some_weight = .09 / 1.09;
+	double v = boxes_apart((const struct boxes *[]){full, some}, (const struct boxes *[]){again, none}, 2);
+	assert_true(fabs(v - some_weight / (full_weight + some_weight)) < 1e-6);
+	boxes_free(&full);
+	boxes_free(&again);
+	boxes_free(&some);
+	boxes_free(&none);
+}

@@ -136,6 +136,38 @@ void test_coco__an_object_goes_before_the_crowd_that_covers_it(void **state)
 	near(out.figure[COCO_AP], .7, 1e-12);
 }
 
+// As far from both objects: the first found box takes the later one, and leaves the second, which has that one alone, without.
+void test_coco__of_equal_overlaps_the_last_wins(void **state)
+{
+	struct scene s = {0};
+	add_truth(&s, 0, 10, false);
+	add_truth(&s, 4, 10, false);
+	add_found(&s, 2, 10, .9); // .667 of each
+	add_found(&s, 4, 10, .8);
+	near(ap_of(&s), (4 * 51 + 6 * 51 / 2.) / 101 / 10, 1e-12);
+}
+
+// 19 of 20 columns are .95, which passes all ten.
+void test_coco__the_last_threshold_is_reached(void **state)
+{
+	struct scene s = {.n_truths = 1, .n_found = 1};
+	s.truth[0] = (struct coco_truth){.box = {0, 0, 20, 1}, .area = 20};
+	s.found[0] = (struct coco_found){.box = {0, 0, 19, 1}, .score = .9};
+	near(ap_of(&s), 1, 1e-12);
+}
+
+// 32 x 32 pixels are small and medium.
+void test_coco__sizes_meet_at_their_limits(void **state)
+{
+	struct scene s = {0};
+	add_truth(&s, 0, 32, false);
+	add_found(&s, 0, 32, .9);
+	struct coco_scores out = score_images(&s, 1, NULL);
+	near(out.figure[COCO_AP_SMALL], 1, 1e-12);
+	near(out.figure[COCO_AP_MEDIUM], 1, 1e-12);
+	assert_true(isnan(out.figure[COCO_AP_LARGE]));
+}
+
 void test_coco__sizes_are_judged_by_the_area_of_the_object(void **state)
 {
 	struct scene s = {0};

@@ -228,6 +228,12 @@ static void check_one(struct made *m, const char *decoder)
 	assert_true(fabsf(c->score - .9f) < 1e-3f);
 	assert_true(fabsf(c->x1 - 20) < .02f && fabsf(c->y1 - 30) < .02f && fabsf(c->x2 - 44) < .02f &&
 	            fabsf(c->y2 - 46) < .02f);
+	for (int above = 0; above < 2; above++) { // the limit just below its score, and just above
+		struct candidates near = {0};
+		decode_run(&near, m->d, &m->b, &m->h, (double)c->score * (above ? 1 + 1e-6 : 1 - 1e-6));
+		assert_int_equal(near.n, !above);
+		candidates_done(&near);
+	}
 	made_done(m);
 }
 

@@ -1,5 +1,7 @@
 // The memo of figures: what is composed of other tensors' figures is what measuring the whole tensor gives.
+#include <math.h>
 #include <stdlib.h>
+#include "qtui/analysis/study.h"
 #include "support.h"
 #include "../../src/analysis/measure/figures.h"
 
@@ -106,6 +108,54 @@ void test_figures__parts_together_are_the_whole(void **state)
 	hist_drop(&codes);
 	hist_drop(&other);
 	memo_free(&m);
+}
+
+// The mean over the samples: of PPQ's ratio, which a sample of zeros makes large and not infinite, and of the cosines that there are.
+void test_figures__means_over_samples(void **state)
+{
+	struct memo *m = memo_new(3);
+	struct figure *f = memo_figure(m, named("x"));
+	struct range_memo *r = memo_range(m, named("x"));
+	(void)state;
+	figure_set(f, 0, &(struct tensor_sums){.n = 2, .f2 = 4, .q2 = 4, .fq = 4});
+	figure_set(f, 2, &(struct tensor_sums){.n = 2, .q2 = 1, .e2 = 1});
+	range_set(r, 0, &(struct tensor_range){.n = 2, .min = -1, .max = 3, .nonfinite = 4});
+	range_set(r, 1, &(struct tensor_range){.min = INFINITY, .max = -INFINITY, .nonfinite = 6});
+	range_set(r, 2, &(struct tensor_range){.n = 1, .min = 4, .max = 4});
+	struct figures mean = figure_merge(f, 3);
+	assert_int_equal(mean.known, 2);
+	assert_float_equal(mean.nsr_mean, 1 / 1e-7 / 2, 1);
+	assert_float_equal(mean.cosine_mean, 1, 1e-12);
+	assert_float_equal(mean.pooled.nsr, 0.25, 1e-12);
+	struct tensor_range all = range_merge(r, 3);
+	assert_true(all.n == 3 && all.min == -1 && all.max == 4 && all.nonfinite == 10);
+	memo_free(&m);
+}
+
+// From the counts of the float tensor alone, each bin at its middle.
+void test_figures__what_a_scale_would_do(void **state)
+{
+	struct hist *h = calloc(1, sizeof *h);
+	const double width = 2.0 / STATS_BINS;
+	(void)state;
+	h->lo = -1;
+	h->hi = 1;
+	h->bin[STATS_BINS - 1] = 5;
+	double x = 1 - width / 2;
+	struct prediction p = hist_predict(h, x / 3, 0, -128, 127); // a code of its own: only its bin's width is left
+	assert_true(p.known && p.clipped == 0);
+	assert_float_equal(p.snr_db, 10 * log10(x * x / (width * width / 12)), 1e-9);
+	p = hist_predict(h, width / 4, 0, -32768, 32767); // finer than the bins
+	assert_float_equal(p.snr_db, 10 * log10(x * x / (width * width / 16 / 12)), 1e-9);
+	h->bin[0] = 3;
+	p = hist_predict(h, 1.0 / 127, 128, 0, 255); // nothing is clipped with a zero point in the middle
+	assert_true(p.known && p.clipped == 0);
+	p = hist_predict(h, 1.0 / 127, 0, 0, 255);
+	assert_float_equal(p.clipped, 3.0 / 8, 1e-12);
+	assert_float_equal(hist_share(h, -2, 0), 3.0 / 8, 1e-12);
+	assert_float_equal(hist_share(h, 0, 2), 5.0 / 8, 1e-12);
+	assert_float_equal(hist_share(h, -0.5, 0.5), 0, 0);
+	free(h);
 }
 
 // A network of so many Transposes: each asks the first, and not the one in front of it.

@@ -59,6 +59,19 @@ void test_nms__the_best_of_all_classes_are_kept_and_equals_stay_in_order(void **
 	candidates_done(&c);
 }
 
+// Of an image the best 30000 are looked at, however few of them stay.
+void test_nms__what_is_far_behind_is_not_looked_at(void **state)
+{
+	struct candidates c = {0};
+	(void)state;
+	for (int i = 0; i < 30000; i++)
+		add(&c, 0, .9f, 0);
+	add(&c, 50, .1f, 0);
+	nms_keep(&c, .5, 300);
+	assert_int_equal(c.n, 1);
+	candidates_done(&c);
+}
+
 void test_nms__nothing_in_nothing_out(void **state)
 {
 	struct candidates c = {0};

@@ -6,6 +6,7 @@
 #include "qtui/analysis/study.h"
 #include "qtui/analysis/task_look.h"
 #include "qtui/base/file.h"
+#include "qtui/base/json.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
 #include "qtui/engine/onnx.h"
@@ -100,6 +101,65 @@ static double figure(struct task *t, const char *name, enum task_variant v)
 			value = r->figure[i].value[v];
 	task_report_drop(&r);
 	return value;
+}
+
+// Categories are the model's classes by their names, in whatever order the labels number them.
+void test_task__categories_in_another_order(void **state)
+{
+	double ap[2];
+	(void)state;
+	for (int turned = 0; turned < 2; turned++) {
+		struct error err = {0};
+		struct bench b;
+		cJSON *j = NULL, *item;
+		must(json_read(&j, "examples/val.json", &err), &err);
+		cJSON_ArrayForEach(item, cJSON_GetObjectItem(j, "categories"))
+			if (turned)
+				cJSON_SetNumberValue(cJSON_GetObjectItem(item, "id"), 100 - cJSON_GetObjectItem(item, "id")->valuedouble);
+		cJSON_ArrayForEach(item, cJSON_GetObjectItem(j, "annotations"))
+			if (turned)
+				cJSON_SetNumberValue(cJSON_GetObjectItem(item, "category_id"), 100 - cJSON_GetObjectItem(item, "category_id")->valuedouble);
+		char *text = cJSON_PrintUnformatted(j);
+		const char *labels = support_temp_file("labels.json", text, strlen(text));
+		bench_open(&b, "examples/digits.onnx", "examples/val", NULL, &(struct task_options){.kind = -1, .labels = labels});
+		bench_run(&b, 0, 8);
+		ap[turned] = figure(b.t, "AP", TASK_FLOAT);
+		bench_close(&b);
+		cJSON_free(text);
+		cJSON_Delete(j);
+	}
+	assert_true(ap[0] > .3 && ap[1] == ap[0]);
+}
+
+// Boxes of images that are no squares come back out of the square that they were placed in.
+void test_task__boxes_of_images_that_were_padded(void **state)
+{
+	struct bench b;
+	const char *model = support_data("models/yolov8n.onnx"), *images = support_data("coco/images"), *labels = support_data("coco/instances.json");
+	(void)state;
+	if (!model || !images || !labels)
+		skip();
+	char *list = list_of(images, 12, "padded.txt");
+	bench_open(&b, model, list, NULL, &(struct task_options){.kind = -1, .labels = labels});
+	bench_run(&b, 0, 12);
+	assert_true(figure(b.t, "AP", TASK_FLOAT) > .7);
+	bench_close(&b);
+	free(list);
+}
+
+// Boxes must score more than is asked for.
+void test_task__boxes_below_the_score_do_not_count(void **state)
+{
+	double ap[2];
+	(void)state;
+	for (int strict = 0; strict < 2; strict++) {
+		struct bench b;
+		bench_open(&b, "examples/digits.onnx", "examples/val", NULL, &(struct task_options){.kind = -1, .score = strict ? .95 : 0});
+		bench_run(&b, 0, 8);
+		ap[strict] = figure(b.t, "AP50", TASK_FLOAT);
+		bench_close(&b);
+	}
+	assert_true(ap[0] > .5 && ap[1] < ap[0] / 2);
 }
 
 // The figure that examples/README.md gives for these 100 images.
@@ -404,10 +464,18 @@ void test_task__agreement_without_labels(void **state)
 	add_scores(&b, 1, f, other);
 	assert_true(fabs(figure(b.t, "cosine", TASK_QUANT) - (1 + .96) / 2) < 1e-12);
 	assert_true(figure(b.t, "same_top1", TASK_QUANT) == .5);
+	assert_true(fabs(figure(b.t, "snr_db", TASK_QUANT) - 10 * log10(50 / 27.)) < 1e-9);
+	struct task_interval interval;
+	assert_true(task_interval(b.t, float_net(b.t), quantized(b.t), 50, 1, &interval)); // from the float network's 1
+	assert_true(fabs(interval.difference - ((1 + .96) / 2 - 1)) < 1e-12);
 	assert_true(isnan(figure(b.t, "cosine", TASK_FLOAT)));
 	struct task_report *r = task_report(b.t, float_net(b.t), quantized(b.t), 0);
 	assert_int_equal(r->sample[0].sample, 1);
 	task_report_drop(&r);
+	static const float far[10] = {INFINITY, 3, 4}, nothing[10] = {0}; // infinities in both say nothing, and zeros agree with zeros
+	add_scores(&b, 2, far, far);
+	add_scores(&b, 3, nothing, nothing);
+	assert_true(fabs(figure(b.t, "cosine", TASK_QUANT) - (1 + .96 + 1 + 1) / 4) < 1e-12);
 	bench_close(&b);
 }
 
