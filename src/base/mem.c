@@ -13,8 +13,8 @@
 
 // Above this size a request is compared with what the system has: Linux grants more than there is, and kills later.
 #define BIG ((size_t)64 << 20)
-// Under a limit on address space a request above the first leaves the second to those that nobody can refuse: small ones, and oneDNN's
-// for the code that it writes, without which it faults.
+// Under a limit on address space a request above SMALL is refused unless RESERVE stays free: for small allocations, which
+// cannot be refused, and for the code that oneDNN writes, without which it faults.
 #define SMALL ((size_t)64 << 10)
 #define RESERVE ((size_t)16 << 20)
 
@@ -95,7 +95,7 @@ static bool has_room(size_t size)
 	return left > RESERVE && size < left - RESERVE;
 }
 
-// Pages that are kept for later are given back before anything is refused.
+// Blocks that are kept for later use are given back before a request is refused.
 bool mem_may_take(size_t size)
 {
 	if (atomic_load(&fail_countdown) > 0 && atomic_fetch_sub(&fail_countdown, 1) == 1)

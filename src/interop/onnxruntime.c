@@ -1,7 +1,7 @@
 // ONNX Runtime: arguments of quantize_static. Names of types are members of onnxruntime.quantization.QuantType.
 #include "overrides.h"
 
-// Its Entropy is none for KL: quantize_static lets it have as many bins as levels, and then it keeps the whole range.
+// CALIB_KL has no name here: quantize_static gives its Entropy calibrator as many bins as levels, so that it clips nothing.
 static const char *const method_name[CALIB_COUNT] = {[CALIB_MINMAX] = "MinMax", [CALIB_PERCENTILE] = "Percentile"};
 
 enum status onnxruntime(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err)

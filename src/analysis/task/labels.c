@@ -281,7 +281,7 @@ static int id_after_class(int class)
 	return class + 1;
 }
 
-// The way from class to id that serves when neither names nor numbers of classes agree.
+// How a class of the model becomes a category id where neither names nor the number of classes agree with the labels.
 static int (*id_rule(const struct labels *l, int n, const char **how))(int)
 {
 	int last = l->n_classes ? l->id[l->n_classes - 1] : 0;
@@ -293,7 +293,7 @@ static int (*id_rule(const struct labels *l, int n, const char **how))(int)
 	return coco ? coco_id : id_after_class;
 }
 
-// Detectors that say nothing of their classes know COCO's when the labels are a part of these.
+// A detector that does not name its classes is taken for one of COCO's 80 where the labels look like some of these.
 static int likely_count(const struct labels *l, const struct names *names)
 {
 	bool gaps = l->n_classes && l->id[l->n_classes - 1] > l->n_classes;

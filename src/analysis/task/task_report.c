@@ -53,7 +53,8 @@ static void add_samples(const struct task *t, const struct frozen f[TASK_VARIANT
 	free(sample);
 }
 
-// `rest`: behind the note of a task that has not found out by itself yet how outputs are read.
+// Note and data set as this task has them. `rest`: end of a note of a session, used while this task does not know itself how
+// outputs are read.
 static void own_places(struct task *t, struct task_report *r, const char *rest)
 {
 	char note[1024];

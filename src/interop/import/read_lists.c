@@ -78,7 +78,7 @@ static void read_method(struct wishes *w, const char *name)
 	static const struct {
 		const char *name;
 		enum calib_method method;
-	} known[] = {{"MinMax", CALIB_MINMAX}, {"Percentile", CALIB_PERCENTILE}, {"Entropy", CALIB_MINMAX}, // 128 bins for 128 levels
+	} known[] = {{"MinMax", CALIB_MINMAX}, {"Percentile", CALIB_PERCENTILE}, {"Entropy", CALIB_MINMAX}, // clips nothing
 	    {"NonOverflow", CALIB_MINMAX}, {"MinMSE", CALIB_MSE}};
 	const char *dot = strrchr(name, '.');
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)

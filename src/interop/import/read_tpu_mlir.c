@@ -36,7 +36,7 @@ static bool next_row(struct row *r, char **text, const char **tail)
 
 static const struct word modes[] = {{"INT8", PREC_INT8}, {"F32", PREC_FLOAT}, {"F16", PREC_FLOAT}, {"BF16", PREC_FLOAT}};
 
-// "W4INT8", "F8E4M3": capitals, of which the last line of a list of names has none by chance.
+// "W4INT8", "F8E4M3": capitals and digits only, which no name of a tensor in such a list is by chance.
 static bool is_mode(const char *word)
 {
 	return word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")] == '\0' && strpbrk(word, "0123456789") && !strchr("0123456789", word[0]);

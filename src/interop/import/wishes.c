@@ -127,7 +127,7 @@ bool wish_name(struct wishes *w, const char *name, enum precision p)
 	else if (w->n_notes < NOTES_MOST)
 		wish_note(w, "%s", (graph_no_node(w->g, name, &why), why.text));
 	else
-		w->n_notes++; // what is nearest to a name takes time
+		w->n_notes++; // only counted: finding the nearest name for the note would take time
 	return node >= 0;
 }
 

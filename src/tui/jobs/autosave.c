@@ -37,8 +37,8 @@ static char *numbered(const char *first, int i)
 	return str_detach(&path);
 }
 
-// The lock of a session's file, which ends with its run however that ends; -1 where another has it. The lock's own file stays: its name
-// is what runs meet at.
+// Locks a session's file for this run; -1: another run has it. The system releases the lock when the run ends, even in a
+// crash. The lock has a file of its own, which is never removed: two runs could else hold locks on two files of that name.
 static int lock_of(const char *path)
 {
 	struct str name = {0};
@@ -73,7 +73,7 @@ static void take_path(struct ui *ui, const char *first)
 	}
 }
 
-// What a run that has ended has left under another number is this run's, if it has nothing of its own.
+// Where there is no file under this run's number, it takes over the first one that an ended run left under another.
 static void adopt(const struct ui *ui, const char *first)
 {
 	for (int i = 1; i <= AT_ONCE && !file_exists(ui->autosave_path); i++) {
@@ -102,7 +102,7 @@ static char *refuge(const struct ui *ui, const char *first, int place, int i)
 }
 enum { REFUGES = 2 };
 
-// Anybody may put files where temporary ones go.
+// A file in the directory for temporary files may be anybody's.
 static bool is_mine(const char *path)
 {
 	struct stat st;
@@ -143,7 +143,7 @@ static void offer(struct ui *ui, const char *first)
 	free(path);
 }
 
-// What a crash would say: then nothing can be asked or written any more.
+// Prepares what a crash would say of the edits: the handler can neither ask nor format.
 static void warn_of_crash(const struct ui *ui)
 {
 	struct str message = {0};
@@ -185,7 +185,7 @@ static void keep_offered(struct ui *ui)
 	str_done(&kept);
 }
 
-// An error stays until a key is pressed, the top line says it as long as it is so.
+// A failure is shown as an error until a key is pressed, and in the top line as long as it lasts.
 static void tell_news(struct ui *ui)
 {
 	struct error err, why;
@@ -231,13 +231,13 @@ bool autosave_may_quit(struct ui *ui)
 	if (!session_writer_lost(ui->autosave))
 		return true;
 	ui->quit_warned = true;
-	tell_news(ui); // here: it would take the place of the warning
+	tell_news(ui); // now: later its message would replace the warning below
 	error_set(&err, STATUS_REFUSED, "edits would be lost, since %s cannot be written: :write FILE, or quit again", ui->autosave_path);
 	ui_fail(ui, &err);
 	return false;
 }
 
-// Nobody can be asked any more where edits shall go that cannot be autosaved. False: nowhere.
+// The run is being killed and its edits cannot be autosaved: they go to the first refuge that takes them. False: none did.
 static bool take_refuge(struct ui *ui)
 {
 	char *first = session_autosave_path(ui->snap->g->path);
@@ -254,7 +254,7 @@ static bool take_refuge(struct ui *ui)
 	return kept;
 }
 
-// What was taken from a refuge and is kept again elsewhere by now is not offered twice.
+// Removes the refuge that the edits came from once they are saved elsewhere: the next run would offer them again.
 static void leave_refuge(const struct ui *ui)
 {
 	if (ui->offered && ui->opened && !strcmp(ui->opened->path, ui->offered) && !str_has_prefix(ui->offered, ui->autosave_path))

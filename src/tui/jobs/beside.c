@@ -47,7 +47,7 @@ void beside_news(struct ui *ui)
 		struct background *job = ui->beside[k].job;
 		if (!job)
 			continue;
-		bool over = !background_running(job); // before its last news are taken
+		bool over = !background_running(job); // asked first, so that its last news are taken below
 		if (kinds[k].news)
 			kinds[k].news(ui);
 		if (!over)

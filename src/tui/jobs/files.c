@@ -84,7 +84,7 @@ static enum status written(struct ui *ui, struct error *err)
 	ui->session_path = f->name[0];
 	f->name[0] = NULL;
 	ui->session_stamp = file_stamp(ui->session_path);
-	ui->unsaved = ui->edits != f->edits; // what came while it was written is not in it
+	ui->unsaved = ui->edits != f->edits; // edits made while the file was written are not in it
 	ui->quit_warned = false;
 	ui_note(ui, "session written to %s", ui->session_path);
 	return STATUS_OK;
@@ -97,7 +97,7 @@ static enum status opened(struct ui *ui, struct error *err)
 	if (session_apply(s, ui->study, err))
 		return err->status;
 	f->read[0] = NULL;
-	session_free(&ui->opened); // its unknown members give way to those of the new one
+	session_free(&ui->opened); // the members that this program does not know are now those of the new one
 	ui->session = ui->opened = s;
 	repair_take_kept(ui);
 	if (!f->offered) {
@@ -111,7 +111,7 @@ static enum status opened(struct ui *ui, struct error *err)
 	return STATUS_OK;
 }
 
-// A file's side takes the run that it ended with.
+// The side of a comparison; of a session's file, its last run.
 static enum status find_side(struct diff_side *out, struct ui *ui, int i, struct error *err)
 {
 	const struct ui_file *f = &ui->file;
@@ -232,7 +232,7 @@ static char *session_default(const struct ui *ui)
 	return str_detach(&s);
 }
 
-// Without a name nobody has said that the work of another run, of yesterday's or of one beside this, may go.
+// :write without a name may not replace what another run wrote there, yesterday or beside this one.
 static enum status spare_another_run(const struct ui *ui, const char *path, struct error *err)
 {
 	if (file_has_stamp(path, &ui->session_stamp))
@@ -266,7 +266,8 @@ enum status command_open(struct ui *ui, char *args, struct error *err)
 	return begin(ui, err);
 }
 
-// What is neither a variant nor a run may be a session's file; what is written as one is, were it only to say that it is not there.
+// What names neither a variant nor a run is a session's file if there is one, or if it is written like one: then the error
+// is that the file is missing.
 static bool is_session(const struct ui *ui, const char *name)
 {
 	struct run_record known;

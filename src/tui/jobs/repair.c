@@ -138,7 +138,7 @@ void repair_take_kept(struct ui *ui)
 	frontier_drop(&old);
 }
 
-// A ranking looks at no states: those of the repair before it stay.
+// :blame alone tries no states: then the list of the repair before it stays.
 static void take_frontier(struct ui *ui)
 {
 	struct frontier *f = repair_job_frontier(ui->repair.job);

@@ -9,7 +9,8 @@
 #include "qtui/tui/format.h"
 #include "qtui/tui/grade.h"
 
-// How many nodes the last edit has made better and worse; "nothing" is said loudly, since an edit without effect is a find.
+// How many nodes the last edit has made better and worse. That none changed is said too: an edit without effect is worth
+// knowing.
 static void describe_change(struct str *out, const struct snapshot *s, bool outputs)
 {
 	int better = 0, worse = 0;

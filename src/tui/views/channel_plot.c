@@ -28,7 +28,7 @@ int channel_plot_zoom(int channels, int zoom)
 	return zoom > 0 ? zoom : 0;
 }
 
-// It moves by halves, so that it stands still while the cursor does not leave its middle.
+// The window moves by half its width, and stands still as long as the cursor is in its middle half.
 static struct window window_of(const struct channel_list *l, int channel, int dots)
 {
 	struct window w = {.n = l->zoom ? span_of(l->n, l->zoom) : l->n};
@@ -152,7 +152,7 @@ static void draw_badness(struct canvas *c, struct rect r, const struct channels 
 	plot_spans(c, r, from, to, ROLE_HIST_QUANT);
 }
 
-// Where nothing stands yet.
+// Drawn only where the cells are still blank, with one beside it.
 static void draw_number(struct canvas *c, int x, int y, int number, bool right)
 {
 	char text[16];

@@ -89,7 +89,7 @@ static double value_used(const struct snapshot *s, int node)
 	return site && site->used_levels >= 0 ? 100 * site->used_levels : NAN;
 }
 
-// The chief part of what a row stands for; NULL: not known.
+// Of the parts that a row stands for the one that does most; NULL: not known.
 static const struct blame *blame_of(const struct snapshot *s, int node)
 {
 	int i = s->blames && node < s->blames->n_nodes ? s->blames->of_node[node] : -1;

@@ -20,7 +20,7 @@ static bool has_sentence(const struct ui *ui)
 	return ui->h >= ROOMY;
 }
 
-// Lines that what was bought takes, where there is room to break it.
+// Lines of the sentence that says what was bought: two on screens too narrow for it.
 static int summary_lines(const struct ui *ui)
 {
 	return has_sentence(ui) && ui->w < BROAD ? 2 : 1;

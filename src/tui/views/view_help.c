@@ -96,7 +96,7 @@ int help_line(const struct ui *ui, int entry)
 	return find_line(&l, ui, -1, entry);
 }
 
-// A search finds what is broken over lines, too, where it begins.
+// A search looks at whole rows of the help: it finds text that is broken over lines at the first of these.
 void view_help_text(char *out, size_t size, const struct ui *ui, int row)
 {
 	struct piece l;
