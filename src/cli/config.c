@@ -108,15 +108,19 @@ static const char *keep(struct config *c, char *heap)
 }
 
 // As given, from the working directory; else from the directory of the configuration.
-static const char *keep_path(struct config *c, const char *path)
+static enum status find_path(struct config *c, const char **out, const char *member, const char *path, struct error *err)
 {
-	char *dir = file_dir(c->path), *beside = file_join(dir, path);
-	bool there = file_exists(path) || path[0] == '/' || !file_exists(beside);
+	if (path[0] == '/' || file_exists(path)) {
+		*out = keep(c, xstrdup(path));
+		return STATUS_OK;
+	}
+	char *dir = file_dir(c->path);
+	const char *beside = keep(c, file_join(dir, path));
 	free(dir);
-	if (!there)
-		return keep(c, beside);
-	free(beside);
-	return keep(c, xstrdup(path));
+	*out = beside;
+	return file_exists(beside) ? STATUS_OK
+	                           : error_set(err, STATUS_NOTFOUND, "%s: %s %s is neither here nor beside the file: start qtui where xquant is "
+	                                 "started, or give MODEL CALIB", c->path, member, path);
 }
 
 // STATUS_FORMAT with the file's name and `what`, unless it is right.
@@ -173,11 +177,11 @@ static enum status read_inputs(struct config *c, struct options *o, unsigned ver
 		log_warn("%s: %d inputs with a list each: give CALIB as NPZ files or as one subdirectory an input", c->path, cJSON_GetArraySize(list));
 		return STATUS_OK;
 	}
-	if (verb == VERB_EVAL)
-		o->calib = o->calib ? o->calib : keep_path(c, data);
-	else if (o->positional.n == 1)
-		list_add(&o->positional, keep_path(c, data));
-	return STATUS_OK;
+	if (verb == VERB_EVAL && !o->calib)
+		return find_path(c, &o->calib, "data_list_path", data, err);
+	if (verb != VERB_EVAL && o->positional.n == 1 && (s = find_path(c, &data, "data_list_path", data, err)) == STATUS_OK)
+		list_add(&o->positional, data);
+	return s;
 }
 
 static enum status read_calibration(struct config *c, struct options *o, struct error *err)
@@ -269,8 +273,11 @@ enum status config_read(struct options *o, unsigned verb, struct error *err)
 	if (s != STATUS_OK)
 		return s;
 	const char *model = json_text(config_section(c, "model_parameters"), "onnx_model", NULL);
-	if (model && o->positional.n == 0)
-		list_add(&o->positional, keep_path(c, model));
+	if (model && o->positional.n == 0) {
+		if ((s = find_path(c, &model, "onnx_model", model, err)) != STATUS_OK)
+			return s;
+		list_add(&o->positional, model);
+	}
 	if (!o->target)
 		o->target = "xquant";
 	if ((s = read_inputs(c, o, verb, err)) != STATUS_OK || (s = read_calibration(c, o, err)) != STATUS_OK)

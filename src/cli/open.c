@@ -155,9 +155,12 @@ static enum status check_target(const char *name, struct error *err)
 	return s;
 }
 
-// The session is opened as it was left, so that target and calibrator given beside it become steps of its history.
-static void leave_to_session(struct options *o)
+// The session is opened as it was left, so that target and calibrator given beside it become steps of its history. One that names no
+// target, as a script may write it, was left nowhere: its edits are meant for the target that is given.
+static void leave_to_session(struct options *o, const struct session *se)
 {
+	if (!se->target)
+		return;
 	o->study.target = NULL;
 	o->study.method = -1;
 }
@@ -193,7 +196,7 @@ static enum status read_session(struct session **se, struct options *o, struct e
 	enum status s = session_read(se, o->session, err);
 	if (s != STATUS_OK)
 		return s;
-	leave_to_session(o);
+	leave_to_session(o, *se);
 	return take_places(*se, o, err);
 }
 

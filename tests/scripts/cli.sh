@@ -193,6 +193,9 @@ same options_are_saved_with_it "$dir/5.json" "$dir/7.json"
 awk '/"results":/ {exit} {print} END {print "\"end\": 0}"}' "$dir/s.json" >"$dir/bare.json"
 "$qtui" analyze $model --session "$dir/bare.json" -q --json "$dir/8.json"
 same a_session_without_figures "$dir/5.json" "$dir/8.json"
+echo '{"qtui_session": 1, "edits": [{"node": "/model.0/conv/Conv", "scale": 0.3}]}' >"$dir/edits.json"
+expect edits_alone_are_for_the_default_target 1 "only powers of two" analyze $model $calib --session "$dir/edits.json" --samples 1 -q
+expect edits_alone_are_for_the_target_given 0 "" analyze $model $calib --session "$dir/edits.json" --target onnxruntime --samples 1 -q
 
 # ---- an xquant configuration, in the old spelling
 cat >"$dir/xquant.json" <<-END
@@ -221,6 +224,8 @@ expect config_without_steps 1 "wrong.json: calibration_step is out of range" ana
 sed 's|"calibration_step": 3|"calibration_type": "KL"|' "$dir/xquant.json" >"$dir/wrong.json"
 expect config_unknown_calibrator 1 "wrong.json: calibration_type KL: default, minmax" analyze --config "$dir/wrong.json" -q
 sed 's|"images"|"nosuch"|' "$dir/xquant.json" >"$dir/nosuch.json"
+echo '{"model_parameters": {"onnx_model": "elsewhere/m.onnx"}}' >"$dir/lost.json"
+expect config_started_elsewhere 1 "onnx_model elsewhere/m.onnx is neither here nor beside the file" analyze --config "$dir/lost.json" -q
 expect config_unknown_tensor 1 "no tensor nosuch" analyze --config "$dir/nosuch.json" -q
 
 # ---- inputs and outputs of the network: an image as the study prepares it is not at hand, so zeros in NPY
