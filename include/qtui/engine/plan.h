@@ -102,7 +102,8 @@ static inline struct slot *plan_out(const struct plan *p, int node, int i) { ret
 // The quantizer that acts on this slot's data when the plan runs; NULL when the slot itself quantizes nothing.
 const struct quantizer *slot_quantizer(const struct slot *s);
 
-// Weight quantizers are functions of (content, settings): the cache keeps them between plans. Thread-safe not needed.
+// The quantizer of a weight depends only on the weight's content and the settings: the cache keeps such quantizers from one plan to the
+// next. One thread at a time may use it.
 struct plan_cache;
 struct plan_cache *plan_cache_new(void);
 void plan_cache_free(struct plan_cache **c);
@@ -114,21 +115,25 @@ MUST_CHECK enum status plan_finish(struct plan *p, const float *scale, const int
 void plan_free(struct plan **p);
 // The quantizer of a constant input while observers watch (its own, before alignment); NULL: it is used as it is. From plan_new on.
 const struct quantizer *plan_calibration_quantizer(const struct plan *p, int slot);
-// So many elements of a Div's constant divisor would round to 0, and the target divide by it: the plan leaves such a divisor in float.
+// How many elements of the constant divisor of a Div would round to 0, so that the target would divide by 0. Where there are any, the plan
+// leaves the divisor in float.
 int64_t plan_lost_divisors(const struct plan *p, int node);
-// What stands for the constant at a slot while the plan quantizes: the tuned one, where it fits the grid, or the graph's own; and its key.
+// The constant at a slot as it is quantized, and its key: the tuned one where there is one for the grid that this plan uses, else the
+// graph's own.
 const struct tensor *plan_constant(const struct plan *p, int slot);
 struct key plan_content(const struct plan *p, int slot);
-// The plan without edits, constants and observations: what may be edited is asked of it. It reads g and t while it lives.
+// A plan without edits, constants and observations, which answers what may be edited (plan_check_edit). It reads g and t while it lives.
 struct plan *plan_bare(const struct graph *g, const struct target *t);
-// A would-be edit: STATUS_OK, or STATUS_REFUSED with the reason and, for a scale where powers of two are demanded, the nearest. An edit that
-// changes no width takes no time; any other takes a plan.
+// Would the target take this edit? STATUS_OK, or STATUS_REFUSED with the reason; where the target wants powers of two, the reason names the
+// one nearest to `scale`. The answer is immediate for an edit that changes no width; for any other a plan is built.
 MUST_CHECK enum status plan_check_edit(const struct plan *bare, int node, enum precision want, double scale, struct error *err);
-// The same of many nodes, each by itself: refused[i] tells of nodes[i]. Returns how many are refused; `err` has the last one's reason.
+// The same question for many nodes, each by itself: refused[i] is the answer for nodes[i]. Returns how many are refused; `err` has the
+// reason of the last of them.
 int plan_check_edits(const struct plan *bare, const int *nodes, int n, enum precision want, bool *refused, struct error *err);
-// The nodes that must widen together so that `node` at 16 bit has effect (producer, fused activation, what is read on its scale ...). `readers`:
-// and those behind it, without which its tensor is read at 8 bit as before: where the tensor is what loses, not the node's weights. Writes ids to
-// out[max] in order, returns their number; *conversions: how many requantizations the region adds at its border.
+// The nodes that must go to 16 bit together so that `node` at 16 bit has an effect: its producer, a fused activation, nodes that share its
+// scale. With `readers` also the nodes that read its tensor, which otherwise go on reading it at 8 bit; this matters where the tensor loses
+// precision, not the node's weights. Writes ids in order to out[max] and returns their number; *conversions becomes the number of
+// requantizations that the region adds at its border.
 int plan_widen_region(const struct plan *p, int node, bool readers, int *out, int max, int *conversions);
 
 // Observers: one per plan->observe[] entry. Phase 0, then phase 1 when observer_phases says 2; every sample is fed once a phase.
@@ -139,14 +144,15 @@ struct observer;
 struct observer *observer_new(const struct plan *p, int observe, int samples);
 void observer_free(struct observer **o);
 int observer_phases(const struct observer *o);
-// For a first look at a sample: of large tensors phase 1 takes an eighth of the elements, 512 of every 4096. Ranges stay exact.
+// For provisional figures: of large tensors phase 1 reads an eighth of the elements, 512 of every 4096. Ranges stay exact.
 void observer_thin(struct observer *o);
 void observer_feed(struct observer *o, int phase, int sample, const struct tensor *x); // float32, any layout
-// What a phase gathers: equal keys on the same tensor and samples gather the same, so that another observer, finished, can be adopted in
-// place of feeding. False: it is not kept.
+// The key of what a phase gathers: with equal keys, the same tensor and the same samples, two observers gather the same, so that a finished
+// one can be adopted (observer_adopt) and this one need not be fed. False: what this phase gathers cannot be adopted.
 bool observer_gathers(const struct observer *o, int phase, struct key *k);
 void observer_adopt(struct observer *o, int phase, const struct observer *from);
-// Is all that phase 0 gathers a range? Then that of a tensor made of others' elements is theirs together: observer_join takes in that of one.
+// Does phase 0 gather nothing but a range? Then a tensor that is made of the elements of others (Concat, Reshape) need not be read: its range
+// is theirs together, and observer_join takes in the range of one of them.
 bool observer_joins(const struct observer *o);
 void observer_join(struct observer *o, const struct observer *part);
 // STATUS_FORMAT when the tensor has no finite values or the like.

@@ -29,12 +29,13 @@ const struct quantizer *rep_quantizer(struct rep *r); // NULL when not coded
 struct rep rep_share(const struct rep *r);
 struct rep rep_move(struct rep *r); // leaves *r empty
 void rep_drop(struct rep *r);
-// As floats; through a quantizer (codes where they fit in 16 bit per tensor, else rounded floats). *out has its own count.
+// rep_to_float: as floats. rep_apply: rounded by a quantizer, as codes where it has one scale and at most 16 bits, else as floats. *out has
+// its own count.
 MUST_CHECK enum status rep_to_float(struct rep *out, struct rep *r, int width, struct error *err);
 MUST_CHECK enum status rep_apply(struct rep *out, struct rep *r, const struct quantizer *q, int width, struct error *err);
-// In the layout of another tensor.
+// In the layout `l`; rep_to_float_layout: as floats too.
 MUST_CHECK enum status rep_to_layout(struct rep *out, struct rep *r, enum layout l, int width, struct error *err);
-MUST_CHECK enum status rep_to_float_layout(struct rep *out, struct rep *r, enum layout l, int width, struct error *err); // both
+MUST_CHECK enum status rep_to_float_layout(struct rep *out, struct rep *r, enum layout l, int width, struct error *err);
 
 struct engine_options {
 	enum kernel_backend backend;
@@ -53,16 +54,17 @@ struct sighting {
 };
 // What a pass adds to the store.
 enum pass_keep {
-	KEEP_FOR_EDITS, // what is dear: an edit has the rest computed anew
-	KEEP_FOR_PASS,  // what is less dear too: the next pass reads the same tensors
-	KEEP_SAMPLES,   // the inputs: the next pass reads other tensors of the same samples, and no edit follows
+	KEEP_FOR_EDITS, // results that are dear to compute: after an edit only the cheap ones are computed again
+	KEEP_FOR_PASS,  // results that are less dear as well, since the next pass reads the same tensors
+	KEEP_SAMPLES,   // the network's inputs: the next pass reads other tensors of the same samples, and no edit follows
 	KEEP_NOTHING,
 };
 struct pass {
 	const struct plan *plan;         // NULL when only SIM_FLOAT is wanted
 	const bool *want[SIM_COUNT];     // [n_values] values to show; NULL: none
-	// [n_values] those that are shown as round 1 of the sightings, after all samples of them, and of what they are computed from, have been
-	// shown as round 0 where that was wanted. Rounds of other values come before or after as it suits the store. NULL: one round.
+	// [n_values] values that are shown a second time (round 1), for a visitor that must read twice. Round 1 of a value comes after round 0, on
+	// all samples, of this value and of those that it is computed from, as far as they are wanted. Between other values the order of rounds
+	// is open. NULL: one round only.
 	const bool *second[SIM_COUNT];
 	int first, last;                 // samples first..last-1
 	const int *sample;               // not NULL: these are positions in this list of samples
@@ -76,7 +78,7 @@ struct pass {
 	atomic_long *busy_ns;            // [SIM_COUNT] worker time per simulation; may be NULL
 };
 MUST_CHECK enum status engine_pass(struct engine *e, const struct pass *p, struct error *err);
-// Steps that a pass without memo would run per sample, in all rounds: the scale for `done`.
+// How many steps the pass would run for each sample, in all rounds, if nothing were in the store: what `done` counts towards, per sample.
 long engine_pass_steps(struct engine *e, const struct pass *p);
 
 // Keys of all values under a simulation of a plan, samples left out: out[n_values]. SIM_ALONE: of the node's output.
@@ -98,7 +100,7 @@ MUST_CHECK enum status engine_infer(struct engine *e, const struct plan *plan, c
 
 struct jobs *engine_jobs(struct engine *e); // the workers, for other work on the same graph while no pass runs
 void engine_yield(struct engine *e); // see jobs_yield
-// Forgets stored tensors of keys that no longer matter when `bytes` is to be met.
+// Drops stored tensors, those of the least worth first, until the store has at most `bytes`; what a running pass holds stays.
 void engine_trim(struct engine *e, size_t bytes);
 
 #endif

@@ -8,7 +8,7 @@
 #include "qtui/base/thread.h"
 #include "qtui/engine/run.h"
 
-// The step is a layer normalisation of the main node's input.
+// Where `on` is set the step as a whole is a layer normalisation of the main node's input.
 struct step_norm {
 	bool on;
 	float epsilon;
@@ -21,27 +21,29 @@ struct step {
 	struct epilogue epi;
 	int residual;      // value added by the epilogue, -1
 	int bias;          // constant that a MatMul adds to every row before the epilogue, -1
-	bool scaled;       // behind the epilogue, each rounded by itself: times gain, plus shift
+	bool scaled;       // the result behind the epilogue becomes y * gain + shift, product and sum each rounded to float
 	float gain, shift;
 	struct step_norm norm;
 	bool swish;        // Sigmoid + Mul as one unary step on the Sigmoid's input
 	int64_t cost;      // rough work, for choosing what to keep
-	double behind;     // what is computed from it costs, along the dearest way; of the dearest way through the network: 0..1
+	double behind;     // cost of the dearest chain of steps that begins behind this one, as a share of the network's dearest chain: 0..1
 };
 struct steps {
 	struct step *step;
 	int n;
 	int *of_value;     // [n_values] step that computes it, -1
 };
-// Fuses what the plan groups. Without a plan: everything that has a fused kernel and whose inner value is not in `keep`. `ordered`: sums
-// keep the order that the file was made for.
+// Cuts the network into steps. Without `free_fusion` they are the groups of the plan; with it, everything that has a fused kernel is fused.
+// No value that is wanted (keep[value]) disappears inside a step. `ordered`: no fusion that changes the order of sums, since in a file that
+// is quantized already the last bit of a sum may decide a code.
 void steps_build(struct steps *out, const struct graph *g, const struct plan *plan, const bool *keep, bool free_fusion, bool ordered);
 void steps_done(struct steps *s);
-// The constant beside v at the node if it has one value for each place of v's last axis; else NULL.
+// The constant that node n combines with value v, where it has one element for each place along v's last axis; else NULL.
 const struct tensor *step_row(const struct graph *g, const struct node *n, int v);
-// Makes the step of a mean a whole layer normalisation where one is written out around it; its nodes are taken.
+// Where a layer normalisation is written out in single nodes, beginning with the mean of this step: makes the step all of it and sets
+// taken[node] for its nodes.
 bool step_norm_find(const struct graph *g, const bool *keep, struct step *s, bool *taken);
-// Makes Gelu the activation of the step where one is written out behind it.
+// Where a Gelu is written out in single nodes behind this step: makes it the step's activation and sets taken[node] for its nodes.
 bool step_gelu_find(const struct graph *g, const bool *keep, struct step *s, bool *taken);
 bool step_act(const struct graph *g, const struct node *n, struct act *a); // the activation that a node is, if any
 // Values that the step reads, constants left out: -1.
@@ -50,8 +52,9 @@ int step_in(const struct graph *g, const struct step *s, int i);
 int step_n_out(const struct graph *g, const struct step *s);
 int step_out(const struct graph *g, const struct step *s, int i); // value id
 
-// The store of computed tensors. Thread-safe. Keeps what is dear to recompute per byte, and nothing below `least_worth`; and holds what it
-// is told to.
+// The store of computed tensors. Thread-safe. A tensor's worth is the work that it takes to compute it again, per byte. The store keeps
+// tensors of at least `least_worth` within its budget, those of the greatest worth first. Beside them it holds tensors, whatever they are
+// worth, for as long as a pass has asked it to (store_put, `until`).
 struct store;
 struct store *store_new(size_t budget, double least_worth);
 void store_free(struct store **s);
@@ -65,8 +68,9 @@ void store_release(struct store *s, int until);
 size_t store_bytes(struct store *s);
 void store_trim(struct store *s, size_t budget);
 
-// Prepared kernels by key. Thread-safe. Users are the workers and, after the last of them, who prepares ahead. What a user has got lives
-// until its next step; beyond that kernels live while all together hold no more than `limit` bytes of packed weights.
+// Prepared kernels by key. Thread-safe. Users are the workers, numbered from 0, and behind them the thread that prepares kernels ahead. A kernel
+// that a user got stays until that user's next step; after that it stays while all kernels together hold at most `limit` bytes of packed
+// weights.
 struct kernels;
 struct prepared {
 	struct kernel *kernel;
@@ -74,12 +78,12 @@ struct prepared {
 };
 struct kernels *kernels_new(int n_users, size_t limit);
 void kernels_free(struct kernels **k);
-void kernels_step(struct kernels *k, int user); // begins
-typedef enum status kernel_maker(void *arg, struct prepared *out); // gets *out as zeroes
-// Makes it where it is not there. Errors are the maker's.
+void kernels_step(struct kernels *k, int user); // the user begins a step: it lets go of the kernels that it got for the last one
+typedef enum status kernel_maker(void *arg, struct prepared *out); // *out is zeroed
+// The kernel of this key, made by `make` if it is not there. Errors are those of `make`.
 MUST_CHECK enum status kernels_get(struct kernels *k, int user, struct key key, kernel_maker *make, void *arg, struct prepared *out);
-void kernels_turn(struct kernels *k); // a pass begins, and nobody is in a step: what earlier ones used goes first
-bool kernels_full(struct kernels *k); // what is made now will not stay
+void kernels_turn(struct kernels *k); // a pass begins, and no user is in a step: kernels of earlier passes are the first to be dropped
+bool kernels_full(struct kernels *k); // the limit is reached: a kernel that is made now will not stay
 
 struct worker {
 	void *scratch;
@@ -91,12 +95,12 @@ struct engine {
 	struct engine_options opt;
 	struct jobs *jobs;
 	struct store *store;
-	size_t room;           // of the store, bytes
-	struct kernels *kernels; // of the workers, and of who prepares ahead
+	size_t room;           // budget of the store, bytes
+	struct kernels *kernels; // users: the workers, and the thread that prepares ahead
 	struct worker *worker;
 	struct key *node_sig;  // [n_nodes] operator, attributes and place
-	bool quantized_file;   // the model has Q/DQ nodes of its own: sums are ordered as in the runtime that it was made for
-	struct kept_runner *kept; // of the last engine_infer
+	bool quantized_file;   // the model has Q/DQ nodes of its own: sums keep ONNX Runtime's order
+	struct kept_runner *kept; // what the last engine_infer left for the next one
 	pthread_mutex_t branch_lock;
 	struct branches {
 		struct engine *of[2]; // made when first taken
