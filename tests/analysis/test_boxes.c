@@ -18,7 +18,6 @@ static const struct task_box two[] = {{0, 0, 10, 10, .8f, 0}, {50, 50, 20, 20, .
 
 void test_boxes__the_same_are_not_apart(void **state)
 {
-	(void)state;
 	const struct task_box swapped[] = {two[1], two[0]};
 	assert_true(apart(two, 2, two, 2) < 1e-12);
 	assert_true(apart(two, 2, swapped, 2) < 1e-12);
@@ -27,14 +26,12 @@ void test_boxes__the_same_are_not_apart(void **state)
 
 void test_boxes__what_one_lacks_counts_by_its_score(void **state)
 {
-	(void)state;
 	assert_true(fabs(apart(two, 2, two, 1) - (1 - 2 * .64 / (2 * .64 + .16))) < 1e-6);
 	assert_true(apart(two, 2, two, 0) == 1);
 }
 
 void test_boxes__scores_count_by_the_square_of_their_difference(void **state)
 {
-	(void)state;
 	struct task_box less = two[0], lesser = two[0];
 	less.score = .72f;
 	lesser.score = .64f;
@@ -44,7 +41,6 @@ void test_boxes__scores_count_by_the_square_of_their_difference(void **state)
 
 void test_boxes__another_class_has_nothing_in_common(void **state)
 {
-	(void)state;
 	struct task_box other = two[0];
 	other.class = 1;
 	assert_true(apart(two, 1, &other, 1) == 1);
@@ -53,14 +49,12 @@ void test_boxes__another_class_has_nothing_in_common(void **state)
 // The one with the higher score chooses first, and a box is taken once.
 void test_boxes__a_box_has_one_partner(void **state)
 {
-	(void)state;
 	const struct task_box twice[] = {two[0], {0, 0, 10, 10, .3f, 0}};
 	assert_true(fabs(apart(two, 1, twice, 2) - (1 - 2 * .64 / (2 * .64 + .09))) < 1e-6);
 }
 
 void test_boxes__a_shift_counts_the_less_the_smaller_it_is(void **state)
 {
-	(void)state;
 	struct task_box near = two[0], far = two[0];
 	near.x = 0.2f;
 	far.x = 4;
@@ -72,7 +66,6 @@ void test_boxes__a_shift_counts_the_less_the_smaller_it_is(void **state)
 // Images count by their boxes, one with many for little more than one with some: 1.6 counts 1.6 / 2.6, .09 counts .09 / 1.09.
 void test_boxes__images_count_by_what_is_in_them(void **state)
 {
-	(void)state;
 	const struct task_box small = {0, 0, 10, 10, .3f, 0};
 	struct boxes *full = boxes_of(two, 2), *again = boxes_of(two, 2), *some = boxes_of(&small, 1), *none = boxes_of(NULL, 0);
 	double full_weight = 1.6 / 2.6, some_weight = .09 / 1.09;

@@ -6,7 +6,6 @@
 // Counts of 16 bit are 4 MiB a tensor: a network's must not be there all at once.
 void test_calibrate__counts_of_16_bit_go_as_soon_as_they_have_served(void **state)
 {
-	(void)state;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 	skip(); // what is freed stays for a while, and shadows of it are memory too
 #endif

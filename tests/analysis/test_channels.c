@@ -93,7 +93,6 @@ void test_channels__they_add_up_to_the_tensor(void **state)
 	struct study *st = open_study(2);
 	struct snapshot *run = run_study(st);
 	int many = 0, alone = 0;
-	(void)state;
 	for (int i = 0; i < run->n_sites; i++) {
 		const struct site *site = &run->site[i];
 		struct snapshot *s = gather(st, site);
@@ -147,7 +146,6 @@ void test_channels__an_activation_is_what_a_plain_computation_gives(void **state
 	struct study *st = open_study(1);
 	struct snapshot *run = run_study(st);
 	int checked = 0;
-	(void)state;
 	for (int i = 0; i < run->n_sites && checked < 5; i++) {
 		const struct site *site = &run->site[i];
 		if (site->kind != SITE_OUTPUT || run->g->value[site->value].shape.rank != 4 || strcmp(run->g->node[site->node].op->name, "Conv"))
@@ -168,7 +166,6 @@ void test_channels__same_bits_for_any_threads(void **state)
 {
 	struct snapshot *s[2];
 	struct study *st[2];
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		st[i] = open_study(i ? 3 : 1);
 		struct snapshot *run = run_study(st[i]);
@@ -186,7 +183,6 @@ void test_channels__same_bits_for_any_threads(void **state)
 void test_channels__nothing_before_a_run(void **state)
 {
 	struct study *st = open_study(2);
-	(void)state;
 	study_channels(st, 0);
 	while (study_gathering(st))
 		poll(NULL, 0, 5);
@@ -201,7 +197,6 @@ void test_channels__the_newest_wish_counts_and_a_run_goes_first(void **state)
 	struct study *st = open_study(2);
 	struct snapshot *run = run_study(st), *s;
 	const struct site *last = &run->site[run->n_sites - 1];
-	(void)state;
 	for (int i = 0; i < run->n_sites - 1; i++)
 		study_channels(st, run->site[i].slot);
 	s = gather(st, last);
@@ -234,7 +229,6 @@ void test_channels__a_gathering_is_stopped(void **state)
 	struct study *st = open_study(1);
 	struct snapshot *run = run_study(st), *s = gather(st, &run->site[run->n_sites - 1]);
 	const struct site *wanted = first_output(run, "/model.0/conv/Conv");
-	(void)state;
 	assert_int_not_equal(wanted->slot, s->channels->slot);
 	snapshot_drop(&s);
 	study_channels(st, wanted->slot);
@@ -258,7 +252,6 @@ void test_channels__after_a_run_they_are_asked_for_again(void **state)
 	struct snapshot *run = run_study(st), *s = gather(st, first_output(run, "/model.2/Add"));
 	struct channels *before = channels_take(s->channels);
 	struct error err = {0};
-	(void)state;
 	snapshot_drop(&s);
 	snapshot_drop(&run);
 	assert_int_equal(study_command(st, "scale /model.2/Add 2^-1", &err), STATUS_OK);
@@ -287,7 +280,6 @@ void test_channels__a_report_tells_how_unlike_those_of_a_weight_are(void **state
 	struct snapshot *run = run_study(st);
 	cJSON *root = report_json(st, run), *node;
 	int seen = 0;
-	(void)state;
 	cJSON_ArrayForEach(node, cJSON_GetObjectItemCaseSensitive(root, "nodes")) {
 		const cJSON *weights = cJSON_GetObjectItemCaseSensitive(node, "weights");
 		const cJSON *told = cJSON_GetObjectItemCaseSensitive(cJSON_GetArrayItem(weights, 0), "channels");
@@ -326,7 +318,6 @@ void test_channels__flags(void **state)
 	const struct channel_split split = {1, 1, 6};
 	struct channel_sums s[] = {sums_of(-1, 1, 0.02), sums_of(0, 0, 0), sums_of(-8, 2, 0), sums_of(-0.5f, 0.7f, 0), sums_of(-1.2f, 1, -0.06),
 	    sums_of(-1, 1.5f, 0.04)};
-	(void)state;
 	s[5].sums.clipped = 2;
 	struct channels *c = channels_of(&split, s, NULL, &q, 1, 1);
 	const unsigned flags[] = {0, CHANNEL_DEAD, CHANNEL_OUTLIER, CHANNEL_COARSE, CHANNEL_SHIFTED, CHANNEL_CLIPPED};
@@ -344,7 +335,6 @@ void test_channels__the_median_is_of_those_that_live(void **state)
 {
 	const double reach[] = {0, 0, 0, 1, 1, 5, 5, 5, 30};
 	const struct channel_spread s = channel_spread(reach, 9);
-	(void)state;
 	assert_true(s.top == 30 && s.median == 5);
 	assert_int_equal(s.dead, 3);
 	assert_int_equal(s.outliers, 1);
@@ -355,7 +345,6 @@ void test_channels__the_worst_samples_come_first(void **state)
 	const struct channel_sample sample[] = {{"zeros", NAN}, {"b", 3}, {"exact", INFINITY}, {"a", 3}, {"worst", -1}};
 	const char *order[] = {"worst", "a", "b", "exact", "zeros"};
 	struct channels *c = xcalloc(1, sizeof *c);
-	(void)state;
 	c->refs = 1;
 	channels_set_samples(c, sample, 5);
 	for (int i = 0; i < 5; i++)

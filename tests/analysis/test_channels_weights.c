@@ -89,7 +89,6 @@ void test_channels_weights__tuned_ones_are_those_in_force(void **state)
 	struct study *st = open_study("esp32p4");
 	struct error err = {0};
 	char name[TUNING_NAME];
-	(void)state;
 	wait_for_run(st);
 	struct channels *own = channels_of_weight(st, CONV);
 	struct tuning *t = move_channel(st, CONV, MOVED, 4 * own->at[MOVED].scale);
@@ -135,7 +134,6 @@ void test_channels_weights__scales_along_another_axis(void **state)
 	struct snapshot *run = run_study(st);
 	const struct site *w = weight_of(run, "/model.1/conv/Conv");
 	struct channels *c = channels_of_weight(st, "/model.1/conv/Conv");
-	(void)state;
 	assert_int_equal(w->axis, 1);
 	assert_int_equal(c->axis, 0);
 	assert_true(w->n_scale > 1 && c->n > 1);

@@ -191,7 +191,6 @@ static struct equalizing_result stopped(const struct equalizing_wish *wish)
 // Whether it goes by samples or by weights: what was not measured is not said to be, and of a file that it wrote it says so.
 void test_equalizing__what_is_stopped_is_not_measured(void **state)
 {
-	(void)state;
 	for (int weights = 0; weights < 2; weights++) {
 		const char *out = support_temp(weights ? "stopped_weights.onnx" : "stopped_samples.onnx");
 		struct equalizing_result r = stopped(&(struct equalizing_wish){.path = out, .weights = weights});

@@ -116,7 +116,6 @@ void test_figures__means_over_samples(void **state)
 	struct memo *m = memo_new(3);
 	struct figure *f = memo_figure(m, named("x"));
 	struct range_memo *r = memo_range(m, named("x"));
-	(void)state;
 	figure_set(f, 0, &(struct tensor_sums){.n = 2, .f2 = 4, .q2 = 4, .fq = 4});
 	figure_set(f, 2, &(struct tensor_sums){.n = 2, .q2 = 1, .e2 = 1});
 	range_set(r, 0, &(struct tensor_range){.n = 2, .min = -1, .max = 3, .nonfinite = 4});
@@ -137,7 +136,6 @@ void test_figures__what_a_scale_would_do(void **state)
 {
 	struct hist *h = calloc(1, sizeof *h);
 	const double width = 2.0 / STATS_BINS;
-	(void)state;
 	h->lo = -1;
 	h->hi = 1;
 	h->bin[STATS_BINS - 1] = 5;

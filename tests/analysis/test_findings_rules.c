@@ -282,7 +282,6 @@ static double share_of_conv(const char *behind, float step)
 void test_findings_rules__noise_is_counted_once(void **state)
 {
 	double conv = pow(10, -.5), behind = pow(10, -3.5); // noise over signal; the average behind them is a decision
-	(void)state;
 	assert_float_equal(share_of_conv("Add", 1.0f / 128), conv / (conv + behind), 1e-9);
 	assert_float_equal(share_of_conv("Concat", 1.0f / 64), conv / (conv + behind), 1e-9);
 	assert_float_equal(share_of_conv("Concat", 1.0f / 128), 1, 1e-9);

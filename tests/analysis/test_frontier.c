@@ -38,7 +38,6 @@ static void expect(const struct frontier *f, const char *ids)
 void test_frontier__keeps_what_nothing_beats(void **state)
 {
 	struct frontier *f = NULL;
-	(void)state;
 	assert_true(look(&f, 0, 1, .9, NAN, true));
 	assert_true(look(&f, 1, 1.2, .3, NAN, true));
 	assert_false(look(&f, 2, 1.2, .3, NAN, true)); // as good as one that is there
@@ -61,7 +60,6 @@ void test_frontier__keeps_what_nothing_beats(void **state)
 void test_frontier__the_task_has_a_say(void **state)
 {
 	struct frontier *f = NULL;
-	(void)state;
 	look(&f, 0, 1, .9, .1, true);
 	look(&f, 1, 1.1, .3, .5, true);
 	assert_true(look(&f, 2, 1.1, .4, .6, true));
@@ -76,7 +74,6 @@ void test_frontier__the_task_has_a_say(void **state)
 void test_frontier__estimates_give_way(void **state)
 {
 	struct frontier *f = NULL;
-	(void)state;
 	look(&f, 0, 1, .9, NAN, true);
 	look(&f, 1, 1.2, .3, NAN, true);
 	assert_true(look(&f, 2, 1.1, .2, NAN, false));
@@ -96,7 +93,6 @@ void test_frontier__says_what_differs(void **state)
 {
 	struct frontier *f = NULL;
 	char text[FRONTIER_CHANGES];
-	(void)state;
 	look(&f, 0, 1, .9, NAN, true);
 	struct edits *e = edits_new(NODES);
 	e->precision[1] = e->precision[2] = PREC_INT16;
@@ -136,7 +132,6 @@ void test_frontier__of_a_search_falls_as_cost_rises(void **state)
 	struct repair *r = search(st);
 	const struct frontier *f = repair_frontier(r);
 	bool kept = false;
-	(void)state;
 	assert_true(f->n >= 3);
 	assert_true(f->at[0].steps == 0 && f->at[0].figures.damage == repair_begin(r)->damage);
 	for (int i = 1; i < f->n; i++) {
@@ -156,7 +151,6 @@ void test_frontier__what_an_earlier_repair_has_seen_stays(void **state)
 	struct study *st = open_study();
 	struct repair *r = search(st);
 	struct frontier *f = frontier_take(repair_frontier(r));
-	(void)state;
 	repair_free(&r);
 	study_set_frontier(st, f);
 	assert_int_equal(frontier_apply(f, 1, st, &err), STATUS_OK);
@@ -189,7 +183,6 @@ void test_frontier__a_state_is_taken_in_one_step(void **state)
 	struct repair *r = search(st);
 	struct frontier *f = frontier_take(repair_frontier(r));
 	int last = f->n - 1, current;
-	(void)state;
 	repair_free(&r);
 	cJSON *all = frontier_json(f, study_graph(st)), *command;
 	cJSON_ArrayForEach(command, cJSON_GetObjectItem(cJSON_GetArrayItem(all, last), "commands"))
@@ -254,7 +247,6 @@ void test_frontier__a_session_keeps_it(void **state)
 	struct frontier *f = frontier_take(repair_frontier(r)), *g;
 	const char *path = support_temp("pareto.json");
 	char *words[] = {"--std", "128"};
-	(void)state;
 	repair_free(&r);
 	study_set_frontier(st, f);
 	assert_int_equal(session_write(st, path, NULL, &err), STATUS_OK);
@@ -289,7 +281,6 @@ void test_frontier__is_told_as_of_other_times(void **state)
 	struct error err = {0};
 	static const char times[] = "name,latency_us\n/model.0/conv/Conv,918\n";
 	const char *path = support_temp_file("board.csv", times, sizeof times - 1);
-	(void)state;
 	study_set_frontier(st, repair_frontier(r));
 	repair_free(&r);
 	expect_stale(st, NULL);
@@ -315,7 +306,6 @@ static void expect_refused(const char *pareto, const char *why)
 
 void test_frontier__of_a_session_is_checked(void **state)
 {
-	(void)state;
 	expect_refused("{}", "there is no state");
 	expect_refused("{\"states\": 1}", "\"states\"");
 	expect_refused("{\"states\": [{}]}", "the 1. state: \"calibration\"");
@@ -333,7 +323,6 @@ void test_frontier__a_truncation_is_no_edit(void **state)
 	struct error err = {0};
 	struct edits *e = study_effective(st, study_edits(st));
 	int node = graph_find_node(study_graph(st), "/model.10/conv/Conv"), first = graph_find_node(study_graph(st), "/model.0/conv/Conv");
-	(void)state;
 	assert_int_equal(e->precision[node], PREC_FLOAT);
 	e->precision[first] = PREC_INT16;
 	struct frontier *f = frontier_with(NULL, &(struct repair_state){.figures = {.cost = 1}, .edits = e, .method = CALIB_MINMAX}, &basis);

@@ -63,7 +63,6 @@ void test_nms__the_best_of_all_classes_are_kept_and_equals_stay_in_order(void **
 void test_nms__what_is_far_behind_is_not_looked_at(void **state)
 {
 	struct candidates c = {0};
-	(void)state;
 	for (int i = 0; i < 30000; i++)
 		add(&c, 0, .9f, 0);
 	add(&c, 50, .1f, 0);

@@ -19,7 +19,6 @@ static double snr(const struct snapshot *s)
 
 void test_prepare__an_edit_that_is_undone_at_once(void **state)
 {
-	(void)state;
 	struct error err = {0};
 	struct study *st = open_study(0);
 	const struct dataset *first = study_dataset(st);
@@ -54,7 +53,6 @@ void test_prepare__an_edit_that_is_undone_at_once(void **state)
 
 void test_prepare__what_makes_no_sense_is_refused(void **state)
 {
-	(void)state;
 	static const char *const bad[] = {"preprocess", "preprocess --color", "preprocess --color pink", "preprocess --std 0", "preprocess --std -1",
 	    "preprocess --mean x", "preprocess --mean 1,2", "preprocess --mean 1,2,3,4,5", "preprocess --mean nan", "preprocess --resize twice",
 	    "preprocess --sharpen 1"};
@@ -81,7 +79,6 @@ void test_prepare__what_makes_no_sense_is_refused(void **state)
 // The session says how it was opened, and what was edited; the figures are those of the state in force.
 void test_prepare__is_kept_with_the_session(void **state)
 {
-	(void)state;
 	struct error err = {0};
 	char path[256];
 	struct study *st = open_study(0);
@@ -114,7 +111,6 @@ void test_prepare__is_kept_with_the_session(void **state)
 // Undo of an edit that was made before the session was written finds its figures there.
 void test_prepare__undo_after_a_session_computes_nothing(void **state)
 {
-	(void)state;
 	struct error err = {0};
 	char path[256];
 	struct study *st = open_study(0);
@@ -153,7 +149,6 @@ static void wait_for(struct survey_job *j, struct study *st)
 
 void test_prepare__a_survey_in_the_background(void **state)
 {
-	(void)state;
 	struct error err = {0};
 	struct survey_job *j = NULL;
 	struct study *st = open_study(0);
@@ -189,7 +184,6 @@ static bool is_bgr(const struct study *st)
 // A variant is a state of all decisions, that of the preparation included; in a session too.
 void test_prepare__variants_carry_it(void **state)
 {
-	(void)state;
 	struct error err = {0};
 	const char *path = support_temp("variants.json");
 	struct study *st = open_study(0);

@@ -73,7 +73,6 @@ static struct blames *blame(struct repair *r)
 // Quantized, the weight is a number again, so that the study has a plan.
 void test_repair__a_float_network_without_numbers_is_no_measure(void **state)
 {
-	(void)state;
 	struct repair_options o = {.goal = {.max_time = NAN}};
 	struct error err = {0};
 	struct repair *r = NULL;
@@ -90,7 +89,6 @@ void test_repair__a_float_network_without_numbers_is_no_measure(void **state)
 
 void test_repair__blame_names_the_joined_ranges(void **state)
 {
-	(void)state;
 	struct study *st = open_study(2);
 	struct repair *r = open_repair(st, (struct repair_options){0});
 	struct blames *b = blame(r);
@@ -111,7 +109,6 @@ void test_repair__blame_names_the_joined_ranges(void **state)
 // The joined ranges are a tensor's: activations do the damage by themselves, weights hardly any. A file says the same.
 void test_repair__weights_and_activations_apart(void **state)
 {
-	(void)state;
 	struct study *st = open_study(2);
 	struct repair *r = open_repair(st, (struct repair_options){0});
 	struct blames *b = blame(r);
@@ -137,7 +134,6 @@ void test_repair__weights_and_activations_apart(void **state)
 // Every part of the network is in the ranking once: alone or in a run.
 void test_repair__blame_covers_all_parts_in_any_number_of_threads(void **state)
 {
-	(void)state;
 	int parts[2] = {0};
 	double total[2], first[2];
 	for (int k = 0; k < 2; k++) {
@@ -185,7 +181,6 @@ static void on_step(void *arg, const struct repair_step *s)
 // The shipped detector is read as one, without labels: in float it is what it is, and with a part alone its boxes are apart.
 void test_repair__boxes_are_the_yardstick_of_a_detector(void **state)
 {
-	(void)state;
 	struct error err = {0};
 	struct study *st = open_study(1);
 	struct repair *r = open_repair(st, (struct repair_options){0});
@@ -208,7 +203,6 @@ void test_repair__boxes_are_the_yardstick_of_a_detector(void **state)
 // What the steps say is what the study's own edits bring, and undo takes all of it back.
 void test_repair__fix_is_edits_of_the_study(void **state)
 {
-	(void)state;
 	struct error err = {0};
 	struct study *st = open_study(2);
 	struct repair *r = open_repair(st, (struct repair_options){0});
@@ -238,7 +232,6 @@ void test_repair__fix_is_edits_of_the_study(void **state)
 // A scale that the user has set and that ruins the result is taken back before anything is paid for; one that does no harm is the user's.
 void test_repair__takes_back_what_the_user_has_ruined(void **state)
 {
-	(void)state;
 	struct error err = {0};
 	struct study *st = open_study(2);
 	const char *good = "/model.0/act/Mul", *bad = "/model.12/cv2.0/cv2.0.0/conv/Conv";
@@ -261,7 +254,6 @@ void test_repair__takes_back_what_the_user_has_ruined(void **state)
 
 void test_repair__stops_at_the_goal(void **state)
 {
-	(void)state;
 	struct error err = {0};
 	struct study *st = open_study(2);
 	struct repair_options o = {.goal = repair_goal_default};
@@ -278,7 +270,6 @@ void test_repair__stops_at_the_goal(void **state)
 
 void test_repair__cancelled_it_leaves_what_was_kept(void **state)
 {
-	(void)state;
 	struct error err = {0};
 	atomic_bool cancel = false;
 	struct study *st = open_study(2);
@@ -295,7 +286,6 @@ void test_repair__cancelled_it_leaves_what_was_kept(void **state)
 // Time that is over leaves a map of regions.
 void test_repair__blame_out_of_time_is_a_map(void **state)
 {
-	(void)state;
 	struct study *st = open_study(2);
 	struct repair *r = open_repair(st, (struct repair_options){.seconds = 1e-6});
 	struct blames *b = blame(r);
@@ -310,7 +300,6 @@ void test_repair__blame_out_of_time_is_a_map(void **state)
 
 void test_repair__a_job_tells_and_ends(void **state)
 {
-	(void)state;
 	struct error err = {0};
 	struct study *st = open_study(2);
 	struct repair_job *j = NULL;
@@ -381,7 +370,6 @@ static struct outlay fill(struct allocation *x, struct outlay budget)
 // Whatever the budget, it holds; more of it leaves less at 8 bit. A MAC at 16 bit is one more: both limits are the same.
 void test_repair__allocation_stays_within_its_budget(void **state)
 {
-	(void)state;
 	struct allocation x = allocation_open(NULL);
 	static const double budget[] = {0.01, 0.1, 0.4, 1};
 	double before = INFINITY;
@@ -402,7 +390,6 @@ void test_repair__allocation_stays_within_its_budget(void **state)
 // What a board does as fast at 16 bit costs nothing; what it does slowly is not bought.
 void test_repair__allocation_pays_in_a_boards_time(void **state)
 {
-	(void)state;
 	struct allocation x = allocation_open("name,us,bits\n" FIRST ",100,8\n" FIRST ",100,16\n");
 	assert_true(fill(&x, (struct outlay){NAN, 0}).wide > 0.1); // of all convolutions: as of the one that the file knows
 	int first = graph_find_node(x.r->g, FIRST);
@@ -419,7 +406,6 @@ void test_repair__allocation_pays_in_a_boards_time(void **state)
 
 void test_repair__time_limits_what_is_kept(void **state)
 {
-	(void)state;
 	struct error err = {0};
 	struct study *st = open_study(2);
 	struct repair *r = NULL;
@@ -459,7 +445,6 @@ static enum status fine_logits(void *arg, struct engine *e, const struct plan *p
 // The task decides on the step of logits, and of nothing else: boxes that were joined with them and parted again are none.
 void test_repair__logits_are_asked_of_the_task(void **state)
 {
-	(void)state;
 	struct error err = {0};
 	struct study *st = open_study(2);
 	struct repair *r = open_unread(st, (struct repair_options){.score = fine_logits});
@@ -516,7 +501,6 @@ static void note_reason(void *arg, const struct repair_step *s)
 // Damage does not see it: the task alone speaks for it, or against it.
 void test_repair__what_lies_behind_a_selection_is_asked_of_the_task(void **state)
 {
-	(void)state;
 	struct error err = {0};
 	struct study *st = open_study_of(with_a_decoder(), 1);
 	int decoder = graph_find_node(study_graph(st), "decoder");
@@ -536,7 +520,6 @@ void test_repair__what_lies_behind_a_selection_is_asked_of_the_task(void **state
 
 void test_repair__needs_a_calibrated_study(void **state)
 {
-	(void)state;
 	struct error err = {0};
 	struct study *st = NULL;
 	struct repair *r = NULL;
@@ -550,7 +533,6 @@ void test_repair__needs_a_calibrated_study(void **state)
 
 void test_repair__goals(void **state)
 {
-	(void)state;
 	struct error err = {0};
 	struct repair_goal g = repair_goal_default;
 	assert_int_equal(repair_goal_parse(&g, "map_drop<0.005", &err), STATUS_OK);
@@ -590,7 +572,6 @@ static void assert_same_blames(const struct blames *a, const struct blames *b)
 // The next one of the same state finds everything measured, also in a study that a session brings back.
 void test_repair__blame_is_kept_with_the_session(void **state)
 {
-	(void)state;
 	struct error err = {0};
 	struct study *st[2] = {open_study(2), open_study(1)};
 	struct blames *b[2];
@@ -635,7 +616,6 @@ void test_repair__blame_is_kept_with_the_session(void **state)
 // Sixteen bits for what the last Concat needs are worth more than any other edit, and cost no multiplications.
 void test_repair__blame_ranks_by_what_16_bit_gain(void **state)
 {
-	(void)state;
 	struct study *st = open_study(2);
 	struct repair *r = open_repair(st, (struct repair_options){0});
 	struct blames *b = blame(r);
@@ -654,7 +634,6 @@ void test_repair__blame_ranks_by_what_16_bit_gain(void **state)
 
 void test_repair__blame_of_a_file_is_read_with_care(void **state)
 {
-	(void)state;
 	static const char *const bad[] = {"{}", "[]", "{\"decision\":\"00000000000000000000000000000001\"}",
 	    "{\"decision\":\"00000000000000000000000000000001\",\"parts\":[{\"node\":\"nosuch\",\"alone\":1}]}",
 	    "{\"decision\":\"00000000000000000000000000000001\",\"parts\":[{\"node\":\"" JOINED "\"}]}"};

@@ -149,7 +149,6 @@ void test_session__one_that_fails_changes_nothing(void **state)
 	struct error err = {0};
 	struct study *st = open_study();
 	int current;
-	(void)state;
 	assert_int_equal(study_command(st, "set " OTHER " float", &err), STATUS_OK);
 	const char *text = "{\"qtui_session\": 1, \"target\": \"onnxruntime\", \"journal\": [\"set " CONV " int16\", \"set /no/such int16\"],"
 	    "\"pareto\": {\"target\": \"onnxruntime\", \"states\": [{\"calibration\": \"kl\", \"figures\": {\"damage\": 0.1, \"cost\": 1}, \"edits\": []}]},"
@@ -172,7 +171,6 @@ void test_session__its_target_is_opened_with_it(void **state)
 	struct error err = {0};
 	struct study *st = open_study();
 	struct snapshot *s;
-	(void)state;
 	const char *text = "{\"qtui_session\": 1, \"target\": \"onnxruntime\", \"calibration\": {\"method\": \"mse\"},"
 	    "\"journal\": [\"set " CONV " float\"]}";
 	assert_int_equal(apply(st, text, &err), STATUS_OK);
@@ -190,7 +188,6 @@ void test_session__a_journal_asks_each_target(void **state)
 {
 	struct error err = {0};
 	struct study *st = open_study();
-	(void)state;
 	assert_int_equal(apply(st, "{\"qtui_session\": 1, \"target\": \"esp32p4\", \"journal\": [\"set " CONV " int16\", \"target tensorrt\","
 	    " \"set " OTHER " int16\"]}", &err), STATUS_REFUSED);
 	assert_non_null(strstr(err.text, "edit 3: " OTHER ": target tensorrt has no 16-bit form"));
@@ -216,7 +213,6 @@ void test_session__a_long_journal_takes_few_plans(void **state)
 	const struct graph *g = study_graph(st);
 	double plans = INFINITY, replay = INFINITY;
 	int current;
-	(void)state;
 	str_add(&text, "{\"qtui_session\": 1, \"target\": \"esp32p4\", \"journal\": [");
 	for (int i = 0; i < STEPS; i++)
 		str_addf(&text, "%s\"set %s %s\"", i ? ", " : "", g->node[i % g->n_nodes].name, i / g->n_nodes % 2 ? "int16" : "float");
@@ -253,7 +249,6 @@ void test_session__an_unknown_edit_is_named_whatever_was_said_before(void **stat
 {
 	struct error err = {.text = "said before"};
 	struct study *st = open_study();
-	(void)state;
 	assert_int_equal(study_command(st, "sett op:Conv int16", &err), STATUS_NOTFOUND);
 	assert_int_equal(err.status, STATUS_NOTFOUND);
 	assert_string_equal(err.text, "unknown edit: sett op:Conv int16");

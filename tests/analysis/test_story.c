@@ -30,7 +30,6 @@ static bool tells(const struct story *s, enum story_part part, const char *what)
 
 void test_story__is_told_in_order(void **state)
 {
-	(void)state;
 	struct study *st = open_study("esp32p4");
 	struct snapshot *snap = study_snapshot(st);
 	struct findings *f = findings_take(snap->findings);
@@ -66,7 +65,6 @@ void test_story__is_told_in_order(void **state)
 // An output that is not a number is the worst, and is not given in decibels.
 void test_story__an_output_without_finite_numbers(void **state)
 {
-	(void)state;
 	struct study *st = open_study("esp32p4");
 	struct snapshot *snap = study_snapshot(st), bad = *snap;
 	struct findings *f = findings_take(snap->findings);
@@ -88,7 +86,6 @@ void test_story__an_output_without_finite_numbers(void **state)
 // The detector with an ArgMax in place of its last Concat: the output is told by what that reads.
 void test_story__an_output_behind_a_selection(void **state)
 {
-	(void)state;
 	struct study *st = open_study("esp32p4");
 	struct snapshot *snap = study_snapshot(st), selecting = *snap;
 	struct graph g = *snap->g;
@@ -116,7 +113,6 @@ void test_story__an_output_behind_a_selection(void **state)
 // The outputs count where nothing else has figures: what makes them may compute in float.
 void test_story__figures_fall_at_an_output(void **state)
 {
-	(void)state;
 	struct study *st = open_study("esp32p4");
 	struct snapshot *snap = study_snapshot(st), bad = *snap;
 	struct figures output = snap->output[0];
@@ -145,7 +141,6 @@ static void expect_remedy(const struct snapshot *snap, const char *edit, const c
 // A long edit is cut between nodes, and says of how many and what is done with them.
 void test_story__long_edits_are_shortened(void **state)
 {
-	(void)state;
 	struct study *st = open_study("esp32p4");
 	struct snapshot *snap = study_snapshot(st);
 	struct str set = {0}, scale = {0};
@@ -167,7 +162,6 @@ void test_story__long_edits_are_shortened(void **state)
 // Blame, where it has run, says where instead of the nodes' own noise, and what is gained.
 void test_story__says_what_was_measured(void **state)
 {
-	(void)state;
 	struct study *st = open_study("esp32p4");
 	struct snapshot *snap = study_snapshot(st);
 	struct findings *f = findings_take(snap->findings);
@@ -220,7 +214,6 @@ void test_story__says_what_was_measured(void **state)
 // What only moves elements that are quantized already makes no noise, although it has its producer's figure.
 void test_story__movers_are_not_blamed(void **state)
 {
-	(void)state;
 	struct study *st = open_study("esp32p4");
 	struct snapshot *snap = study_snapshot(st);
 	struct site *mover = NULL;
@@ -247,7 +240,6 @@ void test_story__movers_are_not_blamed(void **state)
 // The screen reads it and computes nothing: it comes with the snapshot, and anew when a repair has measured something.
 void test_story__comes_with_the_snapshot(void **state)
 {
-	(void)state;
 	struct error err = {0};
 	struct study *st = open_study("esp32p4");
 	struct snapshot *snap = study_snapshot(st);
@@ -274,7 +266,6 @@ void test_story__comes_with_the_snapshot(void **state)
 // As long as the labels were not asked how pictures are prepared, they may be prepared wrongly in any network that has labels.
 void test_story__proposes_a_survey_where_there_are_labels(void **state)
 {
-	(void)state;
 	struct study *st = open_study("esp32p4");
 	struct snapshot *snap = study_snapshot(st);
 	struct findings *f = findings_take(snap->findings);
@@ -300,7 +291,6 @@ void test_story__proposes_a_survey_where_there_are_labels(void **state)
 // With wrong labels, or of a file that was ruined before, no figure of the quantization means much.
 void test_story__a_float_network_that_is_blind(void **state)
 {
-	(void)state;
 	struct study *st = open_study("esp32p4");
 	struct snapshot *snap = study_snapshot(st);
 	struct task_figure top1 = {.name = "top1", .value = {[TASK_FLOAT] = 0, [TASK_QUANT] = 0}};
@@ -324,7 +314,6 @@ void test_story__a_float_network_that_is_blind(void **state)
 
 void test_story__reports_tell_the_same(void **state)
 {
-	(void)state;
 	struct error err = {0};
 	struct study *st = open_study("esp32p4");
 	struct snapshot *snap = study_snapshot(st);

@@ -96,7 +96,6 @@ void test_study__histograms_count_every_element(void **state)
 void test_study__same_bits_for_any_threads_and_memory(void **state)
 {
 	static const enum calib_method method[] = {CALIB_MINMAX, CALIB_KL, CALIB_MSE, CALIB_PERCENTILE};
-	(void)state;
 	for (int i = 0; i < 4; i++) {
 		struct error err = {0};
 		struct study *a = open_study(1, 0), *b = open_study(2, (size_t)1 << 20);
@@ -120,7 +119,6 @@ void test_study__a_first_look_leaves_no_trace(void **state)
 	o.batch = true;
 	struct study *unwatched = open_for_test(o);
 	struct snapshot *x = run_study(watched), *y = run_study(unwatched);
-	(void)state;
 	assert_true(x->computed > y->computed);
 	assert_same_figures(x, y);
 	for (int i = 0; i < x->n_sites; i++) {
@@ -221,7 +219,6 @@ void test_study__a_concat_is_not_read_for_its_range(void **state)
 // What a picture became is kept, so that the network is computed anew although it has gone.
 void test_study__a_picture_is_decoded_once(void **state)
 {
-	(void)state;
 	struct error err = {0};
 	struct bytes jpeg;
 	char *path = xstrdup(support_temp("decoded_once.jpg"));

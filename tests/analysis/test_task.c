@@ -107,7 +107,6 @@ static double figure(struct task *t, const char *name, enum task_variant v)
 void test_task__categories_in_another_order(void **state)
 {
 	double ap[2];
-	(void)state;
 	for (int turned = 0; turned < 2; turned++) {
 		struct error err = {0};
 		struct bench b;
@@ -136,7 +135,6 @@ void test_task__boxes_of_images_that_were_padded(void **state)
 {
 	struct bench b;
 	const char *model = support_data("models/yolov8n.onnx"), *images = support_data("coco/images"), *labels = support_data("coco/instances.json");
-	(void)state;
 	if (!model || !images || !labels)
 		skip();
 	char *list = list_of(images, 12, "padded.txt");
@@ -151,7 +149,6 @@ void test_task__boxes_of_images_that_were_padded(void **state)
 void test_task__boxes_below_the_score_do_not_count(void **state)
 {
 	double ap[2];
-	(void)state;
 	for (int strict = 0; strict < 2; strict++) {
 		struct bench b;
 		bench_open(&b, "examples/digits.onnx", "examples/val", NULL, &(struct task_options){.kind = -1, .score = strict ? .95 : 0});

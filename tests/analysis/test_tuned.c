@@ -61,7 +61,6 @@ static struct key weights_in_force(const struct study *st)
 
 void test_tuned__is_an_edit(void **state)
 {
-	(void)state;
 	struct error err = {0};
 	struct study *st = open_study();
 	tune(st);
@@ -86,7 +85,6 @@ static char *only_tuned_file(const char *session, const struct study *st)
 
 void test_tuned__is_kept_beside_sessions(void **state)
 {
-	(void)state;
 	struct error err = {0};
 	struct study *st = open_study(), *again = open_study();
 	struct session *s = NULL;
@@ -122,7 +120,6 @@ void test_tuned__is_kept_beside_sessions(void **state)
 
 void test_tuned__moves_with_its_session(void **state)
 {
-	(void)state;
 	struct error err = {0};
 	struct study *st = open_study(), *again = open_study();
 	struct session *s = NULL;
@@ -176,7 +173,6 @@ static void assert_rounded(const struct graph *q, const struct plan *p, const st
 // The float model quantizes to the tuned codes, wherever it is quantized on its range; so does the QDQ model.
 void test_tuned__models_hold_the_codes(void **state)
 {
-	(void)state;
 	struct error err = {0};
 	struct study *st = open_study();
 	tune(st);

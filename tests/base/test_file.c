@@ -305,7 +305,6 @@ void test_file__names(void **state)
 void test_file__names_that_are_safe(void **state)
 {
 	static const char *const name[][2] = {{"a-b_c.9", "a-b_c.9"}, {"/model/Conv:0", "_model_Conv_0"}, {"\xc3\xa9 \n", "____"}, {"", ""}};
-	(void)state;
 	for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
 		char *safe = file_safe_name(name[i][0]);
 		assert_string_equal(safe, name[i][1]);

@@ -237,7 +237,6 @@ void test_json__comments_become_blanks(void **state)
 {
 	char text[] = "{ // \"a\": 1,\n# \"\n\"b\": /* \n * / */ \"# // \\\" /*\", \"c\": 2 } // end", open[] = "[1] /* [2]";
 	struct error err;
-	(void)state;
 	json_blank_comments(text);
 	cJSON *j = parsed(text);
 	assert_null(cJSON_GetObjectItem(j, "a"));
@@ -264,7 +263,6 @@ static cJSON *parsed_yaml(const char *text)
 void test_json__yaml_is_the_same_tree(void **state)
 {
 	cJSON *j = parsed_yaml("# a file\na: 1.5e1\n'b: c': float16\nlist:\n- ~\n- true\n- [x, {y: '2'}]\nempty: {}\nnone:\n? long\n: -3\n");
-	(void)state;
 	assert_true(json_number(j, "a", 0) == 15);
 	assert_string_equal(json_text(j, "b: c", ""), "float16");
 	const cJSON *list = cJSON_GetObjectItem(j, "list"), *inner = cJSON_GetArrayItem(list, 2);
@@ -288,7 +286,6 @@ void test_json__yaml_that_is_refused(void **state)
 	struct error err;
 	cJSON *j;
 	char deep[400];
-	(void)state;
 	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
 		assert_int_not_equal(json_parse_yaml(&j, t[i].text, strlen(t[i].text), "x.yaml", &err), STATUS_OK);
 		assert_null(j);

@@ -92,7 +92,6 @@ static void latest_is(int back, const char *what)
 
 void test_log__says_the_same_once(void **state)
 {
-	(void)state;
 	log_info("before");
 	log_info("once");
 	log_info("once");

@@ -289,7 +289,6 @@ void test_mem__more_pages_are_kept_on_demand(void **state)
 {
 	enum { N = 24 };
 	struct buf *b[N];
-	(void)state;
 	mem_keep_more((ptrdiff_t)BLOCK_KEPT);
 	for (int i = 0; i < N; i++)
 		b[i] = buf_new(BLOCK_KEPT / 16, NULL);
@@ -308,7 +307,6 @@ void test_mem__pages_go_back_whole(void **state)
 {
 	enum { N = 24, ODD = 100, PAGE = 4096 };
 	struct buf *b[N];
-	(void)state;
 	mem_keep_more(ODD);
 	for (int i = 0; i < N; i++)
 		b[i] = buf_new(BLOCK_KEPT / 16, NULL);

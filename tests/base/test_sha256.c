@@ -36,7 +36,6 @@ void test_sha256__whole_and_broken_blocks(void **state)
 	};
 	uint8_t data[1000];
 	char hex[65];
-	(void)state;
 	for (int i = 0; i < 1000; i++)
 		data[i] = (uint8_t)(i * 7 + (i >> 8) * 13);
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -49,7 +48,6 @@ void test_sha256__parts_of_any_size(void **state)
 {
 	uint8_t data[1000];
 	char hex[65];
-	(void)state;
 	for (int i = 0; i < 1000; i++)
 		data[i] = (uint8_t)(i * 7 + (i >> 8) * 13);
 	for (size_t step = 1; step < 1000; step += 21) {

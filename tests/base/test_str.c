@@ -212,7 +212,6 @@ void test_str__distance(void **state)
 void test_str__nearest_is_near_or_none(void **state)
 {
 	struct nearest n = {.name = "exprot"};
-	(void)state;
 	nearest_try(&n, "expand");
 	assert_null(n.best);
 	nearest_try(&n, "export");

@@ -26,7 +26,6 @@ static void check_resize(struct support_random *r, size_t elem, int width)
 
 void test_blk__resize_takes_the_pixels_that_the_tables_say(void **state)
 {
-	(void)state;
 	struct support_random r = {41};
 	for (int i = 0; i < 60; i++)
 		check_resize(&r, (size_t)1 << (i % 3), 1 + i % 2);

@@ -87,7 +87,6 @@ void test_channel_sums__figures_are_those_of_a_plain_computation(void **state)
 		{{3, {2, 9, 33}}, 2, 1}, {{3, {2, 9, 33}}, 1, 1}, {{2, {7, 10}}, 1, 1}, {{2, {7, 10}}, 0, 1},
 		{{1, {13}}, 0, 1}, {{1, {1}}, 0, 1}, {{0, {0}}, 0, 1}, {{3, {4, 5, 6}}, WHOLE, 1}, {{3, {2, 0, 6}}, 2, 1},
 	};
-	(void)state;
 	for (size_t i = 0; i < sizeof at / sizeof *at; i++)
 		for (int k = 0; k < CODES; k++) {
 			struct quantizer quant = quantizer(k);
@@ -100,7 +99,6 @@ void test_channel_sums__a_scale_for_each(void **state)
 	const float scale[] = {0.01f, 0.05f, 0.2f, 0.07f, 0.4f};
 	const int32_t zero[5] = {0};
 	struct quantizer quant = {.kind = QUANT_LINEAR, .qmin = -128, .qmax = 127, .axis = 1, .n = 5, .scale = scale, .zero = zero};
-	(void)state;
 	check_sums(&(struct shape){3, {3, 5, 11}}, 1, 1, &quant);
 	quant.n = 2; // the columns of a ConvTranspose with three groups: two scales for six channels
 	check_sums(&(struct shape){3, {6, 2, 5}}, 1, 3, &quant);
@@ -115,7 +113,6 @@ void test_channel_sums__sums_merge_as_if_they_were_of_all(void **state)
 	struct quantizer quant = quantizer(0);
 	struct tensor f = tensor(DT_F32, LAYOUT_PLAIN, 3, dim), q = tensor(DT_F32, LAYOUT_PLAIN, 3, dim);
 	struct channel_sums part[3], all[3], whole[3];
-	(void)state;
 	for (int i = 0; i < 300; i++)
 		((float *)f.data)[i] = 9 * noise();
 	fake_quantize(&q, &f, &quant, 1);
@@ -143,7 +140,6 @@ void test_channel_sums__values_that_are_not_finite(void **state)
 	struct tensor f = {.type = DT_F32, .shape = {2, {2, 3}}, .data = x}, q = {.type = DT_F32, .shape = {2, {2, 3}}, .data = y};
 	struct channel_split s = channel_split(&f.shape, 0);
 	struct channel_sums got[2];
-	(void)state;
 	channel_sums(got, &s, &f, &q, NULL);
 	assert_true(isinf(got[0].sums.e2) && isinf(got[1].sums.e2));
 	assert_true(got[0].shift == 0.5 && got[1].shift == 0);
@@ -192,7 +188,6 @@ static void expect_constant(const struct onnx_case *c, const char *node, int inp
 void test_channel_sums__convolutions(void **state)
 {
 	struct onnx_case c;
-	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(1, 4, 6, 6));
 	random_weights(&c, "w", DIMS(8, 4, 3, 3));
@@ -229,7 +224,6 @@ void test_channel_sums__convolutions(void **state)
 void test_channel_sums__products(void **state)
 {
 	struct onnx_case c;
-	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(1, 5, 12));
 	case_input(&c, "u", FLOAT, DIMS(3, 12));
@@ -270,7 +264,6 @@ void test_channel_sums__products(void **state)
 void test_channel_sums__what_moves_dimensions(void **state)
 {
 	struct onnx_case c;
-	(void)state;
 	case_init(&c);
 	case_input(&c, "image", FLOAT, DIMS(1, 8, 8, 3)); // as pictures come
 	random_weights(&c, "w", DIMS(12, 3, 2, 2));
@@ -316,7 +309,6 @@ void test_channel_sums__what_moves_dimensions(void **state)
 void test_channel_sums__what_joins_and_picks(void **state)
 {
 	struct onnx_case c;
-	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(4, 5, 12));
 	case_input(&c, "v", FLOAT, DIMS(12, 3));

@@ -171,7 +171,6 @@ void test_conformance__onnx_node_tests(void **state)
 	struct dirent **cases;
 	struct skips skips;
 	int n = scandir(NODE_TESTS, &cases, is_case, alphasort), passed = 0, wrong = 0;
-	(void)state;
 	if (n <= 0) {
 		skip();
 		return;

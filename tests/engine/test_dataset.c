@@ -8,7 +8,6 @@
 void test_dataset__samples_takes_the_first(void **state)
 {
 	struct data_case c = vector_case();
-	(void)state;
 	c.opt.samples = 2;
 	case_open(&c, write_npy("first.npy", 'f', 4, SHAPE(3, 4), batch));
 	assert_int_equal(dataset_count(c.data), 2);
@@ -22,7 +21,6 @@ void test_dataset__a_directory_is_read_in_bytewise_order(void **state)
 	struct data_case c = vector_case();
 	char *dir = make_dir("ordered");
 	char name[64];
-	(void)state;
 	for (size_t i = 0; i < 5; i++) {
 		snprintf(name, sizeof name, "ordered/%s", names[i]);
 		write_npy(name, 'f', 4, SHAPE(1, 4), batch);
@@ -40,7 +38,6 @@ void test_dataset__a_line_of_a_list_is_named(void **state)
 {
 	static const char list[] = "a.npy\n\nb.jpg 3\n";
 	struct data_case c = vector_case();
-	(void)state;
 	assert_int_equal(case_try(&c, support_temp_file("labels.txt", list, sizeof list - 1)), STATUS_FORMAT);
 	assert_non_null(strstr(c.err.text, "labels.txt:3: 'b.jpg 3' is not the path of"));
 }
@@ -50,7 +47,6 @@ void test_dataset__a_list_keeps_its_order(void **state)
 	static const char list[] = "# calibration\nsub/z.npy\r\n\n  sub/a.npy  \nsub/z.npy";
 	struct data_case c = vector_case();
 	char *dir = make_dir("sub");
-	(void)state;
 	write_npy("sub/z.npy", 'f', 4, SHAPE(4), batch + 4);
 	write_npy("sub/a.npy", 'f', 4, SHAPE(4), batch);
 	case_open(&c, support_temp_file("list.txt", list, sizeof list - 1));
@@ -67,7 +63,6 @@ void test_dataset__a_subdirectory_an_input(void **state)
 	static const int64_t state_value[2] = {5, 6};
 	struct data_case c = vector_case();
 	char *top = make_dir("parts"), *x = make_dir("parts/x"), *h = make_dir("parts/h_0");
-	(void)state;
 	case_input(&c, "h:0", DT_I64, SHAPE(2));
 	write_npy("parts/x/0.npy", 'f', 4, SHAPE(4), batch);
 	write_npy("parts/x/1.npy", 'f', 4, SHAPE(4), batch + 4);
@@ -91,7 +86,6 @@ void test_dataset__a_subdirectory_by_the_very_name(void **state)
 	static const char *const outside[] = {"../outside", "/"};
 	struct data_case c = vector_case();
 	char *top = make_dir("names"), *x = make_dir("names/x"), *left = make_dir("names/left"), *image = make_dir("names/left/image 1");
-	(void)state;
 	case_input(&c, "left/image 1", DT_F32, SHAPE(4));
 	write_npy("names/x/0.npy", 'f', 4, SHAPE(4), batch);
 	write_npy("names/left/image 1/0.npy", 'f', 4, SHAPE(4), batch + 4);
@@ -117,7 +111,6 @@ void test_dataset__a_subdirectory_by_the_very_name(void **state)
 void test_dataset__second_inputs_by_convention(void **state)
 {
 	struct data_case c = {.opt = {.samples = 0}};
-	(void)state;
 	case_input(&c, "images", DT_F32, SHAPE(1, 3, 6, 4));
 	case_input(&c, "orig_target_sizes", DT_I64, SHAPE(1, 2));
 	case_open(&c, case_png("sized.png", 4, 6));
@@ -194,7 +187,6 @@ void test_dataset__keys_follow_content_and_preprocessing(void **state)
 {
 	struct data_case a = {.opt = {.samples = 0}}, b, bgr;
 	struct key first, second;
-	(void)state;
 	case_input(&a, "images", DT_F32, SHAPE(1, 3, 6, 4));
 	b = bgr = a;
 	bgr.opt.pre.bgr = bgr.opt.pre.color_set = true;
@@ -216,7 +208,6 @@ void test_dataset__keys_follow_content_and_preprocessing(void **state)
 void test_dataset__random_data_are_reproducible(void **state)
 {
 	struct data_case a = vector_case(), b = vector_case();
-	(void)state;
 	a.opt.random = b.opt.random = 3;
 	a.opt.seed = b.opt.seed = 7;
 	case_open(&a, NULL);

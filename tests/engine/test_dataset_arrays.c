@@ -8,7 +8,6 @@
 void test_dataset_arrays__npy_batch_has_a_sample_a_row(void **state)
 {
 	struct data_case c = vector_case();
-	(void)state;
 	case_open(&c, write_npy("batch.npy", 'f', 4, SHAPE(3, 4), batch));
 	assert_int_equal(dataset_count(c.data), 3);
 	assert_string_equal(dataset_name(c.data, 2), "batch.npy#2");
@@ -22,7 +21,6 @@ void test_dataset_arrays__npy_batch_has_a_sample_a_row(void **state)
 void test_dataset_arrays__npy_has_a_sample_for_each_fixed_batch(void **state)
 {
 	struct data_case c = {0};
-	(void)state;
 	case_input(&c, "x", DT_F32, SHAPE(2, 2));
 	case_open(&c, write_npy("batches.npy", 'f', 4, SHAPE(6, 2), batch));
 	assert_int_equal(dataset_count(c.data), 3);
@@ -36,7 +34,6 @@ void test_dataset_arrays__npy_without_batch_is_one_sample(void **state)
 	static const int64_t whole[4] = {1, -2, 3, 1 << 20};
 	static const uint8_t bytes[4] = {0, 1, 128, 255};
 	struct data_case c = vector_case();
-	(void)state;
 	case_open(&c, write_npy("whole.npy", 'i', 8, SHAPE(4), whole));
 	assert_int_equal(dataset_count(c.data), 1);
 	assert_string_equal(dataset_name(c.data, 0), "whole.npy");
@@ -54,7 +51,6 @@ void test_dataset_arrays__npy_without_batch_is_one_sample(void **state)
 void test_dataset_arrays__what_does_not_fit_is_named(void **state)
 {
 	struct data_case c = vector_case();
-	(void)state;
 	assert_int_equal(case_try(&c, write_npy("misfit.npy", 'f', 4, SHAPE(2, 3), batch)), STATUS_FORMAT);
 	assert_non_null(strstr(c.err.text, "misfit.npy"));
 	assert_non_null(strstr(c.err.text, "[2, 3]"));
@@ -66,7 +62,6 @@ void test_dataset_arrays__what_does_not_fit_is_named(void **state)
 void test_dataset_arrays__raw_elements(void **state)
 {
 	struct data_case c = vector_case();
-	(void)state;
 	case_open(&c, support_temp_file("raw.bin", batch, sizeof batch));
 	assert_int_equal(dataset_count(c.data), 3);
 	case_load(&c, 1);
@@ -82,7 +77,6 @@ void test_dataset_arrays__tensor_proto(void **state)
 	int64_t dims[2] = {1, 4};
 	uint8_t packed[256];
 	size_t size;
-	(void)state;
 	t.has_data_type = true;
 	t.data_type = ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
 	t.dims = dims;
@@ -118,7 +112,6 @@ void test_dataset_arrays__npz_fills_inputs_by_name(void **state)
 	struct shape shapes[4];
 	char *names[4], *file;
 	int n;
-	(void)state;
 	case_input(&c, "ids", DT_I64, SHAPE(1, 2));
 	case_open(&c, write_npz("named.npz", 3, pairs));
 	assert_int_equal(dataset_count(c.data), 2);
@@ -145,7 +138,6 @@ void test_dataset_arrays__npz_with_more_than_numbers(void **state)
 	const char *const pairs[] = {"names.npy", file, "x.npy", write_npy("x.npy", 'f', 4, SHAPE(2, 4), batch)};
 	const char *const alone[] = {"x.npy", file};
 	struct data_case c = vector_case(), other = vector_case();
-	(void)state;
 	case_open(&c, write_npz("texts.npz", 2, pairs));
 	assert_int_equal(dataset_count(c.data), 2);
 	case_load(&c, 1);
@@ -161,7 +153,6 @@ void test_dataset_arrays__numbers_that_the_type_lacks_are_refused(void **state)
 	static const float fine[4] = {0, 1, 2, 255}, fraction[4] = {0, .5f, 1, 2}, large[4] = {0, 1, 2, 256}, less[4] = {-1};
 	static const float *const bad[] = {fraction, large, less};
 	struct data_case c = {.opt = {.samples = 0}};
-	(void)state;
 	case_input(&c, "x", DT_U8, SHAPE(1, 4));
 	case_open(&c, write_npy("fine.npy", 'f', 4, SHAPE(1, 4), fine));
 	case_load(&c, 0);
@@ -181,7 +172,6 @@ void test_dataset_arrays__numbers_that_are_none_are_warned_of(void **state)
 {
 	static const float nan[4] = {0, NAN, 1, 2}, mask[4] = {0, -INFINITY, 0, 0};
 	const float *const rows[] = {mask, nan};
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		struct data_case c = vector_case();
 		int before = log_count();
@@ -198,7 +188,6 @@ void test_dataset_arrays__npz_with_unequal_batches_is_refused(void **state)
 	const char *const pairs[] = {"ids.npy", write_npy("ids.npy", 'f', 4, SHAPE(3, 2), batch), "x.npy",
 	    write_npy("x.npy", 'f', 4, SHAPE(2, 4), batch)};
 	struct data_case c = vector_case();
-	(void)state;
 	case_input(&c, "ids", DT_I64, SHAPE(1, 2));
 	assert_int_equal(case_try(&c, write_npz("unequal.npz", 2, pairs)), STATUS_FORMAT);
 	assert_non_null(strstr(c.err.text, "unequal.npz"));

@@ -9,7 +9,6 @@ void test_dataset_pictures__images_of_other_kinds_are_said(void **state)
 	struct data_case c = vector_case();
 	char *dir = make_dir("kinds"), *path = file_join(dir, "a.webp");
 	int before = log_count();
-	(void)state;
 	assert_int_equal(file_write(path, "RIFF", 4, &c.err), STATUS_OK);
 	assert_int_equal(case_try(&c, dir), STATUS_NOTFOUND);
 	assert_non_null(strstr(c.err.text, "convert "));
@@ -36,7 +35,6 @@ void test_dataset_pictures__pictures_that_cannot_be_read_are_left_out(void **sta
 {
 	struct data_case c = {.opt = {.samples = 2}};
 	char *dir = make_dir("broken");
-	(void)state;
 	case_input(&c, "image", DT_F32, SHAPE(1, 3, 8, 8));
 	cut_file(case_png("broken/b.png", 12, 9), "broken/a.png", 30);
 	support_temp_file("broken/c.jpg", "<html>", 6);
@@ -98,7 +96,6 @@ void test_dataset_pictures__pictures_that_are_damaged_within_are_left_out(void *
 	char *dir = make_dir("damaged");
 	struct bytes jpeg;
 	size_t scan = 0;
-	(void)state;
 	case_input(&c, "image", DT_F32, SHAPE(1, 3, 8, 8));
 	damage_file(case_png("damaged/b.png", 64, 64), "damaged/a.png", 60, 0x55);
 	assert_int_equal(file_read(&jpeg, case_jpeg("damaged/d.jpg", 64, 64), 1 << 20, &c.err), STATUS_OK);
@@ -126,7 +123,6 @@ void test_dataset_pictures__bytes_behind_a_picture_do_not_matter(void **state)
 	char *dir = make_dir("longer");
 	struct bytes b;
 	char longer[4096] = {0};
-	(void)state;
 	case_input(&c, "image", DT_F32, SHAPE(1, 3, 8, 8));
 	assert_int_equal(file_read(&b, case_png("longer.png", 12, 9), sizeof longer - 64, &c.err), STATUS_OK);
 	memcpy(longer, b.data, b.size);
@@ -142,7 +138,6 @@ void test_dataset_pictures__no_picture_that_can_be_read_is_an_error(void **state
 {
 	struct data_case c = {0};
 	char *dir = make_dir("all_broken");
-	(void)state;
 	case_input(&c, "image", DT_F32, SHAPE(1, 3, 8, 8));
 	cut_file(case_png("whole.png", 12, 9), "all_broken/a.png", 30);
 	assert_int_equal(case_try(&c, dir), STATUS_FORMAT);
@@ -157,7 +152,6 @@ void test_dataset_pictures__preprocessing_is_guessed_from_metadata(void **state)
 {
 	struct data_case c = {.opt = {.samples = 0}};
 	const struct preprocess *p;
-	(void)state;
 	case_input(&c, "images", DT_F32, SHAPE(1, 3, 8, 8));
 	case_open(&c, case_png("guess.png", 4, 6));
 	p = dataset_preprocess(c.data);
@@ -185,7 +179,6 @@ void test_dataset_pictures__keys_do_not_tell_guessed_from_given(void **state)
 {
 	struct data_case c = {.opt = {.samples = 0}};
 	struct key guessed;
-	(void)state;
 	case_input(&c, "images", DT_F32, SHAPE(1, 3, 8, 8));
 	case_open(&c, case_png("given.png", 4, 6));
 	guessed = dataset_key(c.data, 0);
@@ -200,7 +193,6 @@ void test_dataset_pictures__keys_do_not_tell_guessed_from_given(void **state)
 void test_dataset_pictures__bytes_are_given_as_they_are(void **state)
 {
 	struct data_case c = {.opt = {.samples = 0}};
-	(void)state;
 	case_input(&c, "images", DT_U8, SHAPE(1, 2, 2, 3));
 	case_open(&c, case_png("as_they_are.png", 2, 2));
 	case_load(&c, 0);
@@ -213,7 +205,6 @@ void test_dataset_pictures__bytes_are_given_as_they_are(void **state)
 void test_dataset_pictures__signed_bytes_are_given_less_128(void **state)
 {
 	struct data_case c = {.opt = {.samples = 0}};
-	(void)state;
 	case_input(&c, "images", DT_I8, SHAPE(1, 2, 2, 3));
 	case_open(&c, case_png("signed.png", 2, 2));
 	case_load(&c, 0);
@@ -227,7 +218,6 @@ void test_dataset_pictures__pixels_become_the_same_inputs(void **state)
 {
 	struct data_case c = {.opt = {.pre = {.mean = {10, 20, 30}, .std = {3, 5, 7}, .bgr = true, .resize = RESIZE_LETTERBOX}}};
 	struct tensor pixels, in[CASE_INPUTS];
-	(void)state;
 	c.opt.pre.mean_set = c.opt.pre.std_set = c.opt.pre.color_set = c.opt.pre.resize_set = true;
 	case_input(&c, "images", DT_F32, SHAPE(1, 3, 6, 8));
 	case_input(&c, "orig_target_sizes", DT_I64, SHAPE(1, 2));
@@ -250,7 +240,6 @@ void test_dataset_pictures__what_is_no_image_of_floats_has_no_pixels(void **stat
 {
 	struct data_case arrays = vector_case(), bytes = {.opt = {.samples = 0}};
 	struct tensor pixels;
-	(void)state;
 	case_open(&arrays, write_npy("no_pixels.npy", 'f', 4, SHAPE(3, 4), batch));
 	assert_int_equal(dataset_pixels(arrays.data, 0, &pixels, &arrays.err), STATUS_UNSUPPORTED);
 	assert_string_equal(arrays.err.text, "");

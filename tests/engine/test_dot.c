@@ -42,7 +42,6 @@ void test_dot__columns_on_every_level(void **state)
 	float turned[N * APART + DOT_PAD + FIRST], x[MANY][N], first[MANY][MOST + 1], y[MANY][MOST + 1];
 	const float *from[MANY];
 	float *to[MANY];
-	(void)state;
 	support_random_floats(&r, turned, sizeof turned / sizeof *turned, -1.0f, 1.0f);
 	for (int s = 0; s < MANY; s++) {
 		support_random_floats(&r, x[s], N, -1.0f, 1.0f);

@@ -29,7 +29,6 @@ static void run(enum act_kind kind, const float *x, float *y, int64_t n)
 // Where the exact result is a normal float with some room.
 void test_elt__within_ulps_of_libm(void **state)
 {
-	(void)state;
 	static const struct {
 		enum act_kind kind;
 		double ulps;
@@ -50,7 +49,6 @@ void test_elt__within_ulps_of_libm(void **state)
 
 void test_elt__limits(void **state)
 {
-	(void)state;
 	static const float x[] = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 1e30f, -1e30f};
 	static const struct {
 		enum act_kind kind;
@@ -74,7 +72,6 @@ void test_elt__limits(void **state)
 
 void test_elt__same_bits_anywhere(void **state)
 {
-	(void)state;
 	struct support_random r = {32};
 	float x[200], best[200], y[200];
 	support_random_floats(&r, x, 200, -12.0f, 12.0f);
@@ -94,7 +91,6 @@ void test_elt__same_bits_anywhere(void **state)
 
 void test_elt__binary(void **state)
 {
-	(void)state;
 	static const enum op_id ops[] = {OP_Add, OP_Sub, OP_Mul, OP_Div};
 	struct support_random r = {33};
 	float a[77], b[77], y[77];
@@ -154,12 +150,11 @@ static void check_codes(enum op_id op, const float step[3], int kind)
 // The codes that floats would give, whatever the scales, types and ties.
 void test_elt__codes_of_all_pairs(void **state)
 {
-	(void)state;
 	static const enum op_id ops[] = {OP_Add, OP_Sub, OP_Mul};
 	static const enum cpu_level levels[] = {CPU_PLAIN, CPU_AVX2, CPU_AVX512};
-	for (size_t l = 0; l < sizeof(levels) / sizeof(*levels); l++) {
+	for (size_t l = 0; l < sizeof levels / sizeof *levels; l++) {
 		cpu_limit(levels[l]);
-		for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
+		for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
 			for (int o = 0; o < 3; o++)
 				for (int kind = 0; kind < 32; kind++)
 					check_codes(ops[o], steps[i], kind);
@@ -170,7 +165,6 @@ void test_elt__codes_of_all_pairs(void **state)
 // What may be no number, and roundings without a loop, is left to floats.
 void test_elt__codes_without_a_loop(void **state)
 {
-	(void)state;
 	static const float fine = 0.5f, huge = 1e35f, none = 0.0f;
 	struct quantizer q = {.kind = QUANT_LINEAR, .bits = 8, .axis = -1, .n = 1, .qmin = -128, .qmax = 127, .scale = &fine, .zero = &(int32_t){0}};
 	struct quantizer large = q, zero = q, down = q, wide = q;
@@ -190,7 +184,6 @@ void test_elt__codes_without_a_loop(void **state)
 // In place, as the executor and the epilogues use it.
 void test_elt__in_place(void **state)
 {
-	(void)state;
 	struct support_random r = {34};
 	float x[100], y[100];
 	support_random_floats(&r, x, 100, -4.0f, 4.0f);

@@ -42,7 +42,6 @@ void test_equalize__one_round_is_the_formula(void **state)
 {
 	struct onnx_case c;
 	struct equalize_options opt = {.rounds = 1, .threshold = 0.5};
-	(void)state;
 	begin(&c);
 	case_node(&c, "Relu", "relu", "h", "r");
 	case_node(&c, "Conv", "two", "r w2", "y");
@@ -72,7 +71,6 @@ void test_equalize__channels_below_the_threshold_stay(void **state)
 {
 	struct onnx_case c;
 	struct equalize_options opt = {.rounds = 1, .threshold = 2.25};
-	(void)state;
 	begin(&c);
 	case_node(&c, "Conv", "two", "h w2", "y");
 	case_output(&c, c.graph, "y");
@@ -117,7 +115,6 @@ static void between(const char *op, const char *in, bool passed)
 
 void test_equalize__passes_what_scales(void **state)
 {
-	(void)state;
 	between("Relu", "h", true);
 	between("LeakyRelu", "h", true);
 	between("PRelu", "h slope", true);
@@ -134,7 +131,6 @@ void test_equalize__passes_what_scales(void **state)
 void test_equalize__what_others_see_stays(void **state)
 {
 	struct onnx_case c;
-	(void)state;
 	begin(&c); // an output of the model
 	case_node(&c, "Conv", "two", "h w2", "y");
 	case_output(&c, c.graph, "h");
@@ -156,7 +152,6 @@ void test_equalize__weights_that_are_no_numbers_stay(void **state)
 {
 	struct onnx_case c;
 	const float broken[OUT * MID] = {1, NAN, 1, 1, 1, 1, INFINITY, 1};
-	(void)state;
 	begin(&c);
 	case_floats(&c, "w3", DIMS(OUT, MID, 1, 1), broken);
 	case_node(&c, "Conv", "two", "h w3", "y");
@@ -197,7 +192,6 @@ void test_equalize__the_network_stays_what_it_is(void **state)
 {
 	struct onnx_case c;
 	struct equalize_options opt = EQUALIZE_DEFAULT;
-	(void)state;
 	opt.sums = true;
 	build_network(&c);
 	struct equalization e = equalized(c.loaded, opt);
@@ -222,7 +216,6 @@ void test_equalize__bias_of_dead_weights(void **state)
 {
 	static const float dead[MID * IN] = {0};
 	struct onnx_case c;
-	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(1, IN, 2, 2));
 	case_floats(&c, "w1", DIMS(MID, IN, 1, 1), dead);
@@ -250,7 +243,6 @@ void test_equalize__without_memory(void **state)
 	struct equalize_options opt = {.rounds = 1, .threshold = 0, .sums = true};
 	enum status st = STATUS_NOMEM;
 	int refused = 0;
-	(void)state;
 	build_network(&c);
 	while (st == STATUS_NOMEM) {
 		mem_fail_at(++refused);
@@ -280,7 +272,6 @@ void test_equalize__is_cancelled(void **state)
 	atomic_bool cancel = false;
 	struct equalize_options opt = {.rounds = 2000000000, .threshold = 0, .sums = true, .cancel = &cancel};
 	pthread_t thread;
-	(void)state;
 	build_network(&c);
 	assert_int_equal(pthread_create(&thread, NULL, set_soon, &cancel), 0);
 	assert_int_equal(equalize(&e, c.loaded, &opt, &err), STATUS_CANCELLED);
@@ -296,7 +287,6 @@ void test_equalize__comes_to_rest(void **state)
 {
 	struct onnx_case c;
 	struct equalize_options opt = {.rounds = 200, .threshold = 0, .sums = true};
-	(void)state;
 	build_network(&c);
 	struct equalization e = equalized(c.loaded, opt);
 	struct graph *g = written(c.loaded, e.weights);
@@ -332,7 +322,6 @@ static void groups_in(const char *model, int plain, int sums)
 
 void test_equalize__finds_the_groups_of_ppq(void **state)
 {
-	(void)state;
 	groups_in("models/resnet20_cifar10.onnx", 9, 11);
 	groups_in("models/mobilenetv2.onnx", -1, 7);
 	groups_in("models/yolov8n.onnx", -1, 0);

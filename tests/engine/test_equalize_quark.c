@@ -77,7 +77,6 @@ void test_equalize_quark__pair(void **state)
 	static const float w1[] = {2, .25f, -.5f, .70710677f, .35355338f, .17677669f, 0, 0, 0, .70710677f, -.70710677f, .35355338f};
 	static const float b1[] = {.25f, -2.828427f, 3, 2.828427f}, w2[] = {2, 1.4142135f, 1, 1.4142135f, -1, .35355338f, 1, -1.4142135f};
 	struct onnx_case c;
-	(void)state;
 	begin(&c);
 	case_node(&c, "LeakyRelu", "leaky", "h", "r");
 	end(&c, "r w2");
@@ -96,7 +95,6 @@ void test_equalize_quark__depthwise_between(void **state)
 	static const float w1[] = {2, .25f, -.5f, .35355338f, .17677669f, .088388346f, 0, 0, 0, .5f, -.5f, .25f}, b1[] = {.25f, -1.4142135f, 3, 2};
 	static const float middle[] = {2, .70710677f, 1, 1}, middle_bias[] = {.125f, 2, -1, 2}, w2[] = {2, 1, 1, 1, -1, .25f, 1, -1};
 	struct onnx_case c;
-	(void)state;
 	begin(&c);
 	case_floats(&c, "wd", DIMS(MID, 1, 1, 1), wd);
 	case_floats(&c, "bd", DIMS(MID), bd);
@@ -166,7 +164,6 @@ void test_equalize_quark__what_factors_pass(void **state)
 		{.op = "Relu", .seen = true},
 		{.op = "Relu", .shared = true},
 	};
-	(void)state;
 	for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
 		assert_int_equal(groups_across(&passed[i]), 1);
 	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
@@ -177,7 +174,6 @@ void test_equalize_quark__what_factors_pass(void **state)
 void test_equalize_quark__mean_over_channels(void **state)
 {
 	static const float one[2 * 2] = {8, 1, .5f, 2}, two[2] = {1, 4};
-	(void)state;
 	for (int64_t axis = 1; axis < 3; axis++) {
 		struct onnx_case c;
 		case_init(&c);
@@ -210,7 +206,6 @@ void test_equalize_quark__extremes(void **state)
 		{1, INFINITY, 1, 0},
 		{1, 1, NAN, 0},
 	};
-	(void)state;
 	for (size_t i = 0; i < sizeof extreme / sizeof *extreme; i++) {
 		float w1[] = {extreme[i].front, 1}, b1[] = {extreme[i].bias, 1}, w2[] = {extreme[i].behind, 1};
 		struct onnx_case c;
@@ -243,7 +238,6 @@ void test_equalize_quark__gemm(void **state)
 		{8, 1, 0, 1.4142135f, .70710677f, 0, 0, 4, 0},
 		{8, .5f, 0, .5f, .125f, 0, 0, 2, 0},
 	};
-	(void)state;
 	for (int transposed = 0; transposed < 2; transposed++) {
 		struct onnx_case c;
 		case_init(&c);
@@ -268,7 +262,6 @@ void test_equalize_quark__groups(void **state)
 {
 	static const float grouped[MID * 2] = {1, 2, 3, 4, 5, 6, 7, 8};
 	struct onnx_case c;
-	(void)state;
 	begin(&c);
 	case_floats(&c, "wg", DIMS(MID, 2, 1, 1), grouped);
 	case_attr_int(&c, case_node(&c, "Conv", "grouped", "h wg", "k"), "group", 2);
@@ -286,7 +279,6 @@ void test_equalize_quark__without_memory(void **state)
 	struct error err = {0};
 	enum status st = STATUS_NOMEM;
 	int refused = 0;
-	(void)state;
 	begin(&c);
 	end(&c, "h w2");
 	while (st == STATUS_NOMEM) {

@@ -26,7 +26,6 @@ void test_equalize_reach__one_round_is_the_formula(void **state)
 {
 	struct onnx_case c;
 	double top[MID] = {8, 2, 0, 1};
-	(void)state;
 	begin(&c);
 	double **reach = xcalloc((size_t)c.loaded->n_values, sizeof *reach);
 	reach[graph_find_value(c.loaded, "r")] = top;
@@ -58,7 +57,6 @@ void test_equalize_reach__without_memory(void **state)
 	double top[MID] = {8, 2, 0, 1};
 	enum status st = STATUS_NOMEM;
 	int refused = 0;
-	(void)state;
 	begin(&c);
 	double **reach = xcalloc((size_t)c.loaded->n_values, sizeof *reach);
 	reach[graph_find_value(c.loaded, "r")] = top;
@@ -145,7 +143,6 @@ static bool is_changed(const struct equalization *e, const struct graph *g, cons
 void test_equalize_reach__a_network_of_tokens_stays_what_it_is(void **state)
 {
 	struct onnx_case c;
-	(void)state;
 	build_tokens(&c);
 	struct equalization e = equalized_by_samples(c.loaded);
 	assert_int_equal(e.n_groups, 3); // behind the norm, behind the bias, behind the factor
@@ -196,7 +193,6 @@ static void between(const char *op, const char *in, int64_t last, bool passed)
 
 void test_equalize_reach__passes_what_keeps_channels(void **state)
 {
-	(void)state;
 	between("Relu", "n", WIDTH, true);
 	between("Transpose", "n", WIDTH, true);
 	between("Transpose", "n", TOKENS, false); // the product reads along tokens
@@ -211,7 +207,6 @@ void test_equalize_reach__passes_what_keeps_channels(void **state)
 void test_equalize_reach__one_dimension_for_all(void **state)
 {
 	struct onnx_case c;
-	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(1, IN, MID, MID));
 	case_floats(&c, "w1", DIMS(MID, IN, 1, 1), front);
@@ -233,7 +228,6 @@ void test_equalize_reach__is_the_largest_of_all_samples(void **state)
 	struct onnx_case c;
 	struct dataset *d = NULL;
 	double most[MID] = {0};
-	(void)state;
 	begin(&c);
 	double **reach = reach_of(c.loaded, &d, false);
 	for (int s = 0; s < SAMPLES; s++) {
@@ -266,7 +260,6 @@ void test_equalize_reach__is_cancelled(void **state)
 	struct error err = {0};
 	atomic_bool cancel = true;
 	double **reach = NULL;
-	(void)state;
 	begin(&c);
 	assert_int_equal(dataset_open(&d, NULL, c.loaded, &(struct dataset_options){.random = 1, .samples = 1}, &err), STATUS_OK);
 	struct engine *e = engine_new(c.loaded, d, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = 1, .memory = 1 << 20});

@@ -48,7 +48,6 @@ void test_resample__is_pillows(void **state)
 	    {100, 3, 10, 3, 2052656946u},
 	    {9, 100, 9, 13, 1580387685u},
 	};
-	(void)state;
 	for (size_t i = 0; i < 2 * sizeof rows / sizeof rows[0]; i++) {
 		const size_t n = sizeof rows / sizeof rows[0];
 		struct data_case c;
@@ -65,7 +64,6 @@ void test_resample__is_pillows(void **state)
 void test_place__letterbox_rounds_as_ultralytics(void **state)
 {
 	struct data_case c;
-	(void)state;
 	pixels_case(&c, 3, 64, 64, RESIZE_LETTERBOX);
 	case_open(&c, case_png("wide.png", 50, 33)); // r = 1.28: 64 x 42.24, free 22, 11 above
 	case_load(&c, 0);
@@ -90,7 +88,6 @@ void test_place__letterbox_rounds_as_ultralytics(void **state)
 void test_place__corner_pads_right_and_below(void **state)
 {
 	struct data_case c;
-	(void)state;
 	pixels_case(&c, 3, 20, 20, RESIZE_CORNER);
 	case_open(&c, case_png("tall.png", 10, 40));
 	case_load(&c, 0);
@@ -104,7 +101,6 @@ void test_place__corner_pads_right_and_below(void **state)
 void test_place__crop_cuts_both_sides(void **state)
 {
 	struct data_case c;
-	(void)state;
 	pixels_case(&c, 3, 8, 8, RESIZE_CROP);
 	case_open(&c, case_png("crop.png", 12, 8)); // not scaled: columns 2 to 9
 	case_load(&c, 0);
@@ -118,7 +114,6 @@ void test_place__crop_cuts_both_sides(void **state)
 void test_place__crop_of_a_line_is_refused(void **state)
 {
 	struct data_case c;
-	(void)state;
 	pixels_case(&c, 3, 32, 32, RESIZE_CROP);
 	case_open(&c, case_png("line.png", 500000, 1));
 	assert_int_equal(dataset_load(c.data, 0, c.in, &c.where, &c.err), STATUS_UNSUPPORTED);
@@ -134,7 +129,6 @@ void test_place__pixels_are_normalised_in_the_models_order(void **state)
 	                          .std_set = true,
 	                          .bgr = true,
 	                          .color_set = true}};
-	(void)state;
 	case_input(&c, "image", DT_F32, SHAPE(1, 2, 2, 3)); // NHWC: channels last
 	case_open(&c, case_png("bgr.png", 2, 2));
 	case_load(&c, 0);
@@ -147,7 +141,6 @@ void test_place__pixels_are_normalised_in_the_models_order(void **state)
 void test_place__one_channel_is_luma(void **state)
 {
 	struct data_case c;
-	(void)state;
 	pixels_case(&c, 1, 1, 2, RESIZE_STRETCH);
 	case_open(&c, case_png("luma.png", 2, 1));
 	case_load(&c, 0);
@@ -194,7 +187,6 @@ void test_image__png_of_every_kind(void **state)
 	    {PNG_COLOR_TYPE_RGB_ALPHA, 8, {1, 2, 3, 0, 4, 5, 6, 255}, {1, 2, 3, 4, 5, 6}},
 	    {PNG_COLOR_TYPE_RGB, 16, {1, 9, 2, 9, 3, 9, 4, 9, 5, 9, 6, 9}, {1, 2, 3, 4, 5, 6}},
 	};
-	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct error err;
 		uint8_t *rgb;
@@ -271,7 +263,6 @@ static void check_color(const char *path, int r, int g, int b)
 
 void test_image__jpeg_of_every_kind(void **state)
 {
-	(void)state;
 	check_color(write_jpeg("rgb.jpg", JCS_RGB, 3, (const uint8_t[]){200, 100, 50}), 200, 100, 50);
 	check_color(write_jpeg("grey.jpg", JCS_GRAYSCALE, 1, (const uint8_t[]){77}), 77, 77, 77);
 	// libjpeg marks CMYK as Adobe's, whose inks are inverted: 255 is no ink.
@@ -297,7 +288,6 @@ void test_image__is_turned_as_exif_says(void **state)
 	    {2, {6, 3, 5, 2, 4, 1}},
 	    {2, {3, 6, 2, 5, 1, 4}},
 	};
-	(void)state;
 	for (int orientation = 1; orientation <= 8; orientation++) {
 		struct image image = {.rgb = malloc(18), .w = 3, .h = 2};
 		struct error err;
@@ -333,7 +323,6 @@ void test_image__exif_is_read_in_either_order(void **state)
 	static const uint8_t big[] = "Exif\0\0MM\0*\0\0\0\10\0\1\1\22\0\3\0\0\0\1\0\10\0\0\0\0\0";
 	const uint8_t grey[] = {77};
 	struct jpeg_kind kind = {.space = JCS_GRAYSCALE, .components = 1, .exif = little, .exif_size = sizeof little};
-	(void)state;
 	check_sizes(write_kind("little.jpg", &kind, grey), 8, 16);
 	for (kind.exif_size = 0; kind.exif_size < 6 + 8 + 2 + 12 + 10; kind.exif_size++)
 		check_sizes(write_kind("cut.jpg", &kind, grey), 16, 8);
@@ -367,7 +356,6 @@ void test_image__what_lies_between_segments_is_passed_over(void **state)
 	struct error err;
 	struct bytes b;
 	uint8_t loose[4096];
-	(void)state;
 	assert_int_equal(file_read(&b, path, sizeof loose - 4, &err), STATUS_OK);
 	memcpy(loose, b.data, 20); // SOI and APP0
 	memcpy(loose + 20, filling, 4);
@@ -382,7 +370,6 @@ void test_image__a_huge_picture_costs_nothing(void **state)
 	long before = peak_kb();
 	struct error err;
 	struct bytes b;
-	(void)state;
 	assert_int_equal(
 	    file_read(&b, write_jpeg("small.jpg", JCS_RGB, 3, (const uint8_t[]){1, 2, 3}), 1 << 20, &err), STATUS_OK);
 	for (size_t i = 0; i + 9 < b.size; i++)
@@ -407,7 +394,6 @@ void test_image__what_it_is_instead_is_said(void **state)
 	    {"version https://git-lfs.github.com/spec/v1\n", "git lfs pull", 43}, // of any file
 	    {"", "empty", 0},
 	};
-	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct error err;
 		uint8_t *rgb;
@@ -422,7 +408,6 @@ void test_image__damaged_files_are_refused(void **state)
 {
 	struct error err;
 	struct bytes b;
-	(void)state;
 	assert_int_equal(
 	    file_read(&b, write_jpeg("whole.jpg", JCS_RGB, 3, (const uint8_t[]){1, 2, 3}), 1 << 20, &err), STATUS_OK);
 	check_refused(support_temp_file("cut.jpg", b.data, b.size - 20), STATUS_FORMAT);

@@ -74,7 +74,6 @@ static void check(const char *model, const struct onnx_input_shape *shapes, int 
 // An If whose branches are whole networks, with an LSTM and one-dimensional convolutions.
 void test_infer__branches(void **state)
 {
-	(void)state;
 	static const int64_t rate[] = {16000, 8000};
 	for (int i = 0; i < 2; i++) {
 		const struct onnx_input_shape shapes[] = {
@@ -86,14 +85,12 @@ void test_infer__branches(void **state)
 // Linear Resize, a transposed convolution, gates of one value a channel.
 void test_infer__segmentation(void **state)
 {
-	(void)state;
 	check("misc/selfie_segmentation.onnx", NULL, 0, NULL);
 }
 
 // A file that is quantized: whatever its size, what a DequantizeLinear makes of constants is a constant.
 void test_infer__dequantized_weights_are_constants(void **state)
 {
-	(void)state;
 	const char *path = support_data("models/yolov8n_qdq_minmax.onnx");
 	struct error err = {0};
 	struct graph *g = NULL;
@@ -109,7 +106,6 @@ void test_infer__dequantized_weights_are_constants(void **state)
 // Of a Split in blocks of channels one part is not wanted, and has no name.
 void test_infer__a_split_with_a_part_that_nobody_wants(void **state)
 {
-	(void)state;
 	float w[48 * 4] = {0};
 	struct support_random r = {83};
 	struct onnx_case c;
@@ -127,7 +123,6 @@ void test_infer__a_split_with_a_part_that_nobody_wants(void **state)
 // The mask of a Dropout is an output of its own beside the elements that are passed on.
 void test_infer__the_mask_of_a_dropout(void **state)
 {
-	(void)state;
 	float values[] = {1, -2, 3};
 	struct onnx_case c;
 	struct error err = {0};

@@ -70,7 +70,6 @@ static void check_layouts(struct support_random *r, int64_t taps)
 
 void test_interp__layouts_agree(void **state)
 {
-	(void)state;
 	struct support_random r = {31};
 	for (int i = 0; i < 30; i++)
 		check_layouts(&r, 1 + i % TAPS);

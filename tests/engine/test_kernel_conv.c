@@ -68,7 +68,6 @@ static void check_ref(struct support_random *r, bool transposed)
 
 void test_kernel_conv__ref_is_the_definition(void **state)
 {
-	(void)state;
 	struct support_random r = {1};
 	for (int i = 0; i < 40; i++)
 		check_ref(&r, i % 2);
@@ -106,20 +105,17 @@ static void check_random(uint64_t seed, bool transposed, int cases)
 
 void test_kernel_conv__backends_agree_with_ref(void **state)
 {
-	(void)state;
 	check_random(2, false, 60);
 }
 
 void test_kernel_conv__transposed_backends_agree_with_ref(void **state)
 {
-	(void)state;
 	check_random(3, true, 40);
 }
 
 // Image-like first layers, larger than the strips and tiles of the kernels.
 void test_kernel_conv__first_layers(void **state)
 {
-	(void)state;
 	struct support_random r = {4};
 	static const struct conv_geometry layers[] = {
 		{.c = 3, .oc = 16, .kh = 6, .kw = 6, .stride_h = 2, .stride_w = 2, .pad_t = 2, .pad_l = 2, .pad_b = 2, .pad_r = 2},
@@ -148,7 +144,6 @@ void test_kernel_conv__first_layers(void **state)
 // and with windows of which each phase has a part.
 void test_kernel_conv__transposed_by_phases(void **state)
 {
-	(void)state;
 	struct support_random r = {7};
 	static const struct conv_geometry layers[] = {
 		{.c = 24, .oc = 16, .kh = 2, .kw = 2, .stride_h = 2, .stride_w = 2, .group = 1},
@@ -185,7 +180,6 @@ void test_kernel_conv__transposed_by_phases(void **state)
 // Groups that fill no blocks are merged, the last ones with the padding of the channels.
 void test_kernel_conv__groups_that_do_not_divide(void **state)
 {
-	(void)state;
 	struct support_random r = {9};
 	int64_t block = layout_block();
 	const struct {
@@ -209,7 +203,6 @@ void test_kernel_conv__groups_that_do_not_divide(void **state)
 // 1x1 on few pixels: of three panels of outputs two threads take a half each.
 void test_kernel_conv__panels_that_threads_cannot_share(void **state)
 {
-	(void)state;
 	struct support_random r = {10};
 	const int64_t block = layout_block(), sizes[] = {14, 7, 2, 1};
 	for (size_t i = 0; i < 3 * sizeof sizes / sizeof *sizes; i++) {
@@ -231,7 +224,6 @@ void test_kernel_conv__panels_that_threads_cannot_share(void **state)
 // Padding that is wider than the fast kernels take, and dilated taps that lie in it for every pixel.
 void test_kernel_conv__wide_padding(void **state)
 {
-	(void)state;
 	struct support_random r = {8};
 	static const struct {
 		int64_t kernel, dilation, pad, stride;
@@ -298,7 +290,6 @@ static void check_ordered(const struct conv_case *c)
 // For files that are quantized already every bit of a sum counts.
 void test_kernel_conv__sums_in_order(void **state)
 {
-	(void)state;
 	struct support_random r = {9};
 	for (int i = 0; i < 40; i++) {
 		struct conv_task t = random_conv(&r, false);
@@ -315,7 +306,6 @@ void test_kernel_conv__sums_in_order(void **state)
 // Every activation and place of the residual, with channels that leave padding in the last block.
 void test_kernel_conv__epilogues(void **state)
 {
-	(void)state;
 	struct support_random r = {5};
 	for (int i = 0; i < 3 * (ACT_GELU + 1); i++) {
 		int group = i % 2 ? 21 : 1, supported = 0;
@@ -393,7 +383,6 @@ static void check_crowd(enum kernel_backend b, enum layout layout, bool transpos
 
 void test_kernel_conv__one_kernel_on_many_threads(void **state)
 {
-	(void)state;
 	check_crowd(BACKEND_ONEDNN, LAYOUT_BLOCK, false);
 	check_crowd(BACKEND_ONEDNN, LAYOUT_PLAIN, false);
 	check_crowd(BACKEND_BLAS, LAYOUT_PLAIN, false);
@@ -403,7 +392,6 @@ void test_kernel_conv__one_kernel_on_many_threads(void **state)
 
 void test_kernel_conv__backend_names(void **state)
 {
-	(void)state;
 	for (int b = 0; b < BACKEND_COUNT; b++) {
 		enum kernel_backend found;
 		assert_true(backend_parse(&found, backend_name((enum kernel_backend)b)));

@@ -79,7 +79,6 @@ static void check_size(struct support_random *r, int64_t m, int64_t n, int64_t k
 
 void test_kernel_matmul__random_sizes(void **state)
 {
-	(void)state;
 	struct support_random r = {11};
 	for (int i = 0; i < 40; i++)
 		check_size(&r, support_random_int(&r, 1, 40), support_random_int(&r, 1, 40), support_random_int(&r, 1, 60));
@@ -88,7 +87,6 @@ void test_kernel_matmul__random_sizes(void **state)
 // One matrix times a constant one, whose weights the backends may pack.
 void test_kernel_matmul__rows_against_a_constant(void **state)
 {
-	(void)state;
 	struct support_random r = {13};
 	static const int size[][3] = {{49, 96, 64}, {200, 512, 512}, {1, 1024, 257}, {50, 520, 511}, {7, 256, 1030}};
 	for (size_t i = 0; i < sizeof size / sizeof *size; i++)
@@ -105,7 +103,6 @@ void test_kernel_matmul__rows_against_a_constant(void **state)
 // Single rows and columns, and results of several tiles with a rest.
 void test_kernel_matmul__edges_of_tiles(void **state)
 {
-	(void)state;
 	struct support_random r = {12};
 	static const int size[][3] = {{1, 1000, 64}, {300, 1, 33}, {128, 1024, 8}, {129, 1025, 9}, {257, 40, 16}, {1, 1, 1}};
 	for (size_t i = 0; i < sizeof size / sizeof *size; i++)

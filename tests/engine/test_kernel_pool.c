@@ -94,7 +94,6 @@ static void check_pool(const struct pool_task *t, const void *x)
 
 void test_kernel_pool__max_of_every_type(void **state)
 {
-	(void)state;
 	static const enum dtype types[] = {DT_F32, DT_I8, DT_U8, DT_I16};
 	struct support_random r = {21};
 	for (int i = 0; i < 80; i++) {
@@ -117,7 +116,6 @@ static struct pool_task window(int64_t c, int64_t h, int64_t w, int64_t k, int64
 // Images of many bands of rows.
 void test_kernel_pool__large_windows(void **state)
 {
-	(void)state;
 	static const struct {
 		int64_t h, w, k, stride, pad;
 	} sizes[] = {{70, 40, 5, 1, 2}, {64, 66, 7, 2, 3}, {50, 30, 13, 1, 6}, {90, 9, 4, 3, 0}, {13, 13, 9, 1, 4}, {40, 80, 3, 1, 1}, {3, 5, 9, 1, 4}};
@@ -150,7 +148,6 @@ static float average_in_order(const struct pool_task *t, const float *x, int64_t
 // that reach far beyond the image, sums that overflow.
 void test_kernel_pool__averages_add_up_in_order(void **state)
 {
-	(void)state;
 	static const struct {
 		int64_t h, w, k, stride, pad;
 	} sizes[] = {{7, 7, 3, 1, 1}, {56, 56, 3, 1, 1}, {90, 130, 5, 1, 2}, {35, 40, 3, 2, 1}, {300, 9, 2, 1, 0}, {20, 800, 7, 1, 3}, {5, 6, 9, 1, 4}, {1, 1, 3, 1, 1}};
@@ -177,7 +174,6 @@ void test_kernel_pool__averages_add_up_in_order(void **state)
 // Of -0 and 0 the first stays, in the order of rows, and what is no number is passed over.
 void test_kernel_pool__first_of_equals(void **state)
 {
-	(void)state;
 	enum { H = 9, W = 11, K = 3 };
 	static const float values[] = {0.0f, -0.0f, NAN, -INFINITY, -1.0f};
 	struct support_random r = {27};
@@ -199,7 +195,6 @@ void test_kernel_pool__first_of_equals(void **state)
 
 void test_kernel_pool__average(void **state)
 {
-	(void)state;
 	struct support_random r = {22};
 	for (int i = 0; i < 60; i++) {
 		struct pool_task t = random_pool(&r, DT_F32, false);
@@ -211,7 +206,6 @@ void test_kernel_pool__average(void **state)
 
 void test_kernel_pool__global_average(void **state)
 {
-	(void)state;
 	struct support_random r = {23};
 	for (int i = 0; i < 40; i++) {
 		struct pool_task t = {.type = DT_F32};
@@ -236,7 +230,6 @@ static struct pool_task whole_plane(enum dtype type, int64_t c, int64_t h, int64
 // Planes shorter and longer than a piece of them, with the largest element at any place.
 void test_kernel_pool__global_max(void **state)
 {
-	(void)state;
 	static const enum dtype types[] = {DT_F32, DT_I8, DT_U8, DT_I16};
 	static const int64_t sizes[][2] = {{1, 1}, {1, 3}, {16, 16}, {1, 257}, {23, 25}, {40, 40}};
 	struct support_random r = {28};
@@ -250,7 +243,6 @@ void test_kernel_pool__global_max(void **state)
 
 void test_kernel_pool__nan_is_largest_where_asked(void **state)
 {
-	(void)state;
 	enum { N = 300 };
 	struct pool_task t = whole_plane(DT_F32, 1, 1, N);
 	float x[2 * N];
@@ -269,7 +261,6 @@ void test_kernel_pool__nan_is_largest_where_asked(void **state)
 
 void test_kernel_pool__same_bits_at_every_level(void **state)
 {
-	(void)state;
 	struct support_random r = {24};
 	for (int i = 0; i < 20; i++) {
 		struct pool_task t = random_pool(&r, DT_F32, i % 2);
@@ -290,7 +281,6 @@ void test_kernel_pool__same_bits_at_every_level(void **state)
 
 void test_kernel_pool__other_types_are_refused(void **state)
 {
-	(void)state;
 	struct support_random r = {25};
 	struct kernel *k;
 	struct error err;

@@ -82,7 +82,6 @@ static void end(struct ledger *l)
 void test_kernels__what_fits_stays_from_sample_to_sample(void **state)
 {
 	struct ledger l;
-	(void)state;
 	begin(&l, 6);
 	assert_int_equal(walk(&l, 1, 10), 10);
 	for (int sample = 0; sample < 5; sample++) {
@@ -96,7 +95,6 @@ void test_kernels__what_fits_stays_from_sample_to_sample(void **state)
 void test_kernels__what_earlier_passes_used_goes_first(void **state)
 {
 	struct ledger l;
-	(void)state;
 	begin(&l, 6);
 	walk(&l, 1, 6);
 	kernels_turn(l.all);
@@ -110,7 +108,6 @@ void test_kernels__what_earlier_passes_used_goes_first(void **state)
 void test_kernels__what_is_in_use_stays_over_the_limit(void **state)
 {
 	struct ledger l;
-	(void)state;
 	begin(&l, 1);
 	assert_int_equal(get(&l, 1, 1), STATUS_OK);
 	assert_int_equal(get(&l, 1, 2), STATUS_OK);
@@ -124,7 +121,6 @@ void test_kernels__what_is_in_use_stays_over_the_limit(void **state)
 void test_kernels__one_that_cannot_be_made_leaves_nothing(void **state)
 {
 	struct ledger l;
-	(void)state;
 	begin(&l, 6);
 	l.fails = true;
 	assert_int_equal(get(&l, 0, 1), STATUS_UNSUPPORTED);
@@ -145,7 +141,6 @@ void test_kernels__two_users_make_one(void **state)
 	pthread_t t;
 	void *status;
 	struct ledger l;
-	(void)state;
 	begin(&l, 6);
 	pthread_barrier_init(&meet, NULL, 2);
 	l.meet = &meet;
@@ -166,7 +161,6 @@ void test_kernels__no_budget_holds_all_weights(void **state)
 	struct tensor w = {.type = DT_I8, .shape = shape_of(1, (int64_t[]){EACH})};
 	struct value value[WEIGHTS] = {{0}};
 	struct graph g = {.n_values = WEIGHTS, .value = value};
-	(void)state;
 	for (int i = 0; i < WEIGHTS; i++)
 		value[i].constant = &w;
 	struct engine *e = engine_bare(&g, &(struct engine_options){.threads = 1});

@@ -129,7 +129,6 @@ void test_loop__how_often_it_runs_is_known(void **state)
 	    {3, "number - x", "once", -1},
 	    {3, "number flag x", "again", -1},
 	};
-	(void)state;
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		struct onnx_case c;
 		loop_case(&c, row[i].inputs, row[i].condition_out);
@@ -193,7 +192,6 @@ void test_loop__scan_along_any_axis_from_either_end(void **state)
 	struct onnx_case c;
 	struct tensor out[2];
 	struct error err = {0};
-	(void)state;
 	scan_case(&c, 3);
 	assert_true(output(&c, 1)->shape.rank == 2 && output(&c, 1)->shape.dim[1] == 3);
 	assert_int_equal(run_scan(&c, out, &err), STATUS_OK);
@@ -213,7 +211,6 @@ void test_loop__work_is_bounded(void **state)
 {
 	struct onnx_case c;
 	struct error err = {0};
-	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(1));
 	case_node(&c, "Neg", "first", "x", "a");

@@ -28,7 +28,6 @@ static void check(int type, float x, bool saturate, float want)
 
 void test_minifloat__codes_are_what_they_round_to(void **state)
 {
-	(void)state;
 	for (int f = 0; f < FORMATS; f++) {
 		float value[256];
 		int n = minifloat_values(value, formats[f]);
@@ -42,7 +41,6 @@ void test_minifloat__codes_are_what_they_round_to(void **state)
 // Codes follow one another: the value halfway goes to the even one, its neighbours to the nearer one.
 void test_minifloat__ties_go_to_the_even_code(void **state)
 {
-	(void)state;
 	for (int f = 0; f < FORMATS; f++) {
 		float value[256];
 		int half = minifloat_values(value, formats[f]) / 2;
@@ -74,7 +72,6 @@ void test_minifloat__values_out_of_range(void **state)
 	    {MINIFLOAT_E4M3FN, NAN, NAN, NAN}, {MINIFLOAT_E4M3FNUZ, NAN, NAN, NAN}, {MINIFLOAT_E5M2, NAN, NAN, NAN}, {MINIFLOAT_E5M2FNUZ, NAN, NAN, NAN},
 	    {MINIFLOAT_E4M3FN, -0.0f, -0.0f, -0.0f}, {MINIFLOAT_E4M3FNUZ, -0.0f, 0, 0}, {MINIFLOAT_E4M3FNUZ, -1e-9f, 0, 0}, {MINIFLOAT_E5M2, -1e-9f, -0.0f, -0.0f},
 	};
-	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		check(rows[i].type, rows[i].x, true, rows[i].saturated);
 		check(rows[i].type, rows[i].x, false, rows[i].plain);
@@ -93,7 +90,6 @@ void test_minifloat__powers_of_two(void **state)
 	    {'n', {1, 1, 2, 4, 0x1p-127f, 0x1p-127f, 0x1p-126f, 0x1p127f, 0x1p127f, NAN}},
 	};
 	float y[10];
-	(void)state;
 	for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
 		minifloat_round_power(y, x, 10, rows[r].direction, true);
 		for (int i = 0; i < 10; i++)
@@ -124,7 +120,6 @@ void test_minifloat__quantizers_of_floats(void **state)
 	                   blocks[8] = {.3125f, -1.125f, 64, 448, -.46875f, 26, -18, 448}, four[8] = {.5f, -1, 6, 6, -0.0f, 3, -6, 6};
 	const float scale[] = {.25f}, per_row[] = {1, .25f}, per_block[] = {1, .25f, .125f, 1};
 	struct node_run r;
-	(void)state;
 	quantize_case(&r, "", "QuantizeLinear", MINIFLOAT_E4M3FN, 1, 0, SCALAR, scale);
 	node_run_floats(&r, 8, whole);
 	node_run_done(&r);

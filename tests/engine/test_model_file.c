@@ -70,7 +70,6 @@ void test_model_file__large_weights_are_bytes_of_the_file(void **state)
 {
 	static const size_t once[] = {LARGE}, small[] = {SMALL}, grows[] = {SMALL, LARGE}, shrinks[] = {LARGE, SMALL}, larger[] = {LARGE, LARGE};
 	struct wire graph = {0}, model = {0};
-	(void)state;
 	add_initializer(&graph, small, 1);
 	add_initializer(&graph, once, 1);
 	add_initializer(&graph, grows, 2);

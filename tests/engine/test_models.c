@@ -101,7 +101,6 @@ static void check_origins(const struct graph *g)
 
 void test_models__all_load_and_are_sound(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
 		struct graph *g = load(models[i], NULL);
 		check_wiring(g);
@@ -143,7 +142,6 @@ static const struct npy *reference_array(const struct reference *r, const char *
 void test_models__output_shapes_are_the_reference_ones(void **state)
 {
 	int compared = 0;
-	(void)state;
 	for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
 		struct reference r;
 		struct graph *g;
@@ -198,7 +196,6 @@ static void check_tensor_shapes(const char *model, int least)
 
 void test_models__inner_shapes_are_the_reference_ones(void **state)
 {
-	(void)state;
 	check_tensor_shapes("models/yolov5n", 200);
 	check_tensor_shapes("models/yolov8n", 200);
 	check_tensor_shapes("models/yolo26n", 300);
@@ -259,7 +256,6 @@ static void check_names(const char *model, const char *run)
 
 void test_models__nodes_are_those_of_esp_ppq(void **state)
 {
-	(void)state;
 	check_names("models/resnet20_cifar10_folded", "resnet20_esp_ESPDL_INT8_n8");
 	check_names("models/mobilenetv2_12", "mobilenetv2_esp_ESPDL_INT8_n8");
 	check_names("models/yolov8n", "yolov8n_esp_ESPDL_INT8_n8");
@@ -313,7 +309,6 @@ static void check_numbers(const char *model, double tolerance)
 
 void test_models__small_ones_give_the_reference_numbers(void **state)
 {
-	(void)state;
 	check_numbers("models/resnet20_cifar10", 1e-4);
 	check_numbers("models/tinyml_sigma_cifar10_fp32", 1e-4);
 	check_numbers("misc/face_detection_front_128x128_barracuda", 1e-4);

@@ -432,7 +432,6 @@ static void check_sets(const struct observer_setup *s, const struct grid_wanted 
 // Zero lies halfway between the 64th and the 65th of 128 codes: torch takes the one that its single precision comes to.
 void test_observer__zero_points_of_pytorch_are_of_single_precision(void **state)
 {
-	(void)state;
 	static const struct {
 		float end;
 		int32_t zero;
@@ -670,7 +669,6 @@ void test_observer__thin(void **state)
 	struct support_random r = {11};
 	float *x = malloc(LARGE * sizeof *x);
 	int differ = 0;
-	(void)state;
 	for (int i = 0; i < LARGE; i++)
 		x[i] = support_random_normal(&r);
 	for (int m = 0; m < CALIB_COUNT; m++) {
@@ -722,7 +720,6 @@ void test_observer__no_code_is_infinity(void **state)
 		target_free(&t);
 	}
 	free(x);
-	(void)state;
 }
 
 static void hist_plainly(uint32_t *hist, int bins, bool absolute, float lo, float hi, const float *x, int64_t n)
@@ -743,7 +740,6 @@ void test_observer__levels_count_alike(void **state)
 	struct support_random r = {5};
 	float x[LONGEST];
 	static uint32_t got[MOST + 1], want[MOST + 1];
-	(void)state;
 	for (int i = 0; i < LONGEST; i++)
 		x[i] = i % 3 == 1 ? odd[i / 3 % 11] : i % 3 ? 0.25f : support_random_float(&r, -2.2, 2.2);
 	for (int level = CPU_PLAIN; level < CPU_LEVELS; level++) {

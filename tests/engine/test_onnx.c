@@ -22,7 +22,6 @@ void test_onnx__nodes_values_and_origins(void **state)
 {
 	struct onnx_case c;
 	const struct graph *g;
-	(void)state;
 	small_case(&c);
 	case_load(&c);
 	g = c.loaded;
@@ -46,7 +45,6 @@ void test_onnx__nodes_values_and_origins(void **state)
 void test_onnx__nodes_are_sorted(void **state)
 {
 	struct onnx_case c;
-	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(1, 4));
 	case_node(&c, "Add", "last", "a b", "y");
@@ -67,7 +65,6 @@ void test_onnx__constants_in_every_form_fold(void **state)
 	struct onnx_case c;
 	Onnx__AttributeProto *a;
 	const struct graph *g;
-	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(2, 2));
 	a = case_attr(&c, case_node(&c, "Constant", "k0", "", "k0"), "value_floats",
@@ -102,7 +99,6 @@ void test_onnx__constants_in_every_form_fold(void **state)
 void test_onnx__shapes_fold_through(void **state)
 {
 	struct onnx_case c;
-	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(2, 3, 4));
 	case_ints(&c, "zero", 1, (const int64_t[]){0});
@@ -122,7 +118,6 @@ void test_onnx__identities_keep_the_names_of_outputs(void **state)
 {
 	struct onnx_case c;
 	const struct graph *g;
-	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(1, 4));
 	case_node(&c, "Identity", "in", "x", "a");
@@ -145,7 +140,6 @@ void test_onnx__identities_keep_the_names_of_outputs(void **state)
 void test_onnx__unused_nodes_go(void **state)
 {
 	struct onnx_case c;
-	(void)state;
 	small_case(&c);
 	case_node(&c, "Exp", "unused", "h", "u");
 	case_node(&c, "Exp", "unused too", "u", "v");
@@ -164,7 +158,6 @@ void test_onnx__unused_nodes_go(void **state)
 void test_onnx__equal_node_names_are_told_apart(void **state)
 {
 	struct onnx_case c;
-	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(1, 4));
 	case_node(&c, "Relu", "same", "x", "h");
@@ -184,7 +177,6 @@ void test_onnx__initializers_of_all_types(void **state)
 	struct onnx_case c;
 	const struct graph *g;
 	const float *v;
-	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(4));
 	case_raw(&c,
@@ -217,7 +209,6 @@ void test_onnx__initializers_of_all_types(void **state)
 void test_onnx__initializers_that_are_inputs_are_constants(void **state)
 {
 	struct onnx_case c;
-	(void)state;
 	case_init(&c);
 	case_input(&c, "w", FLOAT, DIMS(4));
 	case_input(&c, "x", FLOAT, DIMS(4));
@@ -254,7 +245,6 @@ void test_onnx__external_data_stay_below_the_model(void **state)
 	Onnx__StringStringEntryProto entry[2], *entries[2] = {&entry[0], &entry[1]};
 	struct onnx_case c;
 	float v[6] = {0, 0, 3, 4, 5, 6};
-	(void)state;
 	external_case(&c, entries, 2, "weights.bin");
 	entry[1].key = (char *)"offset", entry[1].value = (char *)"8";
 	support_temp_file("weights.bin", v, sizeof v);
@@ -284,7 +274,6 @@ void test_onnx__external_data_beside_what_the_model_links_to(void **state)
 	struct graph *g = NULL;
 	struct error err;
 	char link[512], data[512];
-	(void)state;
 	external_case(&c, entries, 1, "model.onnx_data");
 	assert_int_equal(file_mkdirs(support_temp("blobs"), &err), STATUS_OK);
 	assert_int_equal(file_mkdirs(support_temp("snapshots"), &err), STATUS_OK);
@@ -329,7 +318,6 @@ void test_onnx__an_if_with_a_known_condition_is_its_branch(void **state)
 {
 	struct onnx_case c;
 	const struct graph *g;
-	(void)state;
 	if_case(&c);
 	case_node(&c, "Shape", "shape", "x", "s");
 	case_ints(&c, "want", 2, (const int64_t[]){1, 4});
@@ -369,7 +357,6 @@ void test_onnx__an_if_with_an_unknown_condition_keeps_both(void **state)
 {
 	struct onnx_case c;
 	const struct node *n;
-	(void)state;
 	if_case(&c);
 	case_input(&c, "condition", ONNX__TENSOR_PROTO__DATA_TYPE__BOOL, 0, NULL);
 	case_load(&c);
@@ -394,7 +381,6 @@ void test_onnx__branches_that_compute_nothing_are_written(void **state)
 	struct onnx_case c;
 	Onnx__GraphProto *yes, *no;
 	Onnx__NodeProto *n;
-	(void)state;
 	case_init(&c);
 	yes = case_graph(&c);
 	no = case_graph(&c);
@@ -428,7 +414,6 @@ void test_onnx__a_branch_that_does_not_fit_is_kept(void **state)
 {
 	struct onnx_case c;
 	Onnx__NodeProto *n;
-	(void)state;
 	if_case(&c);
 	case_input(&c, "condition", ONNX__TENSOR_PROTO__DATA_TYPE__BOOL, 0, NULL);
 	case_floats(&c, "five", DIMS(5), ones);
@@ -450,7 +435,6 @@ void test_onnx__dynamic_dimensions_are_fixed(void **state)
 	struct onnx_input_shape shape = {.name = "x", .shape = {.rank = 4, .dim = {7, 3, 96, 160}}};
 	struct onnx_options opt = {.shape = &shape, .n_shapes = 1};
 	struct onnx_case c;
-	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(-1, 3, -2, -3));
 	case_input(&c, "twin", FLOAT, DIMS(-1, 3, -2, 8));
@@ -484,7 +468,6 @@ void test_onnx__dynamic_dimensions_are_fixed(void **state)
 void test_onnx__a_plane_is_not_one_element(void **state)
 {
 	struct onnx_case c;
-	(void)state;
 	case_init(&c);
 	case_input(&c, "latent", FLOAT, DIMS(-1, 4, -2, -3));
 	case_input(&c, "tokens", FLOAT, DIMS(-1, -4));
@@ -501,7 +484,6 @@ void test_onnx__a_plane_is_not_one_element(void **state)
 void test_onnx__a_size_is_sought_at_which_shapes_hold(void **state)
 {
 	struct onnx_case c;
-	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(-1, 3, -2, -2));
 	case_floats(&c, "grid", DIMS(1, 1, 1, 2), ones);
@@ -518,7 +500,6 @@ void test_onnx__metadata_size_comes_first(void **state)
 {
 	Onnx__StringStringEntryProto entry = ONNX__STRING_STRING_ENTRY_PROTO__INIT, *entries[1] = {&entry};
 	struct onnx_case c;
-	(void)state;
 	case_init(&c);
 	entry.key = (char *)"imgsz";
 	entry.value = (char *)"[48, 64]";
@@ -539,7 +520,6 @@ void test_onnx__keys_follow_structure_and_weights(void **state)
 	struct onnx_case c;
 	struct key first;
 	float other[4] = {1, 1, 1, 2};
-	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(4));
 	case_floats(&c, "w", DIMS(4), ones);
@@ -566,7 +546,6 @@ void test_onnx__a_list_of_words_is_a_text(void **state)
 	struct onnx_case c;
 	Onnx__NodeProto *n;
 	Onnx__AttributeProto *a;
-	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(3, 1, 4));
 	case_floats(&c, "w", DIMS(2, 2, 4), ones);
@@ -609,7 +588,6 @@ static void dropout_case(struct onnx_case *c, float ratio)
 void test_onnx__dropout_of_nothing_is_no_training(void **state)
 {
 	struct onnx_case c;
-	(void)state;
 	dropout_case(&c, 0.0f);
 	case_load(&c);
 	assert_int_equal(c.loaded->n_nodes, 1);

@@ -52,7 +52,6 @@ void test_onnx_channels_last__pooling(void **state)
 {
 	struct onnx_case c;
 	Onnx__AttributeProto *a;
-	(void)state;
 	case_of(&c, &images);
 	a = case_attr(&c, add_node(&c, "NhwcMaxPool", "x"), "kernel_shape", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
 	a->n_ints = 2;
@@ -72,7 +71,6 @@ void test_onnx_channels_last__convolution(void **state)
 	static const int8_t weights[2 * C] = {0, 1, 2, 0};
 	const char *in = "x one zero weights one wzero one zero";
 	struct onnx_case c;
-	(void)state;
 	for (int last = 0; last < 2; last++) {
 		case_of(&c, &images);
 		add_code(&c, "weights", INT8, DIMS(2, C, 1, 1), weights, sizeof weights);

@@ -90,7 +90,6 @@ static void twice_case(struct functions_case *f)
 void test_onnx_functions__calls_give_way_to_their_nodes(void **state)
 {
 	struct functions_case f;
-	(void)state;
 	twice_case(&f);
 	case_node(&f.c, "Neg", "before", "x", "t");
 	call(&f, f.c.graph, "Twice", "outer", "t", "y");
@@ -134,7 +133,6 @@ static void add_default(struct onnx_case *c, Onnx__FunctionProto *p, const char 
 void test_onnx_functions__attributes_have_defaults(void **state)
 {
 	struct functions_case f;
-	(void)state;
 	twice_case(&f);
 	f.list[0]->n_attribute = 0;
 	add_default(&f.c, f.list[0], "other", 9);
@@ -158,7 +156,6 @@ void test_onnx_functions__overloads_are_told_apart(void **state)
 	struct functions_case f;
 	Onnx__GraphProto *body;
 	Onnx__NodeProto *n;
-	(void)state;
 	twice_case(&f);
 	body = add_function(&f, "Twice", "v", "w", "");
 	case_node_in(&f.c, body, "Neg", "neg", "v", "w");
@@ -178,7 +175,6 @@ void test_onnx_functions__graphs_inside(void **state)
 	struct functions_case f;
 	Onnx__GraphProto *body, *yes, *no;
 	Onnx__NodeProto *n;
-	(void)state;
 	twice_case(&f);
 	body = add_function(&f, "Either", "v", "w", "");
 	yes = case_graph(&f.c);
@@ -204,7 +200,6 @@ void test_onnx_functions__what_cannot_be_known_is_refused(void **state)
 {
 	struct functions_case f;
 	Onnx__GraphProto *body;
-	(void)state;
 	twice_case(&f);
 	f.list[0]->n_attribute = 0;
 	call(&f, f.c.graph, "Leaky", "leaky", "x", "y");
@@ -230,7 +225,6 @@ void test_onnx_functions__calls_that_multiply_are_counted(void **state)
 {
 	static const char *const name[] = {"F0", "F1", "F2", "F3", "F4", "F5"};
 	struct functions_case f = {0};
-	(void)state;
 	case_init(&f.c);
 	case_input(&f.c, "x", FLOAT, DIMS(1));
 	for (int level = 0; level < 6; level++) {
@@ -249,7 +243,6 @@ void test_onnx_functions__two_of_one_name_are_refused(void **state)
 {
 	struct functions_case f;
 	Onnx__GraphProto *body;
-	(void)state;
 	twice_case(&f);
 	body = add_function(&f, "Twice", "v", "w", "");
 	case_node_in(&f.c, body, "Neg", "neg", "v", "w");
@@ -265,7 +258,6 @@ void test_onnx_functions__a_function_of_another_opset_is_refused(void **state)
 {
 	struct functions_case f;
 	Onnx__OperatorSetIdProto own = ONNX__OPERATOR_SET_ID_PROTO__INIT, *list[] = {&own};
-	(void)state;
 	twice_case(&f);
 	own.domain = case_text(&f.c, "");
 	own.has_version = true;

@@ -31,7 +31,6 @@ void test_onnx_hostile__every_truncation(void **state)
 {
 	struct onnx_case c;
 	struct bytes b;
-	(void)state;
 	relu_case(&c);
 	assert_int_equal(file_read(&b, case_save(&c, "whole.onnx"), 1 << 20, &c.err), STATUS_OK);
 	for (size_t n = 0; n < b.size; n++)
@@ -66,7 +65,6 @@ void test_onnx_hostile__every_byte_changed(void **state)
 {
 	struct onnx_case c;
 	struct bytes b;
-	(void)state;
 	relu_case(&c);
 	assert_int_equal(file_read(&b, case_save(&c, "whole.onnx"), 1 << 20, &c.err), STATUS_OK);
 	for (size_t n = 0; n < b.size; n++)
@@ -83,7 +81,6 @@ void test_onnx_hostile__garbage(void **state)
 {
 	struct support_random r = {.state = 5};
 	uint8_t data[512];
-	(void)state;
 	for (int round = 0; round < 200; round++) {
 		for (size_t i = 0; i < sizeof data; i++)
 			data[i] = (uint8_t)support_random_bits(&r);
@@ -98,7 +95,6 @@ void test_onnx_hostile__deep_nesting(void **state)
 	uint8_t *data = xmalloc(LEVELS * 16);
 	size_t at = LEVELS * 16, size = 0;
 	const uint8_t tags[3] = {6 << 3 | 2, 5 << 3 | 2, 1 << 3 | 2}; // attribute.g, node.attribute, graph.node
-	(void)state;
 	for (int level = 0; level < LEVELS; level++) {
 		size_t n = size;
 		uint8_t length[5];
@@ -119,7 +115,6 @@ void test_onnx_hostile__deep_nesting(void **state)
 void test_onnx_hostile__wiring(void **state)
 {
 	struct onnx_case c;
-	(void)state;
 	relu_case(&c);
 	case_node(&c, "Neg", "lost", "nowhere", "z");
 	case_refused(&c, STATUS_FORMAT, "node lost (Neg): input 'nowhere'");
@@ -154,7 +149,6 @@ void test_onnx_hostile__wiring(void **state)
 void test_onnx_hostile__operators(void **state)
 {
 	struct onnx_case c;
-	(void)state;
 	relu_case(&c);
 	case_node(&c, "Frobnicate", "odd", "x", "z");
 	case_refused(&c, STATUS_UNSUPPORTED, "node odd: operator Frobnicate (opset 13)");
@@ -174,7 +168,6 @@ void test_onnx_hostile__opsets_that_are_not_known(void **state)
 {
 	struct onnx_case c;
 	int before = log_count();
-	(void)state;
 	relu_case(&c);
 	c.opset.version = 99; // taken, and said
 	case_load(&c);
@@ -189,7 +182,6 @@ void test_onnx_hostile__opsets_that_are_not_known(void **state)
 void test_onnx_hostile__tensors(void **state)
 {
 	struct onnx_case c;
-	(void)state;
 	relu_case(&c);
 	c.graph->initializer[0]->raw_data.len = 12;
 	case_refused(&c, STATUS_FORMAT, "initializer 'w'");
@@ -218,7 +210,6 @@ void test_onnx_hostile__folding_is_bounded(void **state)
 {
 	struct onnx_case c;
 	char in[32], out[32];
-	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(1));
 	case_floats(&c, "one", DIMS(1), ones);
@@ -242,7 +233,6 @@ void test_onnx_hostile__work_on_constants_is_bounded(void **state)
 	enum { PRODUCTS = 24 }; // each taken for 2^32 multiplications at the most
 	struct onnx_case c;
 	char in[32], out[32];
-	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(1));
 	case_floats(&c, "one", DIMS(1), ones);
@@ -291,7 +281,6 @@ void test_onnx_hostile__what_fails_when_it_runs_names_the_file(void **state)
 	static const int64_t index[1] = {100};
 	struct tensor at = {.type = DT_I64, .shape = {1, {1}}, .data = (void *)index}, y = {0};
 	struct onnx_case c;
-	(void)state;
 	case_init(&c);
 	case_input(&c, "i", INT64, DIMS(1));
 	case_floats(&c, "w", DIMS(8), ones);
@@ -319,7 +308,6 @@ void test_onnx_hostile__indices_are_judged_when_the_model_opens(void **state)
 	    {"NegativeLogLikelihoodLoss", "x i", "class 5 is not one of 5", 5},
 	    {"SoftmaxCrossEntropyLoss", "x i", "class -1 is not one of 5", -1},
 	};
-	(void)state;
 	for (size_t f = 0; f < sizeof faults / sizeof *faults; f++)
 		for (int good = 0; good < 2; good++) {
 			bool loss = strstr(faults[f].op, "Loss");
@@ -346,7 +334,6 @@ void test_onnx_hostile__indices_are_judged_when_the_model_opens(void **state)
 void test_onnx_hostile__outputs_that_do_not_fit_memory_are_told_first(void **state)
 {
 	struct onnx_case c;
-	(void)state;
 	for (int large = 0; large < 2; large++) {
 		case_init(&c);
 		case_input(&c, "x", FLOAT, DIMS(1));

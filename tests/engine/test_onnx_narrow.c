@@ -45,7 +45,6 @@ static const struct narrow_row {
 
 void test_onnx_narrow__floats_of_few_bits(void **state)
 {
-	(void)state;
 	for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
 		const struct narrow_row *row = &rows[r];
 		struct onnx_case c;
@@ -79,7 +78,6 @@ static void pair_case(struct onnx_case *c, int type, uint8_t zero)
 void test_onnx_narrow__codes_of_four_bits_stay_so_when_written(void **state)
 {
 	struct onnx_case c;
-	(void)state;
 	for (int sign = 0; sign < 2; sign++) {
 		pair_case(&c, sign ? INT4 : UINT4, 0x0d);
 		case_load(&c);
@@ -98,7 +96,6 @@ void test_onnx_narrow__codes_of_floats_stay_so_when_written(void **state)
 {
 	static const float x[4] = {.3f, -7, 10, 1000}, want[4] = {.3125f, -7, 10, 224};
 	struct onnx_case c;
-	(void)state;
 	pair_case(&c, 17, 0);
 	case_load(&c);
 	for (int again = 0; again < 2; again++) {
@@ -118,7 +115,6 @@ void test_onnx_narrow__codes_of_floats_stay_so_when_written(void **state)
 void test_onnx_narrow__casts_to_floats_of_few_bits_round(void **state)
 {
 	static const float x[4] = {.3f, -7.4f, 10, 1000}, want[2][4] = {{.3125f, -7.5f, 10, NAN}, {.3125f, -7, 10, 1024}};
-	(void)state;
 	for (int like = 0; like < 2; like++) {
 		struct onnx_case c;
 		case_init(&c);
@@ -151,7 +147,6 @@ void test_onnx_narrow__weights_of_four_bits_in_blocks(void **state)
 {
 	static const uint8_t packed[3] = {0x81, 0x7f, 0x02};
 	static const float want[5] = {1, -8, -1 * 2, 7 * 2, 2 * 4};
-	(void)state;
 	for (int field = 0; field < 2; field++) {
 		struct onnx_case c;
 		Onnx__TensorProto *t;
@@ -191,7 +186,6 @@ static void check_saturation(enum dtype type, const float *want)
 
 void test_onnx_narrow__codes_end_at_four_bits(void **state)
 {
-	(void)state;
 	check_saturation(DT_I4, (const float[]){-8, 1, 4, 7});
 	check_saturation(DT_U4, (const float[]){0, 1, 4, 15});
 }
@@ -217,7 +211,6 @@ static void relu_case(struct onnx_case *c)
 void test_onnx_narrow__text_may_be_there_but_not_be_read(void **state)
 {
 	struct onnx_case c;
-	(void)state;
 	relu_case(&c);
 	case_attr(&c, case_node(&c, "Constant", "k", "", "names"), "value_strings", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS);
 	case_load(&c);
@@ -252,7 +245,6 @@ void test_onnx_narrow__sparse_tensors_become_dense(void **state)
 	static const int64_t linear[2] = {1, 5}, pairs[4] = {0, 1, 1, 2}, outside[4] = {0, 1, 1, 3};
 	static const float want[6] = {0, 2, 0, 0, 0, -3};
 	struct onnx_case c;
-	(void)state;
 	for (int columns = 0; columns <= 2; columns += 2) {
 		sum_case(&c, 3);
 		add_sparse(&c, (const float[]){2, -3}, 2, columns ? pairs : linear, columns);
@@ -274,7 +266,6 @@ void test_onnx_narrow__sparse_tensors_become_dense(void **state)
 void test_onnx_narrow__outputs_keep_their_width(void **state)
 {
 	static const struct { int type, bytes; } rows_of[] = {{FLOAT, 0}, {ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16, 2}, {ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE, 8}};
-	(void)state;
 	for (size_t r = 0; r < sizeof rows_of / sizeof *rows_of; r++) {
 		struct onnx_case c;
 		int64_t dim = 3;

@@ -36,7 +36,6 @@ void test_onnx_passes__batchnorm_folds_into_conv(void **state)
 {
 	struct onnx_case c;
 	const struct graph *g;
-	(void)state;
 	conv_case(&c, true);
 	case_node(&c, "BatchNormalization", "norm", "h scale shift mean var", "y");
 	case_output(&c, c.graph, "y");
@@ -61,7 +60,6 @@ void test_onnx_passes__batchnorm_folds_into_conv(void **state)
 void test_onnx_passes__batchnorm_stays_when_conv_has_two_readers(void **state)
 {
 	struct onnx_case c;
-	(void)state;
 	conv_case(&c, false);
 	case_node(&c, "BatchNormalization", "norm", "h scale shift mean var", "y");
 	case_node(&c, "Relu", "other", "h", "z");
@@ -77,7 +75,6 @@ void test_onnx_passes__batchnorm_alone_is_a_depthwise_conv(void **state)
 {
 	struct onnx_case c;
 	const struct node *n;
-	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(1, C, 2, 2));
 	norm_inputs(&c, C);
@@ -96,7 +93,6 @@ void test_onnx_passes__a_bias_is_taken_in(void **state)
 {
 	static const float added[K] = {5, 6};
 	struct onnx_case c;
-	(void)state;
 	conv_case(&c, false);
 	case_floats(&c, "add", DIMS(1, K, 1, 1), added);
 	case_node(&c, "Add", "plus", "add h", "y");
@@ -113,7 +109,6 @@ void test_onnx_passes__batchnorm_folds_over_a_bias(void **state)
 {
 	static const float added[K] = {5, 6};
 	struct onnx_case c;
-	(void)state;
 	conv_case(&c, false);
 	case_floats(&c, "add", DIMS(K, 1, 1), added);
 	case_node(&c, "Add", "plus", "h add", "g");
@@ -131,7 +126,6 @@ void test_onnx_passes__what_is_no_bias_stays(void **state)
 {
 	static const float added[4] = {5, 6, 7, 8};
 	struct onnx_case c;
-	(void)state;
 	conv_case(&c, false);
 	case_floats(&c, "add", DIMS(2, 2), added); // over pixels
 	case_node(&c, "Add", "plus", "h add", "y");
@@ -154,7 +148,6 @@ void test_onnx_passes__dequantized_constants_are_weights(void **state)
 	static const int8_t codes[K * C] = {1, 2, 3, 4, 5, 6};
 	static const float step[1] = {0.5f};
 	Onnx__TensorProto *t;
-	(void)state;
 	conv_case(&c, true);
 	t = case_tensor(&c, "codes", ONNX__TENSOR_PROTO__DATA_TYPE__INT8, DIMS(K, C, 1, 1));
 	case_raw(&c, t, codes, sizeof codes);
@@ -201,7 +194,6 @@ void test_onnx_passes__packed_weights_become_weights(void **state)
 	struct tensor in = {.type = DT_F32, .shape = {3, {1, 1, 2}}, .data = (void *)x}, y;
 	const struct tensor *list[1] = {&in};
 	struct onnx_case c;
-	(void)state;
 	nbits_case(&c, "x codes scales - - b");
 	case_load(&c);
 	assert_int_equal(c.loaded->n_nodes, 2);

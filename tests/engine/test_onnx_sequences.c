@@ -31,7 +31,6 @@ static void check(struct onnx_case *c, const char *out, int n, const float *want
 void test_onnx_sequences__elements_are_put_together(void **state)
 {
 	struct onnx_case c;
-	(void)state;
 	begin(&c);
 	case_ints(&c, "last", 1, (const int64_t[]){-1});
 	case_ints(&c, "sizes", 2, (const int64_t[]){1, 3});
@@ -48,7 +47,6 @@ void test_onnx_sequences__are_stacked_along_a_new_axis(void **state)
 {
 	struct onnx_case c;
 	Onnx__NodeProto *n;
-	(void)state;
 	begin(&c);
 	case_node(&c, "Neg", "neg", "x", "n");
 	case_node(&c, "SequenceConstruct", "construct", "x n", "both");
@@ -64,7 +62,6 @@ void test_onnx_sequences__pieces_are_cut_where_they_are_read(void **state)
 {
 	struct onnx_case c;
 	Onnx__NodeProto *n;
-	(void)state;
 	begin(&c);
 	case_raw(&c, c.graph->initializer[c.graph->n_initializer++] = case_tensor(&c, "three", INT64, 0, NULL), &(int64_t){3}, sizeof(int64_t));
 	case_raw(&c, c.graph->initializer[c.graph->n_initializer++] = case_tensor(&c, "one", INT64, 0, NULL), &(int64_t){1}, sizeof(int64_t));
@@ -84,7 +81,6 @@ void test_onnx_sequences__pieces_are_counted_and_joined(void **state)
 {
 	struct onnx_case c;
 	Onnx__NodeProto *n;
-	(void)state;
 	begin(&c);
 	n = case_node(&c, "SplitToSequence", "unbind", "x", "rows");
 	case_attr_int(&c, n, "keepdims", 0);
@@ -135,7 +131,6 @@ void test_onnx_sequences__a_loop_appends(void **state)
 {
 	struct onnx_case c;
 	Onnx__NodeProto *n;
-	(void)state;
 	appending_loop(&c, "");
 	n = case_node(&c, "ConcatFromSequence", "stack", "rows", "y");
 	case_attr_int(&c, n, "axis", 0);
@@ -158,7 +153,6 @@ void test_onnx_sequences__a_loop_appends_to_two_lists(void **state)
 	struct onnx_case c;
 	Onnx__GraphProto *body;
 	Onnx__NodeProto *n;
-	(void)state;
 	begin(&c);
 	case_ints(&c, "four", 1, (const int64_t[]){4});
 	body = case_graph(&c);
@@ -189,7 +183,6 @@ void test_onnx_sequences__a_loop_appends_to_two_lists(void **state)
 void test_onnx_sequences__a_list_that_the_loop_reads_is_none_to_collect(void **state)
 {
 	static const char *const read[] = {"list", "longer"};
-	(void)state;
 	for (size_t i = 0; i < sizeof read / sizeof read[0]; i++) {
 		struct onnx_case c;
 		Onnx__GraphProto *body = appending_loop(&c, "");
@@ -205,7 +198,6 @@ void test_onnx_sequences__a_list_that_the_loop_reads_is_none_to_collect(void **s
 void test_onnx_sequences__what_is_not_known_is_refused(void **state)
 {
 	struct onnx_case c;
-	(void)state;
 	begin(&c);
 	case_node(&c, "SequenceConstruct", "construct", "x x", "both");
 	case_input(&c, "which", INT64, 0, NULL);
@@ -222,7 +214,6 @@ void test_onnx_sequences__copies_are_bounded(void **state)
 	static int64_t ones[LONG];
 	struct onnx_case c;
 	char name[16];
-	(void)state;
 	case_init(&c);
 	c.opset.version = 17;
 	c.graph->node = case_new(&c, (COPIES + 8) * sizeof *c.graph->node);

@@ -19,7 +19,6 @@ static const char *const names[] = {
 
 void test_op__finds_the_highest_version(void **state)
 {
-	(void)state;
 	assert_int_equal(op_find("", "Softmax", 12)->since, 1);
 	assert_int_equal(op_find("ai.onnx", "Softmax", 13)->since, 13);
 	assert_int_equal(op_find(NULL, "Softmax", 99)->since, 13);
@@ -34,7 +33,6 @@ void test_op__names_and_rows_agree(void **state)
 	int n;
 	const struct op *rows = op_rows(&n);
 	bool used[OP_COUNT] = {false};
-	(void)state;
 	for (int i = 0; i < n; i++) {
 		assert_string_equal(rows[i].name, names[rows[i].id]);
 		used[rows[i].id] = true;
@@ -50,7 +48,6 @@ void test_op__rows_are_consistent(void **state)
 {
 	int n;
 	const struct op *rows = op_rows(&n);
-	(void)state;
 	for (int i = 0; i < n; i++) {
 		const struct op *op = &rows[i];
 		assert_ptr_equal(op_find(op->domain, op->name, op->since), op);
@@ -128,7 +125,6 @@ void test_op__documentation_is_current(void **state)
 	struct error err = {0};
 	int n;
 	const struct op *rows = op_rows(&n);
-	(void)state;
 	assert_true(n <= 512);
 	for (int i = 0; i < n; i++)
 		order[i] = &rows[i];

@@ -18,7 +18,6 @@ void test_op_along__cubes_are_products(void **state)
 	static const float three = 3;
 	struct node_run r;
 	float *x = floats(1, C), want[C];
-	(void)state;
 	node_run_init(&r, "", "Pow", 13, 1);
 	node_run_add(&r, DT_F32, SHAPE_OF(C), x);
 	node_run_add(&r, DT_F32, SCALAR, &three);
@@ -78,7 +77,6 @@ void test_op_along__reductions_of_any_axis(void **state)
 {
 	static const char *const ops[] = {"ReduceSum", "ReduceMax", "ReduceMin", "ReduceL1", "ReduceSumSquare", "ReduceProd"};
 	float *x = floats(2, A * B * C);
-	(void)state;
 	x[C + 3] = NAN;
 	x[2 * C + 4] = -INFINITY;
 	for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
@@ -97,7 +95,6 @@ void test_op_along__gather_of_elements(void **state)
 {
 	static const int64_t pick[] = {6, -7, 2};
 	unsigned char x[A * B * 3 * 8];
-	(void)state;
 	for (size_t i = 0; i < sizeof x; i++)
 		x[i] = (unsigned char)(i * 37);
 	for (int run = 1; run <= 3; run += 2)
@@ -120,7 +117,6 @@ void test_op_along__concat_of_elements(void **state)
 {
 	enum { ROWS = 3000 }; // more than are written together
 	static unsigned char x[3][ROWS * 3 * 8];
-	(void)state;
 	for (size_t i = 0; i < sizeof x; i++)
 		x[i / sizeof x[0]][i % sizeof x[0]] = (unsigned char)(i * 41 + i / 256);
 	for (size_t t = 0; t < sizeof sized / sizeof *sized; t++) {
@@ -144,7 +140,6 @@ void test_op_along__running_sums(void **state)
 	static const int64_t axis = 1;
 	float *x = floats(3, 2 * B * 3);
 	int32_t ints[2 * B * 3];
-	(void)state;
 	for (int i = 0; i < 2 * B * 3; i++)
 		ints[i] = (int32_t)(x[i] * 100);
 	for (int mode = 0; mode < 8; mode++) {
@@ -185,7 +180,6 @@ void test_op_along__ranks(void **state)
 {
 	static const int64_t sizes[][2] = {{54, 54}, {54, 53}, {C, C}, {C, 100}, {C, 30}, {20, 20}, {25, 25}, {1, 1}};
 	float *x = floats(4, C);
-	(void)state;
 	for (int i = 0; i < C; i++)
 		x[i] = i % 37 == 9 ? NAN : roundf(x[i] * 20);
 	for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
@@ -213,7 +207,6 @@ void test_op_along__scattered(void **state)
 {
 	enum { I = 2, J = 3, K = 4, N = I * J * K };
 	float *updates = floats(5, N), *x = floats(6, A * B * 9);
-	(void)state;
 	for (int64_t axis = 0; axis < 3; axis++) {
 		struct node_run s, g;
 		int64_t index[N], step = (int64_t[]){B * 9, 9, 1}[axis], dim = (int64_t[]){A, B, 9}[axis];
@@ -265,7 +258,6 @@ static int64_t best_of(const float *x, int64_t n, int64_t step, bool max, bool l
 void test_op_along__the_best(void **state)
 {
 	float *x = floats(7, A * B * C);
-	(void)state;
 	for (int i = 0; i < A * B * C; i++)
 		x[i] = i % 41 == 0 ? NAN : i % 11 ? roundf(x[i] * 4) : -0.0f;
 	for (int mode = 0; mode < 12; mode++) {
@@ -295,7 +287,6 @@ void test_op_along__relations(void **state)
 	static const char *const ops[] = {"Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"};
 	float *x = floats(8, 2 * C);
 	const struct shape shapes[][2] = {{SHAPE_OF(C), SHAPE_OF(C)}, {SHAPE_OF(C), SHAPE_OF(1)}, {SHAPE_OF(1), SHAPE_OF(C)}, {SHAPE_OF(20, 1), SHAPE_OF(1, 15)}};
-	(void)state;
 	for (int i = 0; i < 2 * C; i++)
 		x[i] = i % 31 == 3 ? NAN : roundf(x[i]);
 	for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
@@ -319,7 +310,6 @@ void test_op_along__logic(void **state)
 {
 	static const char *const ops[] = {"And", "Or", "Xor", "Not"};
 	uint8_t x[2 * C];
-	(void)state;
 	for (int i = 0; i < 2 * C; i++)
 		x[i] = i * 7 % 5 < 2;
 	for (int o = 0; o < 4; o++)
@@ -343,7 +333,6 @@ void test_op_along__what_is_not_zero(void **state)
 	float *x = floats(9, A * C);
 	struct node_run r;
 	int64_t found = 0;
-	(void)state;
 	for (int i = 0; i < A * C; i++)
 		x[i] = i % 97 == 5 ? NAN : i % 3 ? roundf(x[i]) : -0.0f;
 	node_run_init(&r, "", "NonZero", 13, 1);
@@ -369,7 +358,6 @@ void test_op_along__regions_of_all_channels(void **state)
 	static const float regions[] = {2, 3, 42, 45, 10.5f, 20, 14.5f, 26};
 	static const int64_t image[] = {0, 0};
 	struct node_run r;
-	(void)state;
 	for (int i = 0; i < 3 * W * W; i++)
 		x[i] = (float)(i / (W * W) + 1) * (float)(i % W + 2 * (i / W % W));
 	node_run_init(&r, "", "RoiAlign", 16, 1);
@@ -433,7 +421,6 @@ static void check_where(enum dtype type, int64_t rows, unsigned repeated)
 void test_op_along__where_with_all_or_one_of_a_row(void **state)
 {
 	static const enum dtype of_each_size[] = { DT_U8, DT_U16, DT_F32, DT_I64 };
-	(void)state;
 	for (int t = 0; t < 4; t++)
 		for (unsigned repeated = 0; repeated < 8; repeated++)
 			for (int64_t rows = 1; rows <= 2; rows++)
@@ -473,7 +460,6 @@ void test_op_along__moments_over_any_axes(void **state)
 {
 	static const int64_t axes[][3] = { { 0, 1, 2 }, { 1, 2 }, { 0, 1 }, { 0, 2 }, { 0 }, { 1 }, { 2 } }, n_axes[] = { 3, 2, 2, 2, 1, 1, 1 };
 	float *x = floats(7, A * B * C);
-	(void)state;
 	for (int i = 0; i < 7; i++)
 		check_moments(x, axes[i], n_axes[i]);
 	for (int i = 0; i < A * B * C; i++)
@@ -487,8 +473,6 @@ void test_op_along__moments_over_any_axes(void **state)
 void test_op_along__channels_normalized_by_their_neighbours(void **state)
 {
 	float *x = floats(11, A * B * C);
-
-	(void)state;
 	for (int64_t size = 1; size <= B + 1; size++) {
 		struct node_run r;
 		node_run_init(&r, "", "LRN", 13, 1);
@@ -514,7 +498,6 @@ void test_op_along__lp_normalization_of_any_axis(void **state)
 {
 	const int64_t dim[3] = { A, B, C }, step[3] = { B * C, C, 1 };
 	float *x = floats(8, A * B * C);
-	(void)state;
 	for (int64_t i = 0; i < A * B * C; i++)
 		x[i] = i / C == 3 || i % C == 5 || i / C % B == 2 ? 0 : x[i]; // whole rows and columns of zeros among them
 	for (int64_t p = 1; p <= 2; p++)
@@ -542,7 +525,6 @@ void test_op_along__lp_pool_of_two_columns(void **state)
 {
 	int64_t kernel = 2;
 	float *x = floats(9, A * B * C);
-	(void)state;
 	for (int64_t p = 1; p <= 3; p++) {
 		struct node_run r;
 		node_run_init(&r, "", "LpPool", 18, 1);
@@ -567,7 +549,6 @@ void test_op_along__log_softmax_of_any_axis(void **state)
 {
 	const int64_t dim[3] = { A, B, C }, step[3] = { B * C, C, 1 };
 	float *x = floats(10, A * B * C);
-	(void)state;
 	x[0] = -INFINITY;
 	x[1] = 80;
 	for (int axis = 0; axis < 3; axis++) {

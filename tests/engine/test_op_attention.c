@@ -50,7 +50,6 @@ void test_op_attention__is_what_it_is_defined_to_be(void **state)
 {
 	struct values v = make();
 	struct node_run r;
-	(void)state;
 	node_run_init(&r, "", "Attention", 23, 1);
 	*(int64_t *)node_run_field(&r, "is_causal") = 1;
 	*(float *)node_run_field(&r, "softcap") = 1.5f;
@@ -68,7 +67,6 @@ void test_op_attention__a_query_that_sees_nothing_gets_zeros(void **state)
 	struct values v = make();
 	struct node_run r;
 	float *y;
-	(void)state;
 	node_run_init(&r, "", "Attention", 23, 1);
 	add_qkv(&r, &v);
 	node_run_add(&r, DT_BOOL, SHAPE_OF(S, T), mask);
@@ -94,7 +92,6 @@ void test_op_attention__rank_3_is_rank_4_in_another_order(void **state)
 	struct values v = make(), flat;
 	struct node_run four, three;
 	float want[B * H * S * D];
-	(void)state;
 	node_run_init(&four, "", "Attention", 23, 1);
 	add_qkv(&four, &v);
 	node_run(&four);
@@ -128,7 +125,6 @@ void test_op_attention__the_past_comes_first(void **state)
 	struct values v = make();
 	float past_k[B * KV * P * D], past_v[B * KV * P * D], k[B * KV * (T - P) * D], val[B * KV * (T - P) * D];
 	struct node_run whole, parts;
-	(void)state;
 	cut(past_k, k, v.k);
 	cut(past_v, val, v.v);
 	node_run_init(&whole, "", "Attention", 23, 1);
@@ -158,8 +154,6 @@ void test_op_attention__causal_queries_see_the_past(void **state)
 	float past_k[B * KV * P * D], past_v[B * KV * P * D], k[B * KV * (T - P) * D], val[B * KV * (T - P) * D];
 	uint8_t seen[S * T];
 	struct node_run r[2];
-
-	(void)state;
 	cut(past_k, k, v.k);
 	cut(past_v, val, v.v);
 	for (int i = 0; i < S * T; i++)
@@ -184,8 +178,6 @@ void test_op_attention__causal_queries_see_the_past(void **state)
 void test_op_attention__products_at_every_stage(void **state)
 {
 	struct values v = make();
-
-	(void)state;
 	for (int mode = 0; mode < 4; mode++) {
 		struct node_run r;
 		node_run_init(&r, "", "Attention", 23, 4);
@@ -261,7 +253,6 @@ void test_op_attention__multihead_adds_bias_and_padding(void **state)
 	struct projected p = make_projected(), biased = p;
 	bool seen[B * S * S];
 	struct node_run one, other;
-	(void)state;
 	for (int part = 0; part < 3; part++)
 		for (int i = 0; i < B * S * HIDDEN; i++)
 			biased.y[part][i] += p.bias[part * HIDDEN + i % HIDDEN];
@@ -287,8 +278,6 @@ void test_op_attention__multihead_behind_a_past(void **state)
 	float past[2][B * H * P * D];
 	struct support_random random = {12};
 	struct node_run one, other;
-
-	(void)state;
 	support_random_floats(&random, past[0], 2 * B * H * P * D, -1, 1);
 	for (int part = 0; part < 3; part++)
 		for (int i = 0; i < B * S * HIDDEN; i++)
@@ -329,8 +318,6 @@ void test_op_attention__multihead_of_what_is_packed(void **state)
 	struct projected p = make_projected();
 	static float qkv[B * S * COLUMNS], kv[B * S * 2 * HIDDEN];
 	struct node_run apart, all, two;
-
-	(void)state;
 	for (int i = 0; i < B * S * HIDDEN; i++)
 		for (int part = 0; part < 3; part++) {
 			qkv[(i / D * 3 + part) * D + i % D] = p.y[part][i];
@@ -362,7 +349,6 @@ void test_op_attention__projects_its_input(void **state)
 {
 	struct projected p = make_projected();
 	struct node_run one, other;
-	(void)state;
 	multihead(&one, &p);
 	node_run_init(&other, "com.microsoft", "Attention", 1, 1);
 	*(int64_t *)node_run_field(&other, "num_heads") = H;
@@ -385,7 +371,6 @@ void test_op_attention__projects_codes(void **state)
 	uint8_t x[B * S * IN];
 	int8_t w[IN * COLUMNS];
 	struct node_run one, other;
-	(void)state;
 	for (int i = 0; i < B * S * IN; i++) {
 		x[i] = (uint8_t)lrintf(p.x[i] / x_scale + x_zero);
 		p.x[i] = (float)(x[i] - x_zero) * x_scale;
@@ -417,7 +402,6 @@ void test_op_attention__what_does_not_fit_is_refused(void **state)
 	struct values v = make();
 	struct node_run r;
 	struct error err;
-	(void)state;
 	node_run_init(&r, "", "Attention", 23, 1);
 	add_qkv(&r, &v);
 	node_run_add(&r, DT_F32, SHAPE_OF(S, T + 1), v.q);
@@ -431,7 +415,6 @@ void test_op_attention__queries_of_no_elements_have_no_room_for_their_products(v
 {
 	static const char *const domain[] = {"", "com.microsoft"}, *const op[] = {"Attention", "MultiHeadAttention"};
 	const int64_t many = (int64_t)1 << 31;
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		struct node_run r;
 		struct error err;
@@ -454,7 +437,6 @@ void test_op_attention__a_mask_of_integers_is_added(void **state)
 	static const int64_t whole[] = {0, 1, -2, 3, 0, 0, -4, 1, 2, 0, 5, 0, -1, 0, 2};
 	struct values v = make();
 	struct node_run r[2];
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		node_run_init(&r[i], "", "Attention", 23, 1);
 		add_qkv(&r[i], &v);
@@ -472,7 +454,6 @@ void test_op_attention__projections_without_bound_are_refused(void **state)
 	const int64_t many = (int64_t)1 << 30;
 	struct node_run r;
 	struct error err;
-	(void)state;
 	node_run_init(&r, "com.microsoft", "Attention", 1, 1);
 	*(int64_t *)node_run_field(&r, "num_heads") = 1;
 	*(struct ints *)node_run_field(&r, "qkv_hidden_sizes") = (struct ints){(int64_t[]){many / 2, many / 2, 0}, 3};
@@ -489,7 +470,6 @@ void test_op_attention__ready_keys_have_their_bias(void **state)
 	static const float q[2] = {0.3f, -1}, k[4] = {1, 2, -1, 0.5f}, v[4] = {3, 4, 5, -6};
 	static const float all[6] = {0.1f, 0.2f, 3, 4, 5, 6}, some[6] = {0.1f, 0.2f};
 	struct node_run r[2];
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		node_run_init(&r[i], "com.microsoft", "MultiHeadAttention", 1, 1);
 		*(int64_t *)node_run_field(&r[i], "num_heads") = 1;

@@ -7,7 +7,6 @@ void test_op_blocks__overlaps_add_up(void **state)
 	static const int64_t image = 3, block = 2;
 	static const float x[] = {1, 2, 10, 20, 3, 4, 30, 40, 5, 6, 50, 60, 7, 8, 70, 80};
 	struct node_run r;
-	(void)state;
 	node_run_init(&r, "", "Col2Im", 18, 1);
 	node_run_add(&r, DT_F32, SHAPE_OF(2, 4, 2), x);
 	node_run_add(&r, DT_I64, SHAPE_OF(1), &image);
@@ -23,7 +22,6 @@ void test_op_blocks__padding_is_left_out(void **state)
 	static const int64_t image[] = {1, 4}, block[] = {1, 2};
 	static const float x[] = {1, 2, 3, 10, 20, 30};
 	struct node_run r;
-	(void)state;
 	node_run_init(&r, "", "Col2Im", 18, 1);
 	*(struct ints *)node_run_field(&r, "pads") = (struct ints){(int64_t[]){0, 1, 0, 2}, 4};
 	*(struct ints *)node_run_field(&r, "strides") = (struct ints){(int64_t[]){1, 2}, 2};
@@ -53,7 +51,6 @@ static void check_grid(bool align, const float *want)
 void test_op_blocks__a_grid(void **state)
 {
 	const float third = (float)(10 - 2.0 / 3), thirds = (float)(10 + 2.0 / 3);
-	(void)state;
 	check_grid(true, (const float[]){9, 18, 10, 18, 11, 18, 9, 22, 10, 22, 11, 22});
 	check_grid(false, (const float[]){third, 19, 10, 19, thirds, 19, third, 21, 10, 21, thirds, 21});
 }
@@ -62,7 +59,6 @@ void test_op_blocks__blocks_of_any_number_are_refused(void **state)
 {
 	static const int64_t image = 3, block[] = {INT64_MIN, 0, INT64_MAX};
 	static const float x[] = {1, 2};
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		struct node_run r;
 		struct error err;

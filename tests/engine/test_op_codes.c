@@ -464,7 +464,6 @@ void test_op_codes__mean_of_a_window_beyond_the_end(void **state)
 	const float scale = 1;
 	const uint8_t x[5] = {10, 20, 30, 40, 50}, zero = 0;
 	struct node_run r;
-	(void)state;
 	node_run_init(&r, "com.microsoft", "QLinearAveragePool", 1, 1);
 	*(struct ints *)node_run_field(&r, "kernel_shape") = (struct ints){(int64_t[]){3, 1}, 2};
 	*(struct ints *)node_run_field(&r, "strides") = (struct ints){(int64_t[]){3, 1}, 2};
@@ -486,7 +485,6 @@ void test_op_codes__zero_points_left_out(void **state)
 	static const char *const names[] = {"QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax"};
 	const float x_scale = 0.1f, y_scale = 1 / 64.0f;
 	const int8_t x[2] = {7, 7};
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		struct error err;
 		struct node_run r;

@@ -8,7 +8,6 @@ void test_op_corners__slice_backwards_to_the_end(void **state)
 	static const float x[] = {0, 1, 2, 3, 4};
 	static const int64_t start = 3, axis = 0, step = -2, ends[] = {INT32_MAX, INT64_MAX, -100};
 	struct node_run r;
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		node_run_init(&r, "", "Slice", 13, 1);
 		node_run_add(&r, DT_F32, SHAPE_OF(5), x);
@@ -27,7 +26,6 @@ void test_op_corners__reducing_no_axis_still_squares(void **state)
 	static const float x[] = {-2, 3};
 	static const int64_t none = 0;
 	struct node_run r;
-	(void)state;
 	node_run_init(&r, "", "ReduceSumSquare", 18, 1);
 	*(int64_t *)node_run_field(&r, "noop_with_empty_axes") = 1;
 	node_run_add(&r, DT_F32, SHAPE_OF(2), x);
@@ -42,7 +40,6 @@ void test_op_corners__transposed_convolution_of_the_same_size(void **state)
 {
 	static const float x[] = {1, 2, 3}, w[] = {10};
 	struct node_run r;
-	(void)state;
 	node_run_init(&r, "", "ConvTranspose", 11, 1);
 	*(const char **)node_run_field(&r, "auto_pad") = "SAME_UPPER";
 	*(struct ints *)node_run_field(&r, "strides") = (struct ints){(int64_t[]){3}, 1};
@@ -64,7 +61,6 @@ void test_op_corners__resize_adds_up_four_products(void **state)
 	    0x1.24dd38p-1f, 0x1.028f6p+0f, 0x1.72b026p+0f, 0x1.bd70a8p+0f};
 	float x[9];
 	struct node_run r;
-	(void)state;
 	for (int i = 0; i < 9; i++)
 		x[i] = (float)(i * (double)0.73f - (double)4.1f);
 	node_run_init(&r, "", "Resize", 13, 1);
@@ -84,7 +80,6 @@ void test_op_corners__resize_rounds_coordinates_in_float(void **state)
 {
 	static const float x[] = {0, 1, 2, 3, 4, 5, 6, 7}, scale = 0.3f, none = 0;
 	struct node_run r;
-	(void)state;
 	node_run_init(&r, "", "Resize", 13, 1);
 	*(const char **)node_run_field(&r, "nearest_mode") = "round_prefer_ceil";
 	node_run_add(&r, DT_F32, SHAPE_OF(8), x);
@@ -101,7 +96,6 @@ void test_op_corners__resize_half_pixel_symmetric_adds_up_in_double(void **state
 	static const float x[] = {0, 1, 2, 3, 4};
 	static const int64_t size = 3;
 	struct node_run r;
-	(void)state;
 	node_run_init(&r, "", "Resize", 19, 1);
 	*(const char **)node_run_field(&r, "nearest_mode") = "floor";
 	*(const char **)node_run_field(&r, "coordinate_transformation_mode") = "half_pixel_symmetric";
@@ -120,7 +114,6 @@ void test_op_corners__pads_below_zero_cut_before_the_rest_is_wrapped(void **stat
 	static const int64_t pads[][2] = {{-2, 4}, {4, -2}, {-6, 1}};
 	struct node_run r;
 	struct error err;
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		node_run_init(&r, "", "Pad", 19, 1);
 		*(const char **)node_run_field(&r, "mode") = "wrap";
@@ -140,7 +133,6 @@ void test_op_corners__the_upper_limit_of_a_clip_wins(void **state)
 {
 	static const int8_t x[] = {-100, 0, 100}, low = 50, high = -50;
 	struct node_run r;
-	(void)state;
 	node_run_init(&r, "", "Clip", 13, 1);
 	node_run_add(&r, DT_I8, SHAPE_OF(3), x);
 	node_run_add(&r, DT_I8, SCALAR, &low);
@@ -156,7 +148,6 @@ void test_op_corners__the_first_resize_rounds_up_where_it_shrinks(void **state)
 {
 	static const float x[] = {0, 1, 2, 3, 4}, scale[] = {0.6f, 1.5f};
 	struct node_run r;
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		node_run_init(&r, "", "Resize", 10, 1);
 		node_run_add(&r, DT_F32, SHAPE_OF(5), x);
@@ -172,7 +163,6 @@ void test_op_corners__resize_multiplies_sizes_in_float(void **state)
 {
 	static const float x[10] = {0}, scale = 2.3f;
 	struct node_run r;
-	(void)state;
 	node_run_init(&r, "", "Resize", 13, 1);
 	node_run_add(&r, DT_F32, SHAPE_OF(10), x);
 	node_run_add(&r, DT_F32, SHAPE_OF(0), NULL);
@@ -190,7 +180,6 @@ void test_op_corners__resize_of_bytes_with_antialias(void **state)
 		const char *mode;
 		uint8_t want[6];
 	} rows[] = {{"linear", {109, 60, 49, 104, 95, 52}}, {"cubic", {121, 53, 43, 113, 105, 48}}};
-	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct node_run r;
 		node_run_init(&r, "", "Resize", 18, 1);
@@ -227,7 +216,6 @@ void test_op_corners__linear_resize_of_integers(void **state)
 	    63, 27, 84, -46, 0, -36, 1, 15, 6, 67, 12, 81, 25, 69, 43, 58, 61};
 	static const int32_t wide[12] = {71, -100, 31, 40, 7, 99, -50, 3, 90, 14, 60, 60}, smooth[2] = {25, -9};
 	struct node_run r;
-	(void)state;
 	check_linear(DT_I8, bytes, SHAPE_OF(1, 2, 3, 2), (const float[]){1, 1.7f, 2.6f, 1}, false, &r);
 	assert_memory_equal(r.out[0].data, last, sizeof last);
 	node_run_done(&r);
@@ -245,7 +233,6 @@ void test_op_corners__an_axis_that_keeps_its_length_is_resized_by_its_scale(void
 {
 	static const float x[2] = {0, 1}, scale[4] = {1, 1.25f, 1, 1}, want[2] = {0, 1.5f / 1.25f - .5f};
 	struct node_run r;
-	(void)state;
 	check_linear(DT_F32, x, SHAPE_OF(1, 2, 1, 1), scale, false, &r);
 	node_run_floats(&r, 2, want);
 	node_run_done(&r);
@@ -256,7 +243,6 @@ void test_op_corners__a_clip_leaves_no_infinity(void **state)
 {
 	static const float x[4] = {-INFINITY, -1, 2, INFINITY}, limit = 1;
 	static const float want[3][4] = {{-FLT_MAX, -1, 2, FLT_MAX}, {1, 1, 2, FLT_MAX}, {-FLT_MAX, -1, 1, 1}};
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		struct node_run r;
 		node_run_init(&r, "", "Clip", 13, 1);

@@ -39,7 +39,6 @@ void test_op_einsum__pairs_are_their_sums(void **state)
 		"ab,ab->a", "ab,b->ab", "abc,c->b", "ab,cd->dbca", "aa,ab->b", "aab,bc->ac", "abcd,bcde->ae", "ab,bc->", "b,bac->ca", "ab,->ba", ",ab->ab"};
 	struct support_random random = {5};
 	float x[1000];
-	(void)state;
 	support_random_floats(&random, x, 1000, -1, 1);
 	for (size_t i = 0; i < sizeof equation / sizeof *equation; i++) {
 		struct node_run pair, sums;
@@ -60,7 +59,6 @@ void test_op_einsum__threads_do_not_matter(void **state)
 	struct support_random random = {6};
 	struct error err;
 	float x[1000];
-	(void)state;
 	support_random_floats(&random, x, 1000, -1, 1);
 	for (size_t i = 0; i < 2; i++) {
 		struct node_run one;
@@ -79,7 +77,6 @@ void test_op_einsum__nothing_to_sum(void **state)
 {
 	struct node_run r;
 	float x[1] = {7};
-	(void)state;
 	node_run_init(&r, "", "Einsum", 12, 1);
 	*(const char **)node_run_field(&r, "equation") = "ij,jk->ik";
 	node_run_add(&r, DT_F32, SHAPE_OF(2, 0), x);

@@ -39,7 +39,6 @@ static void check(bool with_segments, const float *sums)
 
 void test_op_embed__adds_what_the_tables_hold(void **state)
 {
-	(void)state;
 	check(true, (const float[]){8 + 10 + 100, 13 + 20 + 300, 1 + 30 + 200, 2 + 50 + 600, 3 + 80 + 200, 5 + 130 + 600});
 	check(false, (const float[]){8 + 10, 13 + 20, 1 + 30, 2 + 50, 3 + 80, 5 + 130});
 }
@@ -48,7 +47,6 @@ void test_op_embed__positions_may_be_given(void **state)
 {
 	static const int64_t given[] = {2, 2, 0};
 	struct node_run r;
-	(void)state;
 	prepare(&r, false);
 	node_run_add(&r, DT_I64, SHAPE_OF(1, LENGTH), given);
 	node_run(&r);
@@ -61,7 +59,6 @@ void test_op_embed__an_id_behind_the_table_is_refused(void **state)
 	static const int32_t wrong[] = {2, 3, 1};
 	struct node_run r;
 	struct error err;
-	(void)state;
 	prepare(&r, true);
 	r.in[0].data = (void *)wrong;
 	assert_int_equal(node_run_try(&r, &err), STATUS_FORMAT);

@@ -84,7 +84,6 @@ void test_op_groupattention__is_rotary_and_attention(void **state)
 {
 	const float far = -INFINITY, near_two[ROWS * (PAST + ROWS)] = {far, 0, 0, 0, 0, far, far, 0, 0, 0, far, far, far, 0, 0};
 	struct parts p;
-	(void)state;
 	fill(&p);
 	check_window(&p, -1, NULL);
 	check_window(&p, 2, near_two);
@@ -97,7 +96,6 @@ static void run_prompt(struct node_run *plain, const struct parts *p, const floa
 	static const int first[3] = {0, HEADS * SIZE, (HEADS + KV) * SIZE}, heads[3] = {HEADS, KV, KV};
 	static float part[3][Q];
 	struct node_run turned[2];
-
 	for (int i = 0; i < 3; i++)
 		for (int row = 0; row < ROWS; row++)
 			memcpy(part[i] + row * heads[i] * SIZE, packed + row * ALL + first[i], (size_t)(heads[i] * SIZE) * sizeof(float));
@@ -132,8 +130,6 @@ void test_op_groupattention__packed_prompts_with_positions(void **state)
 	struct support_random random = {4};
 	struct parts p;
 	struct node_run r;
-
-	(void)state;
 	fill(&p);
 	support_random_floats(&random, packed, BATCH * ROWS * ROW, -1, 1);
 	node_run_init(&r, "com.microsoft", "GroupQueryAttention", 1, 1);
@@ -165,7 +161,6 @@ void test_op_groupattention__lengths_that_do_not_fit_are_refused(void **state)
 	struct parts p;
 	struct node_run r;
 	struct error err;
-	(void)state;
 	fill(&p);
 	run_group(&r, &p, -1);
 	r.in[5].data = (void *)&beyond;
@@ -182,7 +177,6 @@ void test_op_groupattention__sinks_take_a_share(void **state)
 {
 	static const float q[2] = {0.5f, -2}, k[1] = {3}, v[1] = {10}, sinks[2] = {1, -1};
 	static const int32_t length = 0, total = 1;
-	(void)state;
 	for (int smooth = 0; smooth < 2; smooth++) {
 		struct node_run r;
 		node_run_init(&r, "com.microsoft", "GroupQueryAttention", 1, 1);

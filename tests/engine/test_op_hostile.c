@@ -345,7 +345,6 @@ void test_op_hostile__no_row_trusts_its_input(void **state)
 	struct support_random r = {2024};
 	int n, done = 0, rows_done = 0;
 	const struct op *rows = op_rows(&n);
-	(void)state;
 	for (int i = 0; i < n; i++) {
 		int before = done;
 		for (int k = 0; k < ROUNDS; k++) {

@@ -51,7 +51,6 @@ static void check(int bits, bool with_zeros, bool with_bias)
 
 void test_op_matmulnbits__every_width(void **state)
 {
-	(void)state;
 	for (int bits = 2; bits <= 8; bits *= 2) {
 		check(bits, false, false);
 		check(bits, true, true);

@@ -47,7 +47,6 @@ void test_op_nms__many_boxes(void **state)
 	float boxes[BOXES * 4], scores[BOXES], limit = 0.3f;
 	int64_t most = MOST;
 	int chosen[MOST], n;
-	(void)state;
 	support_random_floats(&r, boxes, BOXES * 4, 0, 1);
 	for (int i = 0; i < BOXES; i++) // many are equal: the first goes first
 		scores[i] = (float)support_random_int(&r, 0, 40);

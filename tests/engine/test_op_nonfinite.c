@@ -19,7 +19,6 @@ void test_op_nonfinite__casts_to_32_bits(void **state)
 {
 	static const int32_t want[N] = {INT32_MIN, INT32_MIN, INT32_MIN, INT32_MIN, INT32_MIN, INT32_MIN, -2, 300};
 	struct node_run r;
-	(void)state;
 	assert_memory_equal(cast(&r, 6), want, sizeof want);
 	node_run_done(&r);
 }
@@ -28,7 +27,6 @@ void test_op_nonfinite__casts_to_64_bits(void **state)
 {
 	static const int64_t want[N] = {INT64_MIN, INT64_MIN, INT64_MIN, 3000000000, -3000000000, INT64_MIN, -2, 300};
 	struct node_run r;
-	(void)state;
 	assert_memory_equal(cast(&r, 7), want, sizeof want);
 	node_run_done(&r);
 }
@@ -37,7 +35,6 @@ void test_op_nonfinite__casts_to_bytes_keep_the_low_bits(void **state)
 {
 	static const uint8_t want[N] = {0, 0, 0, 0, 0, 0, 254, 44};
 	struct node_run r;
-	(void)state;
 	assert_memory_equal(cast(&r, 2), want, sizeof want);
 	node_run_done(&r);
 	assert_memory_equal(cast(&r, 3), want, sizeof want);
@@ -49,7 +46,6 @@ void test_op_nonfinite__a_row_with_nan_has_no_norm(void **state)
 	static const float x[] = {1, NAN, 0, 0, 3, 4};
 	struct node_run r;
 	const float *y;
-	(void)state;
 	node_run_init(&r, "", "LpNormalization", 1, 1);
 	node_run_add(&r, DT_F32, SHAPE_OF(3, 2), x);
 	node_run(&r);
@@ -65,7 +61,6 @@ void test_op_nonfinite__shrink(void **state)
 {
 	static const float x[4] = {NAN, INFINITY, -INFINITY, -0.25f};
 	struct node_run r;
-	(void)state;
 	node_run_init(&r, "", "Shrink", 9, 1);
 	node_run_add(&r, DT_F32, SHAPE_OF(4), x);
 	node_run(&r);

@@ -8,7 +8,6 @@ void test_op_rare__center_crop_and_pad(void **state)
 	static const float x[8] = {1, 2, 3, 4, 5, 6, 7, 8};
 	static const int64_t size[2] = {3, 1};
 	struct node_run r;
-	(void)state;
 	node_run_init(&r, "", "CenterCropPad", 18, 1);
 	node_run_add(&r, DT_F32, SHAPE_OF(2, 4), x);
 	node_run_add(&r, DT_I64, SHAPE_OF(2), size);
@@ -32,7 +31,6 @@ void test_op_rare__tensor_scatter(void **state)
 	static const int64_t inside[2] = {0, 2}, beyond[2] = {0, 3}, outside[2] = {0, 4};
 	struct node_run r;
 	struct error err;
-	(void)state;
 	scatter(&r, "linear", inside);
 	node_run(&r);
 	node_run_floats(&r, 8, (const float[]){-1, -2, 3, 4, 5, 6, -3, -4});
@@ -84,7 +82,6 @@ static void check_moments(const char *op, double mean, double deviation)
 // The float network and the quantized one are to see the same.
 void test_op_rare__random_numbers_are_those_of_the_seed(void **state)
 {
-	(void)state;
 	check_moments("RandomNormal", 0, 1);
 	check_moments("RandomUniform", 0.5, sqrt(1 / 12.0));
 }
@@ -94,7 +91,6 @@ void test_op_rare__bernoulli(void **state)
 	static float chance[1000];
 	struct node_run r;
 	int ones = 0;
-	(void)state;
 	for (int i = 0; i < 1000; i++)
 		chance[i] = 0.2f;
 	node_run_init(&r, "", "Bernoulli", 17, 1);
@@ -114,7 +110,6 @@ void test_op_rare__optional_values(void **state)
 	struct onnx_case c;
 	Onnx__GraphProto *yes, *no;
 	Onnx__NodeProto *n;
-	(void)state;
 	case_init(&c);
 	c.opset.version = 18;
 	case_input(&c, "x", FLOAT, DIMS(2));
@@ -140,7 +135,6 @@ void test_op_rare__image_scaler(void **state)
 {
 	static const float x[4] = {1, 2, 3, 4};
 	struct node_run r;
-	(void)state;
 	node_run_init(&r, "", "ImageScaler", 8, 1);
 	*(float *)node_run_field(&r, "scale") = 2;
 	*(struct floats *)node_run_field(&r, "bias") = (struct floats){(float[]){10, -10}, 2};
@@ -157,7 +151,6 @@ void test_op_rare__max_roi_pool(void **state)
 	float x[20], elsewhere[5] = {1};
 	struct node_run r;
 	struct error err;
-	(void)state;
 	for (int i = 0; i < 20; i++)
 		x[i] = (float)(i * 7 % 20 - 12);
 	node_run_init(&r, "", "MaxRoiPool", 11, 1);
@@ -178,7 +171,6 @@ void test_op_rare__inverse_and_distances(void **state)
 {
 	static const float a[4] = {0, 2, 4, 3}, b[2] = {3, -2};
 	struct node_run r;
-	(void)state;
 	node_run_init(&r, "com.microsoft", "Inverse", 1, 1);
 	node_run_add(&r, DT_F32, SHAPE_OF(2, 2), a);
 	node_run(&r);
@@ -201,7 +193,6 @@ void test_op_rare__integer_product_of_no_matrices(void **state)
 {
 	static const uint8_t none[1] = {0}, b[6] = {1, 2, 3, 4, 5, 6};
 	struct node_run r;
-	(void)state;
 	node_run_init(&r, "", "MatMulInteger", 10, 1);
 	node_run_add(&r, DT_U8, SHAPE_OF(0, 2, 3), none);
 	node_run_add(&r, DT_U8, SHAPE_OF(3, 2), b);
@@ -215,7 +206,6 @@ void test_op_rare__fused_matmul_with_batches_second(void **state)
 {
 	enum { ROWS = 2, BATCHES = 3, INNER = 4, COLUMNS = 5 };
 	float x[ROWS * BATCHES * INNER], z[INNER * BATCHES * COLUMNS];
-	(void)state;
 	for (int i = 0; i < ROWS * BATCHES * INNER; i++)
 		x[i] = (float)(i * 7 % 11);
 	for (int i = 0; i < INNER * BATCHES * COLUMNS; i++)

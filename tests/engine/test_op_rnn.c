@@ -190,7 +190,6 @@ void test_op_rnn__weights_of_codes(void **state)
 	struct codes v;
 	struct node_run codes, first, second;
 	float h[HIDDEN], low = 0, high = 0, scale;
-	(void)state;
 	fill_codes(&v);
 	run_codes(&codes, &v, x);
 	run_step(&first, &v, x, nothing, nothing);
@@ -257,7 +256,6 @@ static void check_steps(const char *op, int gates, const char *direction)
 
 void test_op_rnn__steps_made_ahead(void **state)
 {
-	(void)state;
 	check_steps("LSTM", 4, "forward");
 	check_steps("LSTM", 4, "reverse");
 	check_steps("GRU", 3, "forward");
@@ -303,7 +301,6 @@ static void check_samples(const char *op, int gates, const char *direction)
 
 void test_op_rnn__samples_together_are_samples_alone(void **state)
 {
-	(void)state;
 	check_samples("LSTM", 4, "forward");
 	check_samples("LSTM", 4, "reverse");
 	check_samples("GRU", 3, "forward");

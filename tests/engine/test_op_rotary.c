@@ -37,13 +37,11 @@ static void check(bool interleaved, const float *want)
 
 void test_op_rotary__halves(void **state)
 {
-	(void)state;
 	check(false, (const float[]){-1, -2, -3, -4, 50, -5, -6, -7, -8, 60, -3, -4, 1, 2, 70, -7, -8, 5, 6, 80});
 }
 
 void test_op_rotary__neighbours(void **state)
 {
-	(void)state;
 	check(true, (const float[]){-1, -2, -3, -4, 50, -5, -6, -7, -8, 60, -2, 1, -4, 3, 70, -6, 5, -8, 7, 80});
 }
 
@@ -51,7 +49,6 @@ void test_op_rotary__one_position_is_that_of_the_first_row(void **state)
 {
 	static const int64_t first = 1;
 	struct node_run r;
-	(void)state;
 	prepare(&r, "com.microsoft", false);
 	node_run_add(&r, DT_I64, SHAPE_OF(1), &first);
 	node_run_add(&r, DT_F32, SHAPE_OF(3, 2), cosines);
@@ -66,7 +63,6 @@ void test_op_rotary__without_positions(void **state)
 {
 	static const float rows[] = {1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8};
 	struct node_run r;
-	(void)state;
 	node_run_init(&r, "", "RotaryEmbedding", 23, 1);
 	node_run_add(&r, DT_F32, SHAPE_OF(1, 2, 2, 4), rows);
 	node_run_add(&r, DT_F32, SHAPE_OF(1, 2, 2), cosines + 2);
@@ -81,7 +77,6 @@ void test_op_rotary__a_position_behind_the_caches_is_refused(void **state)
 	static const int64_t positions[] = {2, 3};
 	struct node_run r;
 	struct error err;
-	(void)state;
 	prepare(&r, "", false);
 	node_run_add(&r, DT_F32, SHAPE_OF(3, 2), cosines);
 	node_run_add(&r, DT_F32, SHAPE_OF(3, 2), sines);
@@ -95,7 +90,6 @@ void test_op_rotary__a_first_position_at_the_end_of_all_numbers_is_refused(void 
 	static const int64_t first = INT64_MAX;
 	struct node_run r;
 	struct error err;
-	(void)state;
 	prepare(&r, "com.microsoft", false);
 	node_run_add(&r, DT_I64, SHAPE_OF(1), &first);
 	node_run_add(&r, DT_F32, SHAPE_OF(3, 2), cosines);

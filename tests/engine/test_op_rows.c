@@ -98,7 +98,6 @@ static void check_fold(struct support_random *r, const char *op, int n, const st
 	struct operand o[NODE_RUN_MAX];
 	struct shape y = *full;
 	struct node_run run;
-
 	node_run_init(&run, "", op, 13, 1);
 	for (int d = 0; d < y.rank; d++)
 		y.dim[d] = 1;
@@ -128,7 +127,6 @@ void test_op_rows__folds_of_many_inputs(void **state)
 	static const char *const ops[] = {"Max", "Min", "Sum", "Mean"};
 	const struct shape full = SHAPE_OF(3, 5, 7);
 	struct support_random r = {43};
-
 	for (int op = 0; op < 4; op++)
 		for (int n = 1; n <= 5; n++)
 			for (int i = 0; i < 8; i++)
@@ -319,7 +317,6 @@ static int64_t pooled(int64_t in, int64_t kernel, int64_t stride, bool ceil)
 // As ONNX Runtime counts: ceil((in - kernel) / stride) + 1.
 void test_op_rows__windows_that_hang_over_the_end(void **state)
 {
-	(void)state;
 	assert_int_equal(pooled(5, 2, 2, false), 2);
 	assert_int_equal(pooled(5, 2, 2, true), 3);
 	assert_int_equal(pooled(2, 3, 2, true), 1);
@@ -336,7 +333,6 @@ void test_op_rows__ends_of_short_rows(void **state)
 		const char *op;
 		float none, want[2];
 	} cases[] = {{"ReduceMax", -INFINITY, {-1, 7}}, {"ReduceMin", INFINITY, {-5, 0}}};
-	(void)state;
 	for (int i = 0; i < 2; i++)
 		for (int64_t n = 0; n <= 3; n += 3) {
 			struct node_run r;
@@ -361,7 +357,6 @@ void test_op_rows__the_first_and_the_best_shared_by_threads(void **state)
 	static const int64_t k = 5;
 	struct support_random r = {44};
 	float *x = calloc(N * M, sizeof *x);
-	(void)state;
 	for (int i = 0; i < N * M; i++)
 		x[i] = (float)support_random_int(&r, -50, 50);
 	for (int mode = 0; mode < 4; mode++) {

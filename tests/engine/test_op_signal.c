@@ -23,7 +23,6 @@ static void check_window(const char *op, int64_t size, bool periodic, const doub
 
 void test_op_signal__windows(void **state)
 {
-	(void)state;
 	check_window("HannWindow", 4, true, (const double[]){0, 0.5, 1, 0.5});
 	check_window("HannWindow", 5, false, (const double[]){0, 0.5, 1, 0.5, 0});
 	check_window("HammingWindow", 4, true, (const double[]){4.0 / 46, 25.0 / 46, 1, 25.0 / 46});
@@ -36,7 +35,6 @@ void test_op_signal__a_length_cuts_or_adds_zeros(void **state)
 	static const float x[] = {1, 2, 3};
 	static const int64_t longer = 4, shorter = 2;
 	struct node_run r;
-	(void)state;
 	node_run_init(&r, "", "DFT", 20, 1);
 	node_run_add(&r, DT_F32, SHAPE_OF(1, 3, 1), x);
 	node_run_add(&r, DT_I64, SCALAR, &longer);
@@ -57,7 +55,6 @@ void test_op_signal__there_and_back(void **state)
 	static const float x[] = {1, -2, 0.5f, 3, -1, 0.25f};
 	static const int64_t axis = 0;
 	struct node_run there, back;
-	(void)state;
 	node_run_init(&there, "", "DFT", 20, 1);
 	node_run_add(&there, DT_F32, SHAPE_OF(3, 2), x);
 	node_run_add(&there, DT_I64, SCALAR, NULL);
@@ -109,7 +106,6 @@ static void check_definition(int n, int parts, bool inverse)
 void test_op_signal__any_length_is_as_defined(void **state)
 {
 	static const int large[] = {67, 96, 97, 128, 134, 210, 243, 400, 509, 512, 61 * 3, 67 * 4};
-	(void)state;
 	for (int n = 1; n <= 66; n++) {
 		check_definition(n, 1, false);
 		check_definition(n, 2, n & 1);
@@ -125,7 +121,6 @@ void test_op_signal__half_a_spectrum_is_enough(void **state)
 {
 	static const float x[] = {1, -2, 0.5f, 3, -1, 0.25f};
 	static const double want[] = {1, -2, 0.5, 3, -1, 0.25};
-	(void)state;
 	for (int64_t n = 5; n <= 6; n++) {
 		struct node_run there, back;
 		node_run_init(&there, "", "DFT", 17, 1);
@@ -150,7 +145,6 @@ void test_op_signal__half_a_spectrum_is_enough(void **state)
 void test_op_signal__long_signals(void **state)
 {
 	static const int lengths[] = {3 << 17, 393241};
-	(void)state;
 	for (int l = 0; l < 2; l++) {
 		int n = lengths[l], tone = 12345;
 		float *x = calloc((size_t)n * 2, sizeof *x);
@@ -177,7 +171,6 @@ void test_op_signal__frames_without_a_window(void **state)
 	static const double h = 0.86602540378443865;
 	const double want[] = {6, 0, -1.5, h, 12, 0, -1.5, h};
 	struct node_run r;
-	(void)state;
 	node_run_init(&r, "", "STFT", 17, 1);
 	node_run_add(&r, DT_F32, SHAPE_OF(1, 5, 1), x);
 	node_run_add(&r, DT_I64, SCALAR, &step);
@@ -194,7 +187,6 @@ void test_op_signal__edges_above_half_the_rate_are_refused(void **state)
 	static const float low = 0, high = 50000;
 	struct node_run r;
 	struct error err;
-	(void)state;
 	node_run_init(&r, "", "MelWeightMatrix", 17, 1);
 	node_run_add(&r, DT_I64, SCALAR, &bins);
 	node_run_add(&r, DT_I64, SCALAR, &length);

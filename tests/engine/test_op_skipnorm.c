@@ -53,13 +53,11 @@ static void check(const char *op, bool simplified)
 
 void test_op_skipnorm__with_a_mean(void **state)
 {
-	(void)state;
 	check("SkipLayerNormalization", false);
 }
 
 void test_op_skipnorm__simplified(void **state)
 {
-	(void)state;
 	check("SkipSimplifiedLayerNormalization", true);
 }
 
@@ -68,7 +66,6 @@ void test_op_skipnorm__one_skip_for_all_samples(void **state)
 {
 	static const float x[8] = {0, 2, 4, 3, 1, 5, -2, -3}, skip[4] = {1, 0, 0, 2}, scale[2] = {1, 2}, shift[2] = {.5f, 0};
 	static const float want[8] = {-.20710677f, 1.4142135f, -.20710677f, 1.4142135f, -.44868326f, 1.8973665f, -.20710677f, 1.4142135f};
-	(void)state;
 	for (int ones = 0; ones < 2; ones++) {
 		struct node_run r;
 		node_run_init(&r, "com.microsoft", "SkipLayerNormalization", 1, 1);

@@ -411,7 +411,6 @@ static enum slot_state state_of_padded(const char *target, int opset, float valu
 // output a range of its own.
 void test_plan__pad_by_another_value_than_zero(void **state)
 {
-	(void)state;
 	assert_int_equal(state_of_padded("esp32p4", 13, -1), SLOT_OVERLAPPED);
 	assert_int_equal(state_of_padded("esp32p4", 10, 0), SLOT_OVERLAPPED);
 	assert_int_equal(state_of_padded("esp32p4", 10, -1), SLOT_PASSIVE);
@@ -441,7 +440,6 @@ void test_plan__fusion_ends_at_outputs(void **state)
 		{"pytorch", SLOT_ACTIVE, SLOT_PASSIVE}, {"esp32p4", SLOT_OVERLAPPED, SLOT_ACTIVE},
 		{"tensorrt", SLOT_OVERLAPPED, SLOT_ACTIVE}, {"xquant", SLOT_OVERLAPPED, SLOT_ACTIVE},
 	};
-	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct fixture f;
 		fixture_plan(&f, two_outputs(), cases[i].target, -1);

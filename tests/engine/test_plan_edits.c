@@ -94,7 +94,6 @@ void test_plan_edits__override_of_an_asymmetric_scale(void **state)
 void test_plan_edits__are_equal_in_all_that_they_say(void **state)
 {
 	struct edits *a = edits_new(3), *b = edits_copy(a);
-	(void)state;
 	assert_true(edits_equal(a, b));
 	b->scale[2] = 0.5;
 	assert_false(edits_equal(a, b));
@@ -162,7 +161,6 @@ void test_plan_edits__an_edit_that_is_asked_is_refused_where_one_that_is_made_is
 void test_plan_edits__edits_asked_together_are_refused_as_one_by_one(void **state)
 {
 	static const char *const target[] = {"esp32p4", "onnxruntime", "tensorrt", "xint8", "a8w8", "bf16"};
-	(void)state;
 	for (size_t t = 0; t < sizeof target / sizeof *target; t++) {
 		struct fixture f;
 		struct error err;

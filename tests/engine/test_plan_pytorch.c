@@ -42,7 +42,6 @@ static struct builder convolution(const char *result)
 
 void test_plan_pytorch__weights_have_all_codes(void **state)
 {
-	(void)state;
 	struct builder b = convolution("y");
 	builder_output(&b, "y");
 	struct fixture f;
@@ -58,7 +57,6 @@ void test_plan_pytorch__weights_have_all_codes(void **state)
 // A ReLU6 keeps the scale of what it reads, and a Relu too unless it runs with a convolution, a linear layer, a sum or a product.
 void test_plan_pytorch__what_keeps_the_scale(void **state)
 {
-	(void)state;
 	struct builder b = convolution("wide");
 	builder_node(&b, "Clip", "relu6", "wide low high", "c");
 	builder_node(&b, "MaxPool", "pool", "c", "p");
@@ -80,7 +78,6 @@ void test_plan_pytorch__what_keeps_the_scale(void **state)
 // Those of Sigmoid and Tanh use all 256 codes, also behind a mean that keeps the scale.
 void test_plan_pytorch__fixed_scales(void **state)
 {
-	(void)state;
 	struct builder b = convolution("c");
 	builder_node(&b, "Sigmoid", "sigmoid", "c", "s");
 	builder_node(&b, "GlobalAveragePool", "mean", "s", "m");
@@ -101,7 +98,6 @@ void test_plan_pytorch__fixed_scales(void **state)
 // The observer of a Concat is that of all its inputs; a SiLU, which has none inside, is one operator.
 void test_plan_pytorch__concat_and_silu(void **state)
 {
-	(void)state;
 	struct builder b = convolution("c");
 	builder_node(&b, "Sigmoid", "sigmoid", "c", "s");
 	builder_node(&b, "Mul", "mul", "c s", "m");

@@ -43,7 +43,6 @@ static void plan_gru(struct fixture *f, struct onnx_case *c, const char *target)
 
 void test_plan_rnn__scales_of_bias_and_states(void **state)
 {
-	(void)state;
 	struct onnx_case c;
 	struct fixture f;
 	plan_gru(&f, &c, "esp32p4");
@@ -83,7 +82,6 @@ static float next_state(const float b[6], float in, float h, float sums)
 
 void test_plan_rnn__every_step_is_rounded(void **state)
 {
-	(void)state;
 	struct onnx_case c;
 	struct fixture f;
 	struct error err = {0};

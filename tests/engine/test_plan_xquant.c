@@ -25,7 +25,6 @@ void test_plan_xquant__ranges_are_the_tools(void **state)
 		{0, 300, 50, 0, 2600, 0, 2400}, {0, 30, 200, 0, 500, 0, 512}, {2048, 2000, 30, 100, 3900, 0, 4032},
 		{600, 50, 400, 300, 700, 224, 736}, {1200, 9000, 2000, 7, 3001, 0, 3296}, {100, 4, 900, 90, 33, 32, 512},
 	};
-	(void)state;
 	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
 		uint32_t hist[JOINT_BINS];
 		peak(hist, wanted[i].center, wanted[i].width, wanted[i].cut);
@@ -93,7 +92,6 @@ static struct builder with_silu(void)
 
 void test_plan_xquant__gates_do_not_see_far_below_zero(void **state)
 {
-	(void)state;
 	struct builder silu = with_silu();
 	assert_float_equal(lowest(&silu, CALIB_MSE), -10, .1);
 	silu = with_silu();
@@ -122,7 +120,6 @@ static void check_constant(const float *value, float scale, int32_t zero)
 
 void test_plan_xquant__constants_that_are_codes(void **state)
 {
-	(void)state;
 	check_constant((float[]){2, -128}, 1, 0);
 	check_constant((float[]){2, 255}, 1, -128);
 	check_constant((float[]){2, 256}, 256 / 255.f, -128);
@@ -132,7 +129,6 @@ void test_plan_xquant__constants_that_are_codes(void **state)
 // Weights of a convolution have a scale for each channel; all others one power of two, rounded up. Sums are not aligned, a SiLU is two operators.
 void test_plan_xquant__weights_and_activations(void **state)
 {
-	(void)state;
 	static const float w[4] = {1, .1f, -.3f, .2f};
 	struct fixture f;
 	struct builder b = convolution();

@@ -14,7 +14,6 @@ static struct conv_task task(int64_t c, int64_t oc, int64_t h, int64_t w)
 // Every remainder of channels, of panels and of groups of pixels; sums of one section and of several.
 void test_pointwise__shapes(void **state)
 {
-	(void)state;
 	static const struct {
 		int64_t n, c, oc, h, w;
 	} shapes[] = {{1, 16, 16, 7, 7}, {1, 1, 1, 1, 1}, {1, 1280, 100, 1, 1}, {2, 20, 12, 9, 11}, {1, 40, 49, 3, 5}, {3, 33, 80, 1, 2}, {1, 128, 96, 13, 13},
@@ -34,7 +33,6 @@ void test_pointwise__shapes(void **state)
 // Groups that begin and end within blocks, of inputs and of outputs; on any number of pixels.
 void test_pointwise__groups(void **state)
 {
-	(void)state;
 	static const struct {
 		int64_t c, oc, group, h, w;
 	} shapes[] = {{240, 60, 3, 7, 7}, {60, 216, 3, 28, 28}, {120, 120, 3, 5, 9}, {84, 90, 6, 25, 25}, {100, 60, 4, 1, 3}, {34, 170, 2, 4, 4}};
@@ -52,7 +50,6 @@ void test_pointwise__groups(void **state)
 // Every activation and place of the residual, with padding channels that some activations change.
 void test_pointwise__epilogues(void **state)
 {
-	(void)state;
 	struct support_random r = {62};
 	if (cpu_level() < CPU_AVX512)
 		skip();
@@ -66,7 +63,6 @@ void test_pointwise__epilogues(void **state)
 
 void test_pointwise__leaves_the_rest(void **state)
 {
-	(void)state;
 	float weight[9 * 64] = {0};
 	if (cpu_level() < CPU_AVX512)
 		skip();

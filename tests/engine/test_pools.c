@@ -30,7 +30,6 @@ static void attr_list(struct onnx_case *c, Onnx__NodeProto *n, const char *name,
 
 void test_pools__windows_of_one_dimension(void **state)
 {
-	(void)state;
 	static const char *const ops[] = {"MaxPool", "AveragePool"};
 	for (int i = 0; i < 4; i++) {
 		struct onnx_case c;
@@ -45,7 +44,6 @@ void test_pools__windows_of_one_dimension(void **state)
 
 void test_pools__whole_planes(void **state)
 {
-	(void)state;
 	static const char *const ops[] = {"GlobalMaxPool", "GlobalAveragePool"};
 	for (int i = 0; i < 4; i++) {
 		struct onnx_case c;
@@ -58,7 +56,6 @@ void test_pools__whole_planes(void **state)
 // Of the pixels of both, of one dimension and of two; of rows alone, which is no pooling; and with the channels.
 void test_pools__reductions(void **state)
 {
-	(void)state;
 	static const char *const ops[] = {"ReduceMax", "ReduceMean"};
 	static const struct {
 		int dims, n;

@@ -55,7 +55,6 @@ void test_product__floats_in_order_on_every_level(void **state)
 {
 	struct support_random r = {92};
 	float *a = malloc(MOST * MOST * sizeof *a), *b = malloc(MOST * MOST * sizeof *b);
-	(void)state;
 	support_random_floats(&r, a, MOST * MOST, -1, 1);
 	support_random_floats(&r, b, MOST * MOST, -1, 1);
 	on_every_level(check_floats, a, b);
@@ -86,7 +85,6 @@ void test_product__codes_every_shape_on_every_level(void **state)
 {
 	struct support_random r = {91};
 	int16_t *a = malloc(MOST * MOST * sizeof *a), *b = malloc(MOST * MOST * sizeof *b);
-	(void)state;
 	for (int i = 0; i < MOST * MOST; i++) {
 		a[i] = (int16_t)support_random_int(&r, -255, 255);
 		b[i] = (int16_t)support_random_int(&r, -255, 255);
@@ -101,7 +99,6 @@ void test_product__codes_sums_wrap(void **state)
 {
 	enum { K = 70001 };
 	int16_t *a = malloc(2 * K * sizeof *a);
-	(void)state;
 	for (int level = CPU_PLAIN; level < CPU_LEVELS; level++)
 		for (int sign = -1; sign <= 1; sign += 2) {
 			for (int i = 0; i < K; i++) {

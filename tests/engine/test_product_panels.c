@@ -101,14 +101,12 @@ static void check_all(int m, bool transposed)
 
 void test_product_panels__columns_lie_apart(void **state)
 {
-	(void)state;
 	check_all(1, false);
 	check_all(MOST, false);
 }
 
 void test_product_panels__columns_lie_together(void **state)
 {
-	(void)state;
 	check_all(1, true);
 	check_all(MOST, true);
 }

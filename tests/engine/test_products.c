@@ -41,7 +41,6 @@ static void matmul(const char *inputs, int rank, const int64_t *a, int rank_b, c
 
 void test_products__einsum_as_it_lies(void **state)
 {
-	(void)state;
 	einsum("bhid,bhjd->bhij", DIMS(2, 3, 7, 16), DIMS(2, 3, 9, 16));
 	einsum("...ij,...jd->...id", DIMS(2, 3, 7, 16), DIMS(2, 3, 16, 5));
 	einsum("bki,bkj->bij", DIMS(3, 16, 7), DIMS(3, 16, 9));
@@ -50,7 +49,6 @@ void test_products__einsum_as_it_lies(void **state)
 
 void test_products__einsum_copied(void **state)
 {
-	(void)state;
 	einsum("bihd,bjhd->bhij", DIMS(2, 7, 3, 16), DIMS(2, 9, 3, 16));
 	einsum("bhwc,wkc->bhwk", DIMS(3, 7, 5, 16), DIMS(5, 6, 16));
 	einsum("ab,bc->ca", DIMS(7, 16), DIMS(16, 9));
@@ -62,7 +60,6 @@ void test_products__einsum_copied(void **state)
 // Dimensions of one element that stand for all, sums and diagonals of one operand, which stay with the plain code.
 void test_products__einsum_of_other_kinds(void **state)
 {
-	(void)state;
 	einsum("bhid,bhjd->bhij", DIMS(2, 1, 7, 16), DIMS(2, 3, 9, 16));
 	einsum("abc,abd->acd", DIMS(3, 1, 5), DIMS(1, 4, 6));
 	einsum("aab,bc->ac", DIMS(4, 4, 7), DIMS(7, 5));
@@ -73,7 +70,6 @@ void test_products__einsum_of_other_kinds(void **state)
 
 void test_products__broadcast_batches(void **state)
 {
-	(void)state;
 	matmul("x b", DIMS(2, 3, 4, 5, 16), DIMS(2, 3, 1, 16, 7)); // heads that share keys
 	matmul("x b", DIMS(2, 3, 5, 16), DIMS(1, 3, 16, 7));
 	matmul("x b", DIMS(2, 3, 5, 16), DIMS(3, 16, 7));

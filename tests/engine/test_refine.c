@@ -59,7 +59,6 @@ static struct graph *joined(void)
 
 void test_refine__all_of_a_concat_take_the_coarsest(void **state)
 {
-	(void)state;
 	struct fixture f;
 	fixture_plan(&f, joined(), "xint8", CALIB_MSE);
 	finish(&f, (struct observed[]){{"x", 5}, {"r", 6}, {"j", 7}, {"y", 3}, {0}});
@@ -73,7 +72,6 @@ void test_refine__all_of_a_concat_take_the_coarsest(void **state)
 
 void test_refine__float_scales_follow_the_output(void **state)
 {
-	(void)state;
 	struct fixture f;
 	fixture_plan(&f, joined(), "a8w8", CALIB_MSE);
 	finish(&f, (struct observed[]){{"x", 5}, {"r", 6}, {"j", 7}, {"y", 3}, {0}});
@@ -86,7 +84,6 @@ void test_refine__float_scales_follow_the_output(void **state)
 
 void test_refine__a_scale_of_the_user_stays(void **state)
 {
-	(void)state;
 	struct fixture f;
 	struct error err;
 	fixture_plan(&f, joined(), "xint8", CALIB_MSE);
@@ -116,7 +113,6 @@ static struct graph *sums(void)
 // A weight of 1 fits 127 steps of 2^-6 best, a bias of 2^-18 those of 2^-24.
 void test_refine__a_bias_is_as_fine_as_its_shift_allows(void **state)
 {
-	(void)state;
 	struct fixture f;
 	fixture_plan(&f, sums(), "xint8", CALIB_MSE);
 	finish(&f, (struct observed[]){{"x", 4}, {"u", -5}, {"v", -8}, {"s", -5}, {0}});
@@ -130,7 +126,6 @@ void test_refine__a_bias_is_as_fine_as_its_shift_allows(void **state)
 
 void test_refine__shifts_are_brought_within_limits(void **state)
 {
-	(void)state;
 	struct fixture f;
 	fixture_plan(&f, sums(), "xint8", CALIB_MSE);
 	finish(&f, (struct observed[]){{"x", 0}, {"u", 12}, {"v", 2}, {"s", 14}, {0}});
@@ -143,7 +138,6 @@ void test_refine__shifts_are_brought_within_limits(void **state)
 
 void test_refine__bias_has_a_scale_of_its_own_in_seven_bits_and_sign(void **state)
 {
-	(void)state;
 	struct fixture f;
 	fixture_plan(&f, sums(), "vint8", CALIB_MSE);
 	finish(&f, (struct observed[]){{0}});
@@ -159,7 +153,6 @@ void test_refine__bias_has_a_scale_of_its_own_in_seven_bits_and_sign(void **stat
 // Scales are chosen for -127 .. 127, ranges of weights too; what is rounded to an activation's scale may be -128.
 void test_refine__scales_of_balanced_ranges(void **state)
 {
-	(void)state;
 	static const float w[2] = {1, -.5f};
 	struct builder b = image();
 	builder_constant(&b, "w", DT_F32, shape_of(4, (int64_t[]){2, 1, 1, 1}), w);
@@ -194,7 +187,6 @@ static struct builder gated(void)
 // A gate reads at most 2^-15, gives at least 2^-7; its product is shifted by 15 at most.
 void test_refine__shifts_of_a_gate(void **state)
 {
-	(void)state;
 	struct fixture f;
 	fixture_plan(&f, gated().g, "xint8", CALIB_MSE);
 	finish(&f, (struct observed[]){{"x", 17}, {"s", 5}, {"y", 3}, {0}});
@@ -207,7 +199,6 @@ void test_refine__shifts_of_a_gate(void **state)
 
 void test_refine__what_runs_in_a_nodes_place(void **state)
 {
-	(void)state;
 	struct fixture f;
 	fixture_plan(&f, gated().g, "xint8", CALIB_MSE);
 	const struct stand_in *s = &f.p->stand_in[node(&f, "sigmoid")], *l = &f.p->stand_in[node(&f, "leaky")];
@@ -256,7 +247,6 @@ static double gain_of(const char *op, int rows, int columns, const char *target)
 // 1/9 is 7/64 to a pool and 57/512 to a ReduceMean; counts that are not listed are taken as close as seven bits more than they have allow.
 void test_refine__means_are_an_integer_and_a_shift(void **state)
 {
-	(void)state;
 	assert_float_equal(gain_of("AveragePool", 3, 3, "xint8"), 9 * 7 / 64.0, 1e-7);
 	assert_float_equal(gain_of("AveragePool", 5, 5, "xint8"), 25 * 10 / 256.0, 1e-7);
 	assert_float_equal(gain_of("GlobalAveragePool", 6, 6, "xint8"), 36 * 7 / 256.0, 1e-7);

@@ -33,7 +33,6 @@ void test_row_folds__every_length_on_every_level(void **state)
 {
 	struct support_random r = {83};
 	float x[MOST];
-	(void)state;
 	support_random_floats(&r, x, MOST, -3.0f, 5.0f);
 	for (int n = 1; n <= MOST; n++) {
 		struct folded want = {.most = x[0], .least = x[0]}, first = {0};
@@ -63,7 +62,6 @@ void test_row_folds__every_length_on_every_level(void **state)
 void test_row_folds__nan_is_the_largest_and_the_least_and_infinity_is_a_number(void **state)
 {
 	float x[MOST] = {0};
-	(void)state;
 	for (int level = CPU_PLAIN; level < CPU_LEVELS; level++)
 		for (int i = 1; i < MOST; i++) {
 			cpu_limit((enum cpu_level)level);

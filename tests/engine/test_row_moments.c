@@ -13,7 +13,6 @@ void test_row_moments__every_length_on_every_level(void **state)
 	enum { MOST = 140 };
 	struct support_random r = {82};
 	float x[MOST];
-	(void)state;
 	support_random_floats(&r, x, MOST, -3.0f, 5.0f);
 	for (int n = 0; n <= MOST; n++) {
 		struct row_moments first = {0};
@@ -39,7 +38,6 @@ void test_row_moments__every_length_on_every_level(void **state)
 void test_row_moments__one_that_is_not_finite_tells(void **state)
 {
 	float x[40] = {0};
-	(void)state;
 	for (int level = CPU_PLAIN; level < CPU_LEVELS; level++)
 		for (int i = 0; i < 40; i++) {
 			cpu_limit((enum cpu_level)level);

@@ -420,7 +420,6 @@ void test_stats__site_of_one_value(void **state)
 {
 	static const int64_t dims[][4] = {{1, 1, 800, 801}, {1, 21, 240, 241}};
 	struct quantizer full = quantizer(0), alone = quantizer(1);
-	(void)state;
 	for (int level = CPU_PLAIN; level < CPU_LEVELS; level++) {
 		for (int i = 0; i < 2; i++) {
 			struct tensor f = tensor(DT_F32, i ? LAYOUT_BLOCK : LAYOUT_PLAIN, 4, dims[i]);
@@ -437,7 +436,6 @@ void test_stats__site_of_one_value(void **state)
 void test_stats__codes_beside_odd_floats(void **state)
 {
 	static const float odd[] = {NAN, INFINITY, 0};
-	(void)state;
 	for (int i = 0; i < SHAPES * 2 * CODES * 3 * CPU_LEVELS; i++) {
 		struct quantizer quant = quantizer(i % CODES);
 		struct tensor f = tensor(DT_F32, (enum layout)(i / CODES % 2), 4, shapes[i / CODES / 2 % SHAPES]);
@@ -515,7 +513,6 @@ void test_stats__thin_site(void **state)
 {
 	static const int64_t dims[][4] = {{1, 24, 64, 64}, {1, 24, 16, 16}};
 	static const double share[] = {1.0 / 8, 1};
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		struct quantizer quant = quantizer(0);
 		struct tensor f = tensor(DT_F32, LAYOUT_BLOCK, 4, dims[i]), q = tensor(quantizer_dtype(&quant), LAYOUT_BLOCK, 4, dims[i]);

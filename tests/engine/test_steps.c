@@ -316,7 +316,6 @@ void test_steps__what_is_behind_is_the_dearest_way(void **state)
 	static float w[SIDE * SIDE];
 	struct onnx_case c;
 	struct steps s;
-	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(SIDE, SIDE));
 	case_floats(&c, "w", DIMS(SIDE, SIDE), w);
@@ -369,6 +368,5 @@ static int gated_steps(bool ordered)
 // ONNX Runtime's Sigmoid has bits of its own: where they are wanted it runs by itself, or codes behind it change places.
 void test_steps__gates_in_the_runtimes_order(void **state)
 {
-	(void)state;
 	assert_int_equal(gated_steps(true) - gated_steps(false), 3);
 }

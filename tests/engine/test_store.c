@@ -41,7 +41,6 @@ static bool has(struct store *s, int i, double least)
 void test_store__the_least_worthy_make_room(void **state)
 {
 	struct store *s = store_new(12 * FLOATS * sizeof(float), 1.0);
-	(void)state;
 	assert_false(put(s, 0, 0.5));
 	for (int i = 1; i <= 30; i++)
 		put(s, i, i * 7 % 31 + 1.0);
@@ -59,7 +58,6 @@ void test_store__the_least_worthy_make_room(void **state)
 void test_store__what_was_hardly_worth_it_goes_with_its_reading(void **state)
 {
 	struct store *s = store_new((size_t)1 << 24, 1.0);
-	(void)state;
 	for (int i = 0; i < 40; i++)
 		assert_true(put(s, i, i % 2 ? 1.4 : 3.0));
 	size_t all = store_bytes(s);
@@ -80,7 +78,6 @@ void test_store__what_was_hardly_worth_it_goes_with_its_reading(void **state)
 void test_store__what_is_held_stays_until_it_is_released(void **state)
 {
 	struct store *s = store_new(12 * FLOATS * sizeof(float), 1.0);
-	(void)state;
 	for (int i = 0; i < 6; i++)
 		assert_true(put_until(s, i, i % 2 ? 3.0 : 0.1, 1 + i / 2) == (i % 2 == 1));
 	for (int i = 10; i < 40; i++)
@@ -102,7 +99,6 @@ void test_store__shared_memory_counts_once(void **state)
 	struct store *s = store_new((size_t)1 << 24, 1.0);
 	struct rep whole = {.t = {.type = DT_F32}};
 	struct error err;
-	(void)state;
 	whole.t.shape = shape_of(1, (int64_t[]){FLOATS});
 	assert_int_equal(tensor_alloc(&whole.t, NULL, &err), STATUS_OK);
 	for (int i = 0; i < 3; i++)

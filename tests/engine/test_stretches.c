@@ -78,7 +78,6 @@ void test_stretches__what_is_held_fits_and_is_there_when_it_is_read(void **state
 {
 	struct onnx_case c;
 	struct stretches s;
-	(void)state;
 	chain(&c);
 	find(&s, &c, 1000, 5.5 * TENSOR);
 	assert_in_range(s.n, 3, DEPTH);
@@ -100,7 +99,6 @@ void test_stretches__one_where_all_fits_or_nothing(void **state)
 {
 	struct onnx_case c;
 	struct stretches s;
-	(void)state;
 	chain(&c);
 	for (int all = 0; all < 2; all++) {
 		find(&s, &c, 1, all ? 100 * TENSOR : 0);
@@ -118,7 +116,6 @@ void test_stretches__only_what_the_first_round_computes_is_held(void **state)
 	enum { LAST = 5 };
 	struct onnx_case c;
 	struct stretches s;
-	(void)state;
 	chain(&c);
 	bool *first = xcalloc((size_t)c.loaded->n_values, sizeof *first);
 	first[value_of(c.loaded, LAST)] = true;
@@ -190,7 +187,6 @@ void test_stretches__both_rounds_show_the_same(void **state)
 	struct onnx_case c;
 	struct dataset *d;
 	struct seen once, twice;
-	(void)state;
 	chain(&c);
 	assert_int_equal(dataset_open(&d, NULL, c.loaded, &(struct dataset_options){.random = SAMPLES}, &c.err), STATUS_OK);
 	struct engine_options plain = {.backend = BACKEND_ONEDNN, .threads = 1, .memory = 1};
@@ -243,7 +239,6 @@ void test_stretches__a_pass_keeps_for_what_follows(void **state)
 	static const int most[] = {[KEEP_FOR_EDITS] = EACH - 1, [KEEP_FOR_PASS] = SAMPLES, [KEEP_SAMPLES] = EACH};
 	struct onnx_case c;
 	struct dataset *d;
-	(void)state;
 	chain(&c);
 	bool *want = all_values(c.loaded);
 	assert_int_equal(dataset_open(&d, NULL, c.loaded, &(struct dataset_options){.random = SAMPLES}, &c.err), STATUS_OK);

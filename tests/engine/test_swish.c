@@ -28,7 +28,6 @@ static void check_size(struct support_random *r, const struct epilogue *e, float
 
 void test_swish__within_two_ulp(void **state)
 {
-	(void)state;
 	static const float size[] = {1e-6f, 1e-3f, 0.1f, 1.0f, 3.0f, 10.0f, 40.0f};
 	struct support_random r = {51};
 	if (!swish_serves(&(struct act){ACT_SWISH, 0, 0}))
@@ -40,7 +39,6 @@ void test_swish__within_two_ulp(void **state)
 
 void test_swish__limits(void **state)
 {
-	(void)state;
 	float swish[16] = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 1e30f, -1e38f, -100.0f}, sigmoid[16];
 	static const float swish_want[8] = {0, 0, INFINITY, 0, NAN, 1e30f, 0, 0}, sigmoid_want[8] = {0.5f, 0.5f, 1, 0, NAN, 1, 0, 0};
 	if (!swish_serves(&(struct act){ACT_SWISH, 0, 0}))
@@ -58,7 +56,6 @@ void test_swish__limits(void **state)
 
 void test_swish__only_where_it_is_fast(void **state)
 {
-	(void)state;
 	cpu_limit(CPU_PLAIN);
 	assert_false(swish_serves(&(struct act){ACT_SWISH, 0, 0}));
 	cpu_limit(CPU_LEVELS);
@@ -67,7 +64,6 @@ void test_swish__only_where_it_is_fast(void **state)
 
 void test_swish__same_bits_for_every_width(void **state)
 {
-	(void)state;
 	struct support_random r = {52};
 	static float x[100000], y[100000];
 	if (!swish_serves(&(struct act){ACT_SWISH, 0, 0}))
@@ -84,7 +80,6 @@ void test_swish__same_bits_for_every_width(void **state)
 // Of any number of elements, and what lies behind them is left alone.
 void test_swish__same_bits_at_every_level(void **state)
 {
-	(void)state;
 	enum { MOST = 70 };
 	struct support_random r = {53};
 	float x[MOST], want[MOST], y[MOST + 1];

@@ -15,7 +15,6 @@ void test_shape__count_is_bounded(void **state)
 	struct shape huge = {.rank = 3, .dim = {(int64_t)1 << 30, (int64_t)1 << 30, 16}};
 	struct shape huge_but_empty = {.rank = 2, .dim = {0, (int64_t)1 << 62}};
 	struct shape negative = {.rank = 2, .dim = {3, -1}};
-	(void)state;
 	assert_int_equal(shape_count(&scalar), 1);
 	assert_int_equal(shape_count(&unknown), -1);
 	assert_int_equal(shape_count(&huge), -1);
@@ -27,7 +26,6 @@ void test_shape__text(void **state)
 {
 	struct shape s = {.rank = 4, .dim = {1, 3, 640, 640}}, unknown = {.rank = -1};
 	char text[64], small[8];
-	(void)state;
 	assert_string_equal(shape_text(&s, text, sizeof text), "[1, 3, 640, 640]");
 	assert_string_equal(shape_text(&unknown, text, sizeof text), "[?]");
 	assert_int_equal(strlen(shape_text(&s, small, sizeof small)), 7);
@@ -77,7 +75,6 @@ static void check_reorder(enum dtype type, int64_t c, int64_t h, int64_t w)
 void test_tensor__reorder_blocks_and_back(void **state)
 {
 	static const enum dtype types[] = {DT_I8, DT_I16, DT_F32};
-	(void)state;
 	for (size_t t = 0; t < 6; t++) {
 		cpu_limit(t < 3 ? CPU_LEVELS : CPU_PLAIN);
 		check_reorder(types[t % 3], 3, 5, 7);
@@ -93,6 +90,5 @@ void test_tensor__alloc_refuses_what_is_not_known(void **state)
 {
 	struct error err;
 	struct tensor t = {.type = DT_F32, .shape = {.rank = -1}};
-	(void)state;
 	assert_int_equal(tensor_alloc(&t, NULL, &err), STATUS_UNSUPPORTED);
 }

@@ -69,7 +69,6 @@ static void errors_of(const struct fitting *f, const double *weight, const doubl
 
 void test_tune__finds_what_is_left(void **state)
 {
-	(void)state;
 	struct fitting f;
 	struct fit_result r;
 	double total = 0, left[M];
@@ -86,7 +85,6 @@ void test_tune__finds_what_is_left(void **state)
 
 void test_tune__stays_on_the_grid(void **state)
 {
-	(void)state;
 	struct fitting f;
 	struct fit_result r;
 	prepare(&f, 1.0f / 8, 0.1f, 0);
@@ -108,7 +106,6 @@ void test_tune__stays_on_the_grid(void **state)
 // Rounding that knows of its neighbours, without anything to make good for: better than to the nearest.
 void test_tune__rounds_together(void **state)
 {
-	(void)state;
 	struct fitting f;
 	struct fit_result r;
 	double left[M], total = 0;
@@ -130,7 +127,6 @@ void test_tune__rounds_together(void **state)
 // What one half teaches and the other contradicts is not taken.
 void test_tune__never_worse_where_it_is_judged(void **state)
 {
-	(void)state;
 	struct fitting f;
 	struct fit_result r;
 	double before[M], after[M], opposite[M * K];
@@ -151,7 +147,6 @@ void test_tune__never_worse_where_it_is_judged(void **state)
 // Inputs that are always zero, and one row only: no sum has a solution of its own, and nothing may break.
 void test_tune__sums_without_a_solution(void **state)
 {
-	(void)state;
 	struct fitting f;
 	struct fit_result r;
 	prepare(&f, 1.0f / 64, 0, 0);
@@ -171,7 +166,6 @@ void test_tune__sums_without_a_solution(void **state)
 
 void test_tune__no_memory(void **state)
 {
-	(void)state;
 	struct fitting f;
 	struct fit_result r;
 	prepare(&f, 1.0f / 64, 0, 0);
@@ -275,7 +269,6 @@ static struct tuning *tune(struct network *w, int samples, struct tune_row *rows
 
 void test_tune__a_network(void **state)
 {
-	(void)state;
 	struct network w;
 	struct tune_row row[64];
 	int n;
@@ -295,7 +288,6 @@ void test_tune__a_network(void **state)
 
 void test_tune__threads_change_nothing(void **state)
 {
-	(void)state;
 	struct key k[2];
 	for (int i = 0; i < 2; i++) {
 		struct network w;
@@ -326,7 +318,6 @@ static struct value *swap_constants(struct network *w, const struct tuning *t)
 // A float model with the tuned constants has the same scales, and the tuned codes on them.
 void test_tune__scales_stay(void **state)
 {
-	(void)state;
 	static const char *const target[] = {"esp32p4", "tensorrt", "a8w8"};
 	for (size_t i = 0; i < sizeof target / sizeof *target; i++) {
 		struct network w;
@@ -353,7 +344,6 @@ void test_tune__scales_stay(void **state)
 
 void test_tune__left_aside_on_another_grid(void **state)
 {
-	(void)state;
 	struct network w;
 	struct tune_row row[64];
 	struct plan *wide = NULL;
@@ -375,7 +365,6 @@ void test_tune__left_aside_on_another_grid(void **state)
 
 void test_tune__bounds(void **state)
 {
-	(void)state;
 	struct network w;
 	struct tuner *t = NULL;
 	struct error err = {0};

@@ -86,7 +86,6 @@ void test_unary__errors_are_small(void **state)
 {
 	const struct act_attrs attrs = {.alpha = 1};
 	float *x = malloc(COUNT * sizeof *x), *y = malloc(COUNT * sizeof *y);
-	(void)state;
 	for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
 		const struct case_of *c = &cases[k];
 		for (int i = 0; i < COUNT; i++)
@@ -105,7 +104,6 @@ void test_unary__special_values(void **state)
 {
 	const float x[] = {INFINITY, -INFINITY, NAN, 0.0f, 1e-42f};
 	float y[5];
-	(void)state;
 	run("Exp", 13, NULL, x, y, 5);
 	assert_true(isinf(y[0]) && y[1] == 0 && isnan(y[2]) && y[3] == 1);
 	run("Log", 13, NULL, x, y, 5);
@@ -133,7 +131,6 @@ void test_unary__bits_do_not_depend_on_length_or_place(void **state)
 	float x[300], whole[300], part[300];
 	int n;
 	const struct op *rows = op_rows(&n);
-	(void)state;
 	support_random_floats(&r, x, 300, -6, 6);
 	for (int i = 0; i < n; i++) {
 		const char *const approximate = "tanh"; // Gelu's only attribute

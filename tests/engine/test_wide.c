@@ -78,7 +78,6 @@ static double time_of_plan(void make(struct onnx_case *), const char *target)
 void test_wide__a_plan_where_one_tensor_has_all_readers(void **state)
 {
 	static const char *const targets[] = {"esp32p4", "tensorrt", "onnxruntime"};
-	(void)state;
 	for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
 		double plain = time_of_plan(chain, targets[i]), wide = time_of_plan(fan, targets[i]);
 		if (wide > WORSE * plain)
@@ -92,7 +91,6 @@ void test_wide__stretches_of_a_network_that_fits(void **state)
 	struct onnx_case c;
 	struct stretches found;
 	struct steps steps;
-	(void)state;
 	double began = cpu_seconds();
 	chain(&c);
 	double load = cpu_seconds() - began;
@@ -154,7 +152,6 @@ static double time_of_calls(int functions)
 
 void test_wide__a_function_for_every_call(void **state)
 {
-	(void)state;
 	double one = time_of_calls(1), many = time_of_calls(FUNCTIONS);
 	if (many > WORSE * one)
 		fail_msg("%.3f s, with one function %.3f s", many, one);

@@ -20,7 +20,6 @@ static struct conv_task task(int64_t c, int64_t oc, int64_t h, int64_t w, const 
 // Every remainder of channels and of panels, images of one chunk and of many, borders of every width.
 void test_winograd__shapes(void **state)
 {
-	(void)state;
 	static const struct {
 		int64_t n, c, oc, h, w, pad[4];
 	} shapes[] = {
@@ -42,7 +41,6 @@ void test_winograd__shapes(void **state)
 // Every activation and place of the residual, with padding channels that some activations change.
 void test_winograd__epilogues(void **state)
 {
-	(void)state;
 	struct support_random r = {12};
 	if (!is_here())
 		skip();
@@ -57,7 +55,6 @@ void test_winograd__epilogues(void **state)
 // The sums are as near to the exact ones as float sums of so many terms are.
 void test_winograd__precision(void **state)
 {
-	(void)state;
 	struct support_random r = {13};
 	double error = 0, power = 0;
 	if (!is_here())
@@ -78,7 +75,6 @@ void test_winograd__precision(void **state)
 // What is no number, or none that is finite, does not become one.
 void test_winograd__not_a_number(void **state)
 {
-	(void)state;
 	struct support_random r = {14};
 	if (!is_here())
 		skip();
@@ -96,7 +92,6 @@ void test_winograd__not_a_number(void **state)
 
 void test_winograd__leaves_the_rest(void **state)
 {
-	(void)state;
 	static const int64_t pad[4] = {1, 1, 1, 1};
 	float weight[9 * 64] = {0};
 	if (!is_here())

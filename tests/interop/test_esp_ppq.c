@@ -30,7 +30,6 @@ void test_esp_ppq__platforms_of_each_chip(void **state)
 		const char *target;
 		int int8, int16;
 	} row[] = {{"esp32p4", 551, 552}, {"esp32s3", 553, 554}, {"esp32", 557, 558}};
-	(void)state;
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		struct study *st = case_open(MODEL, CALIB, row[i].target);
 		case_set(st, CLASS_CONV, PREC_INT8);
@@ -49,7 +48,6 @@ void test_esp_ppq__platforms_of_each_chip(void **state)
 // Conv + BatchNormalization + Relu is quantized behind the Relu: esp-ppq skips a scale at the Conv, and ONNX Runtime looks for the tensor.
 void test_esp_ppq__a_scale_is_of_the_operator_at_the_end(void **state)
 {
-	(void)state;
 	const char *model = support_data("models/resnet20_cifar10.onnx");
 	if (!model)
 		skip();

@@ -39,7 +39,6 @@ void test_formats__onnxruntime_converts_between_widths(void **state)
 // A node in float has no scale, and gives nothing that its readers would convert.
 void test_formats__onnxruntime_says_nothing_of_floats(void **state)
 {
-	(void)state;
 	struct study *st = case_open(MODEL, CALIB, "esp32p4");
 	case_scale(st, CLASS_CONV, 0.0625);
 	case_set(st, CLASS_CONV, PREC_FLOAT);
@@ -58,7 +57,6 @@ void test_formats__onnxruntime_says_nothing_of_floats(void **state)
 // Its Entropy is min-max, and it has no other KL.
 void test_formats__onnxruntime_has_no_kl(void **state)
 {
-	(void)state;
 	struct study *st = case_open(MODEL, CALIB, "onnxruntime");
 	struct error err = {0};
 	struct str loss = {0};
@@ -131,7 +129,6 @@ void test_formats__quark_lists_wide_tensors(void **state)
 // The Relu goes to 16 bits with its Conv: the tensor that is wide is its own.
 void test_formats__quark_lists_what_went_along(void **state)
 {
-	(void)state;
 	const char *model = support_data("models/resnet20_cifar10.onnx");
 	if (!model)
 		skip();
@@ -175,7 +172,6 @@ void test_formats__tensorrt_cache_holds_scales_in_hexadecimal(void **state)
 // A cache knows no zero points.
 void test_formats__tensorrt_cache_leaves_zero_points_out(void **state)
 {
-	(void)state;
 	struct study *st = case_open(MODEL, CALIB, "onnxruntime");
 	struct str loss = {0}, text = case_export(st, "tensorrt-cache", &loss);
 	assert_has(&loss, STEM_OUT ": 8 bits with a zero point are not one symmetric 8-bit scale: left out");
@@ -197,7 +193,6 @@ void test_formats__what_a_format_cannot_say_is_told(void **state)
 	    {"aimet", STEM_OUT ": 8 bits for /model.0/act/Sigmoid"},
 	    {"tensorrt-cache", "the first line names TensorRT 8.6.1"},
 	};
-	(void)state;
 	struct study *st = edited("esp32p4");
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		struct str loss = {0}, out = case_export(st, row[i].format, &loss);
@@ -237,7 +232,6 @@ void test_formats__aimet_counts_codes_from_zero(void **state)
 // Codes that begin at zero are not symmetric, though their zero point is none.
 void test_formats__aimet_of_codes_without_a_sign(void **state)
 {
-	(void)state;
 	struct study *st = case_open(MODEL, CALIB, "onnxruntime");
 	struct str loss = {0};
 	cJSON *j = case_export_json(st, "aimet", &loss);

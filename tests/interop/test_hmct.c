@@ -5,14 +5,12 @@
 
 void test_hmct__what_is_exported_comes_back(void **state)
 {
-	(void)state;
 	assert_comes_back("hmct", true, true, false);
 }
 
 // Weights of this target have the width of their node; of HMCT's Convs only when both inputs are named.
 void test_hmct__both_inputs_of_a_conv_are_wide(void **state)
 {
-	(void)state;
 	struct study *st = case_open(MODEL, CALIB, "esp32p4");
 	struct str loss = {0};
 	struct error err;
@@ -41,7 +39,6 @@ void test_hmct__both_inputs_of_a_conv_are_wide(void **state)
 // Only of products does the qtype leave an input at 8 bits.
 void test_hmct__other_operators_have_one_width(void **state)
 {
-	(void)state;
 	struct study *st = case_open(MODEL, CALIB, "esp32p4");
 	case_set(st, SUB, PREC_INT16);
 	cJSON *j = case_export_json(st, "hmct", NULL);
@@ -53,7 +50,6 @@ void test_hmct__other_operators_have_one_width(void **state)
 // What is decided of one part of an operator is said of all of it.
 void test_hmct__every_part_of_an_operator_is_named(void **state)
 {
-	(void)state;
 	struct study *st = case_open(MODEL, CALIB, "esp32p4");
 	case_set(st, "/model.0/act/Sigmoid", PREC_FLOAT);
 	cJSON *j = case_export_json(st, "hmct", NULL);
@@ -68,7 +64,6 @@ void test_hmct__every_part_of_an_operator_is_named(void **state)
 // Node before type before model, in whatever order they stand in the file.
 void test_hmct__the_nearest_to_the_node_counts(void **state)
 {
-	(void)state;
 	struct study *st = bare();
 	struct import_report r = take(st, file("{\"node_config\": {\"" STEM "\": {\"qtype\": \"int8\"}, \"" SUB "\": {\"input0\": \"int16\", \"input1\": \"int8\"}}, "
 	    "\"op_config\": {\"Conv\": {\"qtype\": \"float16\"}, \"Sub\": {\"qtype\": \"float32\"}}, \"model_config\": {\"all_node_type\": \"int16\", "
@@ -86,7 +81,6 @@ void test_hmct__the_nearest_to_the_node_counts(void **state)
 
 void test_hmct__what_is_not_known_here_is_said(void **state)
 {
-	(void)state;
 	struct study *st = bare();
 	struct import_report r = take(st, file("{\"model_config\": {\"all_node_type\": \"int4\", \"activation\": {\"calibration_type\": [\"max\", \"kl\"], "
 	    "\"per_channel\": true}, \"weight\": {\"bias_correction\": {\"num_sample\": 4}}}, \"op_config\": {\"Nothing\": {\"qtype\": \"int16\"}}, "

@@ -3,7 +3,6 @@
 
 void test_import__what_is_exported_comes_back(void **state)
 {
-	(void)state;
 	assert_comes_back("esp-ppq-dispatch", true, true, false);
 	assert_comes_back("esp-ppq-setting", true, true, true);
 	assert_comes_back("onnxruntime", true, true, true);
@@ -33,7 +32,6 @@ static void assert_scales_hold(const char *format)
 
 void test_import__a_table_of_scales_holds_under_another_calibrator(void **state)
 {
-	(void)state;
 	assert_scales_hold("aimet");
 	assert_scales_hold("tensorrt-cache");
 }
@@ -41,7 +39,6 @@ void test_import__a_table_of_scales_holds_under_another_calibrator(void **state)
 // What esp-ppq itself exported of a run with kl gives its scales under min-max.
 void test_import__esp_ppq_s_own_export(void **state)
 {
-	(void)state;
 	const char *model = support_data("models/resnet20_cifar10.onnx"), *config = support_data("golden/esp-ppq/resnet20_esp_export_config.json");
 	if (!model || !config)
 		skip();
@@ -63,7 +60,6 @@ void test_import__esp_ppq_s_own_export(void **state)
 
 void test_import__platforms_by_number_and_by_name(void **state)
 {
-	(void)state;
 	struct study *st = bare();
 	struct import_report r = take(st, file("{\"dispatchings\": {\"" SUB "\": \"FP32\", \"" STEM "\": 552, \"" STEM "/Swish\": \"ESPDL_INT16\", "
 	    "\"" CLASS_CONV "\": 551, \"/model.12/Sigmoid\": \"SOI\", \"nothing\": 0, \"/model.1/conv/Conv\": 9999}}"));
@@ -82,7 +78,6 @@ void test_import__platforms_by_number_and_by_name(void **state)
 // What was decided before gives way where the file says otherwise, which is said, and stays where it is silent.
 void test_import__is_a_merge_that_tells_its_conflicts(void **state)
 {
-	(void)state;
 	struct study *st = bare();
 	case_set(st, STEM, PREC_INT16);
 	case_set(st, CLASS_CONV, PREC_INT16);
@@ -101,7 +96,6 @@ void test_import__is_a_merge_that_tells_its_conflicts(void **state)
 
 void test_import__nncf_types_and_patterns(void **state)
 {
-	(void)state;
 	struct study *st = bare();
 	struct import_report r = take(st, file("{\"names\": [], \"types\": [\"Softmax\", \"Nothing\"], \"patterns\": [\"/model.12/Su\"]}"));
 	assert_int_equal(precision(st, SUB), PREC_FLOAT); // from the first character on, not to the last
@@ -112,7 +106,6 @@ void test_import__nncf_types_and_patterns(void **state)
 
 void test_import__encodings_of_each_version(void **state)
 {
-	(void)state;
 	static const char *const text[] = {
 	    "{\"version\": \"0.6.1\", \"activation_encodings\": {\"" STEM_OUT "\": [{\"bitwidth\": 16, \"dtype\": \"int\", "
 	    "\"is_symmetric\": \"True\", \"scale\": 0.5}]}}",
@@ -134,7 +127,6 @@ void test_import__encodings_of_each_version(void **state)
 // An expression that regcomp would copy until memory ends, or recurse into until the stack does.
 void test_import__a_pattern_that_would_take_all_memory_is_told(void **state)
 {
-	(void)state;
 	enum { BRACKETS = 200000 };
 	struct str deep = {0};
 	str_add(&deep, "{\"nodes_to_exclude\": [\"^((((a{1,255}){1,255}){1,255}){1,255})\", \"^(a*)\\\\1\", \"^/model.12/Su{1}b$\", \"^");
@@ -154,7 +146,6 @@ void test_import__a_pattern_that_would_take_all_memory_is_told(void **state)
 // Quantizers look up their scales by name, one by one: time that grows with the square of their number would be days.
 void test_import__an_exported_configuration_of_many_operators(void **state)
 {
-	(void)state;
 	enum { MANY = 200000 };
 	struct str text = {0};
 	str_add(&text, "{\"configs\": {\"stem\": {\"" STEM_OUT "\": {\"bit_width\": 16, \"state\": \"ACTIVATED\", \"hash\": 7, \"dominator\": 7}}, \"none\": 5");
@@ -176,7 +167,6 @@ void test_import__an_exported_configuration_of_many_operators(void **state)
 
 void test_import__what_the_target_cannot_do_is_left_and_said(void **state)
 {
-	(void)state;
 	struct study *st = bare();
 	struct import_report r = take(st, file("{\"quant_config_modify_setting\": {\"custom_config\": {\"" CLASS_CONV "\": 0.3, \"" STEM "\": -1, "
 	    "\"/model.1/conv/Conv\": \"x\", \"/model.3/conv/Conv\": 0.25}}, \"quantize_activation_setting\": {\"calib_algorithm\": \"percentile\"}}"));
@@ -194,7 +184,6 @@ void test_import__what_the_target_cannot_do_is_left_and_said(void **state)
 // Passes of a setting that change weights are no edits: named, with what does it here.
 void test_import__passes_that_change_weights_are_said(void **state)
 {
-	(void)state;
 	struct study *st = bare();
 	struct import_report r = take(st, file("{\"equalization\": true, \"equalization_setting\": {\"opt_level\": 2}, \"tqt_optimization\": true, "
 	    "\"bias_correct\": false, \"dispatching_table\": {\"dispatchings\": {}}}"));
@@ -210,7 +199,6 @@ void test_import__passes_that_change_weights_are_said(void **state)
 // quantize_static leaves Entropy as many bins as levels: what it calibrates is min-max.
 void test_import__entropy_of_onnx_runtime_is_minmax(void **state)
 {
-	(void)state;
 	struct study *st = bare();
 	struct error err = {0};
 	assert_int_equal(study_set_method(st, CALIB_PERCENTILE, &err), STATUS_OK);
@@ -226,7 +214,6 @@ void test_import__entropy_of_onnx_runtime_is_minmax(void **state)
 // Which calibrator is in force counts, not the one that the study was opened with.
 void test_import__the_calibrator_in_force(void **state)
 {
-	(void)state;
 	static const char text[] = "{\"quantize_activation_setting\": {\"calib_algorithm\": \"minmax\"}}";
 	struct error err = {0};
 	struct study *st = bare(); // min-max
@@ -244,7 +231,6 @@ void test_import__the_calibrator_in_force(void **state)
 
 void test_import__widths_that_there_are_not(void **state)
 {
-	(void)state;
 	struct study *st = bare();
 	struct import_report r = take(st, file("{\"activation_encodings\": [{\"name\": \"" STEM_OUT "\", \"bw\": 4, \"is_sym\": true, \"scale\": [0.5]}, "
 	    "{\"name\": \"" CLASS_CONV "_output_0\", \"bw\": 1e300, \"is_sym\": true, \"scale\": [0.5]}]}"));
@@ -257,7 +243,6 @@ void test_import__widths_that_there_are_not(void **state)
 
 void test_import__other_files_are_refused(void **state)
 {
-	(void)state;
 	assert_refused("{\"quantization_parameters\": {}}", "--config");
 	assert_refused("{\"qtui_session\": 1, \"edits\": []}", "--session");
 	assert_refused("{\"colour\": 3}", "not a file of esp-ppq");
@@ -269,7 +254,6 @@ void test_import__other_files_are_refused(void **state)
 // Members of any other kind than what is meant: nothing is taken, nothing breaks.
 void test_import__members_of_the_wrong_kind(void **state)
 {
-	(void)state;
 	static const char *const text[] = {
 	    "{\"dispatchings\": [552, \"a\", null]}", "{\"dispatchings\": {\"" STEM "\": {\"a\": 1}}}", "{\"configs\": {\"a\": 3, \"b\": {\"c\": 4}}}",
 	    "{\"configs\": [[{\"state\": \"ACTIVATED\", \"hash\": 1, \"dominator\": 1}]], \"values\": {\"1\": {\"scale\": 1}}}",
@@ -293,7 +277,6 @@ void test_import__members_of_the_wrong_kind(void **state)
 // What would change the numbers and is not read is named; so are types in float, and tensors at half a float's bits.
 void test_import__quark_s_other_members(void **state)
 {
-	(void)state;
 	struct study *st = bare();
 	struct import_report r = take(st, file("{\"global_config\": {}, \"layer_type_config\": [[null, [\"Sub\"]], [{\"weight\": {}}, [\"Conv\"]]], "
 	    "\"exclude\": [[[\"a\"], [\"b\"]], 7], \"subgraphs_to_exclude\": [[[\"" SUB "\"], [\"" STEM "\"]]], \"specific_layer_config\": [[{}, [\"" STEM "\"]]], "
@@ -315,7 +298,6 @@ void test_import__quark_s_other_members(void **state)
 // esp-ppq skips a scale whose operator is quantized behind another; the file's author learns of it here.
 void test_import__a_scale_that_esp_ppq_skips(void **state)
 {
-	(void)state;
 	const char *model = support_data("models/resnet20_cifar10.onnx");
 	if (!model)
 		skip();
@@ -333,7 +315,6 @@ void test_import__a_scale_that_esp_ppq_skips(void **state)
 // The words of both tools for a calibrator, as Python prints them.
 void test_import__calibrators_by_their_enumerations(void **state)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		enum calib_method method;
@@ -358,7 +339,6 @@ void test_import__calibrators_by_their_enumerations(void **state)
 // What AMD's documents advise for the head of a YOLO: the region between nodes, in float. NNCF says the same otherwise.
 void test_import__subgraphs_between_nodes(void **state)
 {
-	(void)state;
 	static const char *const text[] = {
 	    "{\"subgraphs_to_exclude\": [[[\"" SUB "\"], [\"/model.12/Concat_4\"]]]}",
 	    "{\"exclude\": [[[\"" SUB "\"], [\"/model.12/Concat_4\"]]]}",
@@ -380,7 +360,6 @@ void test_import__subgraphs_between_nodes(void **state)
 
 void test_import__expressions_of_python(void **state)
 {
-	(void)state;
 	static const struct {
 		const char *pattern;
 		bool matches;
@@ -408,7 +387,6 @@ void test_import__encodings_that_are_not_symmetric(void **state)
 	    "{\"activation_encodings\": [{\"name\": \"" STEM_OUT "\", \"bw\": 16, \"dtype\": \"INT\", \"scale\": [0.5]}]}",
 	    "{\"activation_encodings\": {\"" STEM_OUT "\": [{\"bitwidth\": 16, \"dtype\": \"int\", \"is_symmetric\": \"False\", \"scale\": 0.5}]}}",
 	};
-	(void)state;
 	for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
 		struct study *st = bare();
 		struct import_report r = take(st, file(text[i]));
@@ -422,7 +400,6 @@ void test_import__encodings_that_are_not_symmetric(void **state)
 
 void test_import__encodings_in_float(void **state)
 {
-	(void)state;
 	static const char *const text[] = {
 	    "{\"encodings\": [{\"name\": \"" STEM_OUT "\", \"output_dtype\": \"float16\"}]}",
 	    "{\"activation_encodings\": [{\"name\": \"" STEM_OUT "\", \"dtype\": \"FLOAT\", \"bw\": 16}]}",
@@ -441,7 +418,6 @@ void test_import__encodings_in_float(void **state)
 // A line of a cache with more than its eight digits is another tool's mistake: no half of it is taken.
 void test_import__a_cache_s_broken_lines(void **state)
 {
-	(void)state;
 	struct study *st = bare();
 	struct import_report r = take(st, file("TRT-8601-EntropyCalibration2\n" STEM_OUT ": 3d800000 3d000000\n" CLASS_CONV "_output_0: 3d800000 \r\n"));
 	assert_true(scale(st, STEM) == 0 && scale(st, CLASS_CONV) == 0.0625);

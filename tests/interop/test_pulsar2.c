@@ -5,7 +5,6 @@
 
 void test_pulsar2__what_is_exported_comes_back(void **state)
 {
-	(void)state;
 	assert_comes_back("pulsar2", true, true, false);
 }
 
@@ -20,7 +19,6 @@ static const cJSON *layers_of(const cJSON *j, const char *data_type)
 
 void test_pulsar2__a_conv_has_no_float(void **state)
 {
-	(void)state;
 	struct study *st = case_open(MODEL, CALIB, "esp32p4");
 	struct str loss = {0};
 	case_set(st, SUB, PREC_FLOAT);
@@ -45,7 +43,6 @@ void test_pulsar2__a_conv_has_no_float(void **state)
 // As Axera's documents write it: with comments of both kinds, one name or a list, layer before type before what lies between tensors.
 void test_pulsar2__a_configuration_that_was_written_by_hand(void **state)
 {
-	(void)state;
 	struct study *st = bare();
 	struct import_report r = take(st, file("{ \"input\": \"m.onnx\", // the model\n \"quant\": { \"calibration_method\": \"KL\", \"layer_configs\": [ # all\n"
 	    "{\"start_tensor_names\": [\"DEFAULT\"], \"end_tensor_names\": [\"DEFAULT\"], \"data_type\": \"U16\"},\n"
@@ -65,7 +62,6 @@ void test_pulsar2__a_configuration_that_was_written_by_hand(void **state)
 // A region is what comes after one tensor and leads to another: the other operands of a node in it do not pull their makers in.
 void test_pulsar2__a_region_ends_at_its_tensors(void **state)
 {
-	(void)state;
 	struct study *st = bare();
 	struct import_report r = take(st, file(LAYERS("{\"start_tensor_names\": [\"" SWISH "_output_0\"], "
 	    "\"end_tensor_names\": [\"/model.1/act/Mul_output_0\"], \"data_type\": \"U16\"}")));
@@ -80,7 +76,6 @@ void test_pulsar2__a_region_ends_at_its_tensors(void **state)
 
 void test_pulsar2__what_is_not_known_here_is_said(void **state)
 {
-	(void)state;
 	struct study *st = bare();
 	struct import_report r = take(st, file(LAYERS("{\"layer_name\": \"" STEM "\", \"data_type\": \"U4\"}, 7, {\"data_type\": \"U16\"}, "
 	    "{\"start_tensor_names\": [\"images\"], \"data_type\": \"U16\"}, {\"start_tensor_names\": [3], \"end_tensor_names\": [\"images\"], \"data_type\": \"U16\"}, "

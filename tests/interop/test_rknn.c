@@ -3,14 +3,12 @@
 
 void test_rknn__what_is_exported_comes_back(void **state)
 {
-	(void)state;
 	assert_comes_back("rknn", true, true, false);
 }
 
 // The types stand at what an operator ends with: no tensor within one has a place in RKNN's own list.
 void test_rknn__only_ends_of_operators_are_named(void **state)
 {
-	(void)state;
 	struct study *st = case_open(MODEL, CALIB, "tensorrt");
 	struct str loss = {0};
 	case_set(st, STEM, PREC_INT8);
@@ -27,7 +25,6 @@ void test_rknn__only_ends_of_operators_are_named(void **state)
 
 void test_rknn__no_decision_is_an_empty_block(void **state)
 {
-	(void)state;
 	struct study *st = case_open(MODEL, CALIB, "esp32p4"), *again = bare();
 	struct str loss = {0}, text = case_export(st, "rknn", &loss);
 	assert_string_equal(str_text(&text), "custom_quantize_layers: {}\n");
@@ -45,7 +42,6 @@ void test_rknn__no_decision_is_an_empty_block(void **state)
 // As step 1 leaves the file and a user fills it: names plain, ranges and scales as lists of one.
 void test_rknn__a_file_of_step_1(void **state)
 {
-	(void)state;
 	struct study *st = bare();
 	struct import_report r = take(st, file("custom_quantize_layers:\n    " SUB "_output_0: float16\n    \"" STEM_OUT "\": int16\n    " SUB "_output_0-rs: float16\n"
 	    "    " CLASS_CONV "_output_0: bfloat16\nquantize_parameters:\n"
@@ -69,7 +65,6 @@ void test_rknn__a_file_of_step_1(void **state)
 
 void test_rknn__files_that_are_refused(void **state)
 {
-	(void)state;
 	assert_refused("customized_quantize_layers:\n    '@conv:out0': float32\n", "of RKNN-Toolkit 1");
 	assert_refused("custom_quantize_layers:\n    a: *b\n", "import.json:2: an alias");
 	assert_refused("custom_quantize_layers:\n    a: 'float16\n", "not valid YAML");
@@ -79,7 +74,6 @@ void test_rknn__files_that_are_refused(void **state)
 
 void test_rknn__members_of_the_wrong_kind(void **state)
 {
-	(void)state;
 	static const char *const text[] = {"custom_quantize_layers: [a, b]\n", "custom_quantize_layers: {a: [1], b: {c: d}, ? {} \n",
 	    "custom_quantize_layers:\n    a: 3\n",
 	    "quantize_parameters: {a: 1, " CLASS_CONV "_output_0: {scale: x, dtype: 4}}\n",
@@ -99,7 +93,6 @@ void test_rknn__members_of_the_wrong_kind(void **state)
 // What another tool takes as JSON or YAML is read as either.
 void test_rknn__yaml_of_another_tool(void **state)
 {
-	(void)state;
 	struct study *st = bare();
 	struct import_report r = take(st, file("# a build\nquant:\n  layer_configs:\n  - layer_name: " SUB "\n    data_type: FP32\n"));
 	assert_string_equal(r.format, "Pulsar2 configuration");

@@ -6,14 +6,12 @@
 
 void test_tpu_mlir__what_is_exported_comes_back(void **state)
 {
-	(void)state;
 	assert_comes_back("tpu-mlir-qtable", true, false, false);
 	assert_comes_back("tpu-mlir-cali-table", false, false, true);
 }
 
 void test_tpu_mlir__a_qtable_names_every_part_of_a_fused_operator(void **state)
 {
-	(void)state;
 	struct study *st = case_open(MODEL, CALIB, "esp32p4");
 	struct str loss = {0};
 	case_set(st, STEM ".." SWISH, PREC_FLOAT);
@@ -35,7 +33,6 @@ void test_tpu_mlir__a_qtable_names_every_part_of_a_fused_operator(void **state)
 // 127 times the scale is what tpu-mlir divides by 127 again.
 void test_tpu_mlir__a_threshold_is_127_scales(void **state)
 {
-	(void)state;
 	struct study *st = case_open(MODEL, CALIB, "esp32p4");
 	struct str loss = {0};
 	case_set(st, SUB, PREC_FLOAT);
@@ -54,7 +51,6 @@ void test_tpu_mlir__a_threshold_is_127_scales(void **state)
 
 void test_tpu_mlir__a_threshold_too_small_for_its_decimals(void **state)
 {
-	(void)state;
 	struct study *st = case_open(MODEL, CALIB, "esp32p4");
 	struct str loss = {0};
 	case_scale(st, CLASS_CONV, 0x1p-40);
@@ -69,7 +65,6 @@ void test_tpu_mlir__a_threshold_too_small_for_its_decimals(void **state)
 // Logits of classes that are all negative: with a zero point, what reaches furthest is the minimum.
 void test_tpu_mlir__a_range_below_zero(void **state)
 {
-	(void)state;
 	const char *model = support_data("models/yolov8n.onnx");
 	if (!model)
 		skip();
@@ -86,7 +81,6 @@ void test_tpu_mlir__a_range_below_zero(void **state)
 
 void test_tpu_mlir__thresholds_hold_under_another_calibrator(void **state)
 {
-	(void)state;
 	struct study *st = case_open(MODEL, CALIB, "tensorrt"), *again = case_open(MODEL, CALIB, "tensorrt");
 	struct error err = {0};
 	assert_int_equal(study_set_method(again, CALIB_PERCENTILE, &err), STATUS_OK);
@@ -106,7 +100,6 @@ void test_tpu_mlir__thresholds_hold_under_another_calibrator(void **state)
 
 void test_tpu_mlir__a_table_that_was_written_by_hand(void **state)
 {
-	(void)state;
 	struct study *st = bare();
 	struct import_report r = take(st, file("\n" STEM_OP "\tF16 \r\n# later: all\n" SUB "_output_0_Sub BF16\n" CLASS_OUT "_Conv INT8\n"
 	    "/model.1/conv/Conv_output_0_Conv W4INT8\nnothing_Conv F32\nF32\n" STEM_OP " F32 INT8\n"));
@@ -126,7 +119,6 @@ void test_tpu_mlir__a_table_that_was_written_by_hand(void **state)
 
 void test_tpu_mlir__broken_thresholds(void **state)
 {
-	(void)state;
 	struct study *st = bare();
 	struct import_report r = take(st, file("# op_name    threshold    min    max\nimages 1.0 0.0 1.0\n" CLASS_OUT "_Conv 0.0 0 0\n"
 	    STEM_OP " -1 0 0\n/model.1/conv/Conv_output_0_Conv nan 0 0\n/model.3/conv/Conv_output_0_Conv 31.75 0\n" STEM_OP " 1e999 0 0\n#asym_op\n" STEM_OP "\n"));
@@ -144,7 +136,6 @@ void test_tpu_mlir__broken_thresholds(void **state)
 // 0.3 is no power of two of this target; a target with zero points takes no threshold at all.
 void test_tpu_mlir__thresholds_that_the_target_does_not_take(void **state)
 {
-	(void)state;
 	static const char text[] = CLASS_OUT "_Conv 38.1 -38.1 38.1\n";
 	struct study *st = bare(), *other = case_open(MODEL, NULL, "onnxruntime");
 	struct import_report r = take(st, file(text));
@@ -162,7 +153,6 @@ void test_tpu_mlir__thresholds_that_the_target_does_not_take(void **state)
 // An export without decisions is a header, and still the file that it is.
 void test_tpu_mlir__an_empty_table(void **state)
 {
-	(void)state;
 	struct study *st = bare();
 	struct import_report r = take(st, file("# op_name   quantize_mode\n"));
 	assert_string_equal(r.format, "tpu-mlir quantization table");

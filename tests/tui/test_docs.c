@@ -69,7 +69,6 @@ void test_docs__keys_are_up_to_date(void **state)
 	struct str now = {0};
 	struct bytes then = {0};
 	struct error err;
-	(void)state;
 	write_docs(&now);
 	if (getenv("BLESS"))
 		assert_int_equal(file_write(path, str_text(&now), now.len, &err), STATUS_OK);

@@ -23,7 +23,6 @@ static int count(const char *text, const bool *marked)
 void test_filter__terms(void **state)
 {
 	int all = count("", NULL), convs = count("op:Conv", NULL);
-	(void)state;
 	assert_int_equal(convs + count("!op:Conv", NULL), all);
 	assert_int_equal(count("op:Conv op:Add", NULL), 0);
 	assert_int_equal(count("name:/model.24/*", NULL), 4);
@@ -39,7 +38,6 @@ void test_filter__terms(void **state)
 
 void test_filter__unknown_figures_match_neither_way(void **state)
 {
-	(void)state;
 	assert_int_equal(count("name~Softmax snr<1000", NULL), 0);
 	assert_int_equal(count("name~Softmax !snr<1000", NULL), 0);
 }
@@ -47,7 +45,6 @@ void test_filter__unknown_figures_match_neither_way(void **state)
 void test_filter__marks(void **state)
 {
 	bool marked[64] = {[3] = true, [5] = true};
-	(void)state;
 	assert_int_equal(count("marked", marked), 2);
 	assert_int_equal(count("marked", NULL), 0);
 }
@@ -61,7 +58,6 @@ void test_filter__errors_say_what_is_wrong(void **state)
 	};
 	struct filter *f;
 	struct error err;
-	(void)state;
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		assert_int_not_equal(filter_parse(&f, bad[i][0], &err), STATUS_OK);
 		assert_null(f);
@@ -75,7 +71,6 @@ void test_filter__random_bytes(void **state)
 	static const char letters[] = "op:snr<>=~!* 19.eM\x80\xff";
 	struct support_random r = {7};
 	int filters = 0;
-	(void)state;
 	for (int i = 0; i < 1000; i++) {
 		struct error err = {0};
 		struct filter *f = NULL;

@@ -22,7 +22,6 @@ static void check_key(int key, enum action a, int seen[], int *n)
 void test_keys__no_two_actions_on_one_key(void **state)
 {
 	int seen[1024], n = 0;
-	(void)state;
 	for (int a = 0; a < ACTION_COUNT; a++)
 		for (const char *p = keys_row((enum action)a)->keys; *p; p += strspn(p, " ")) {
 			int key = keys_parse(&p);
@@ -33,7 +32,6 @@ void test_keys__no_two_actions_on_one_key(void **state)
 
 void test_keys__rows_are_complete_and_short(void **state)
 {
-	(void)state;
 	for (int a = 0; a < ACTION_COUNT; a++) {
 		const struct key_row *row = keys_row((enum action)a);
 		assert_true(row->keys[0] && row->help[0] && row->group[0]);
@@ -44,7 +42,6 @@ void test_keys__rows_are_complete_and_short(void **state)
 
 void test_keys__found_by_key_and_by_name(void **state)
 {
-	(void)state;
 	assert_int_equal(keys_action('8', 1u << CTX_NODE), ACTION_int8);
 	assert_int_equal(keys_action('8', 0), ACTION_NONE);
 	assert_int_equal(keys_action(K_ESC, 1u << CTX_TRIAL), ACTION_trial_drop);
@@ -58,7 +55,6 @@ void test_keys__found_by_key_and_by_name(void **state)
 void test_keys__notation(void **state)
 {
 	const char *p = "j<Down><C-r><lt>é<Nope>";
-	(void)state;
 	assert_int_equal(keys_parse(&p), 'j');
 	assert_int_equal(keys_parse(&p), K_DOWN);
 	assert_int_equal(keys_parse(&p), 18);
@@ -74,7 +70,6 @@ void test_keys__commands_have_names_of_their_own(void **state)
 {
 	int n;
 	const struct command_row *row = command_rows(&n);
-	(void)state;
 	for (int i = 0; i < n; i++) {
 		assert_int_equal(keys_named(row[i].name), ACTION_NONE);
 		assert_true(text_width(row[i].help) <= 48);

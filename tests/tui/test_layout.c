@@ -36,7 +36,6 @@ static void check(int w, int h, const struct layout_want *want)
 // Every size from a sliver to a wall of screens, every focus, zoomed or not: inside the screen and nothing over another.
 void test_layout__panels_never_overlap(void **state)
 {
-	(void)state;
 	for (int w = 1; w <= 400; w += w < 130 ? 1 : 7)
 		for (int h = 1; h <= 120; h++)
 			for (int i = 0; i < 4 * PANEL_COUNT; i++) {
@@ -50,7 +49,6 @@ void test_layout__detail_beside_the_list_when_wide(void **state)
 {
 	struct layout_want want = {.companions = true};
 	struct panels l;
-	(void)state;
 	layout_compute(&l, 120, 40, &want);
 	assert_int_equal(l.panel[PANEL_DETAIL].y, l.panel[PANEL_MAIN].y);
 	assert_true(l.panel[PANEL_MAIN].w >= 52);

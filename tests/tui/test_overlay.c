@@ -24,7 +24,6 @@ static void expect(const struct canvas *now, const struct canvas *before, bool a
 void test_overlay__colours_and_places(void **state)
 {
 	struct canvas now, before;
-	(void)state;
 	canvas_init(&before, 6, 3, NULL, false);
 	canvas_init(&now, 6, 3, NULL, false);
 	expect(&now, &before, true, true, ""); // without a picture nothing is written
@@ -42,7 +41,6 @@ void test_overlay__lines_that_did_not_change_are_left_alone(void **state)
 {
 	struct canvas now, before;
 	char *out;
-	(void)state;
 	canvas_init(&before, 4, 3, NULL, false);
 	canvas_init(&now, 4, 3, NULL, false);
 	for (int y = 0; y < 3; y++)
@@ -68,7 +66,6 @@ void test_overlay__a_picture_keeps_its_proportions(void **state)
 	uint8_t rgb[4 * 2 * 3] = {255, 0, 0, 255, 0, 0, 0, 0, 255, 0, 0, 255};
 	struct picture p = {.rgb = rgb, .w = 4, .h = 2};
 	struct canvas c;
-	(void)state;
 	picture_fit(&p, (struct rect){0, 0, 40, 30}); // twice as wide as high: 40 columns are 20 half lines
 	assert_int_equal(p.at.w, 40);
 	assert_int_equal(p.at.h, 10);

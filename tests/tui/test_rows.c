@@ -21,7 +21,6 @@ static void draws(struct rect r, struct scroll s, int n, const char *want)
 
 void test_rows__as_many_as_there_is_room_for(void **state)
 {
-	(void)state;
 	draws((struct rect){0, 1, W, 3}, (struct scroll){.cursor = 0}, 9, "\n▸0\n 1\n 2\n\n");
 	draws((struct rect){0, 0, W, H}, (struct scroll){.cursor = 1}, 2, " 0\n▸1\n\n\n\n");
 	draws((struct rect){1, 0, W - 1, 2}, (struct scroll){.cursor = 8, .top = 7}, 9, "  7\n ▸8\n\n\n\n");
@@ -29,7 +28,6 @@ void test_rows__as_many_as_there_is_room_for(void **state)
 
 void test_rows__a_cursor_elsewhere_is_not_shown(void **state)
 {
-	(void)state;
 	draws((struct rect){0, 0, W, 2}, (struct scroll){.cursor = -1}, 2, " 0\n 1\n\n\n\n");
 	draws((struct rect){0, 2, W, 2}, (struct scroll){.cursor = 3, .top = 4}, 9, "\n\n 4\n 5\n\n");
 	draws((struct rect){0, 0, W, 2}, (struct scroll){.cursor = 2}, 3, " 0\n 1\n\n\n\n");
@@ -37,7 +35,6 @@ void test_rows__a_cursor_elsewhere_is_not_shown(void **state)
 
 void test_rows__none_without_rows_or_room(void **state)
 {
-	(void)state;
 	draws((struct rect){0, 0, W, H}, (struct scroll){0, 0}, 0, "\n\n\n\n\n");
 	draws((struct rect){0, 2, W, 0}, (struct scroll){0, 0}, 3, "\n\n\n\n\n");
 	draws((struct rect){0, 2, W, -1}, (struct scroll){0, 0}, 3, "\n\n\n\n\n");

@@ -126,7 +126,6 @@ void test_screens__after_keys(void **state)
 	};
 	struct ui ui;
 	int differ = 0;
-	(void)state;
 	for (size_t i = 0; i < sizeof shot / sizeof *shot; i++) {
 		start(&ui, (enum fake_kind)shot[i].of, shot[i].w, shot[i].h, shot[i].ascii);
 		press_shot(&ui, &shot[i], &differ);
@@ -138,7 +137,6 @@ void test_screens__after_keys(void **state)
 void test_screens__pictures_left_out(void **state)
 {
 	struct ui ui;
-	(void)state;
 	start(&ui, FAKE_MEASURED, 66, 12, false);
 	ui.snap->left_out = 2;
 	expect(&ui, "left_out_66x12");
@@ -162,7 +160,6 @@ static void expect_header(struct ui *ui, const char *part, bool there)
 void test_screens__header_marks_edits_that_are_not_saved(void **state)
 {
 	struct ui ui;
-	(void)state;
 	start(&ui, FAKE_MEASURED, 160, 12, false);
 	ui.snap->n_edits = 2;
 	expect_header(&ui, "2 edits", true);
@@ -179,7 +176,6 @@ void test_screens__header_marks_edits_that_are_not_saved(void **state)
 void test_screens__header_looks_for_causes_before_the_task(void **state)
 {
 	struct ui ui;
-	(void)state;
 	start(&ui, FAKE_MEASURED, 160, 12, false);
 	ui.snap->stage = STAGE_TASK;
 	expect_header(&ui, "looking for causes", !ui.snap->findings);
@@ -194,7 +190,6 @@ void test_screens__header_looks_for_causes_before_the_task(void **state)
 void test_screens__header_counts_the_samples_that_outputs_are_of(void **state)
 {
 	struct ui ui;
-	(void)state;
 	start(&ui, FAKE_MEASURED, 160, 12, false);
 	ui.snap->samples = ui.snap->samples_done = 32;
 	for (int i = 0; i < ui.snap->n_outputs; i++)
@@ -209,7 +204,6 @@ void test_screens__a_long_message(void **state)
 {
 	struct ui ui;
 	struct error err;
-	(void)state;
 	start(&ui, FAKE_MEASURED, 40, 10, false);
 	error_set(&err, STATUS_REFUSED, "/model.24/m.0/Conv: target esp32p4 takes only powers of two as scales: the nearest is 2^-4");
 	ui_fail(&ui, &err);
@@ -220,7 +214,6 @@ void test_screens__a_long_message(void **state)
 void test_screens__runs_of_earlier_sittings(void **state)
 {
 	struct ui ui;
-	(void)state;
 	setenv("TZ", "UTC", 1);
 	start(&ui, FAKE_MEASURED, 120, 12, false);
 	for (int i = 0; i < 2; i++) {
@@ -253,7 +246,6 @@ static void press_diff(struct ui *ui, bool a_nodes, bool same_samples)
 void test_screens__diff_with_an_earlier_run(void **state)
 {
 	struct ui ui;
-	(void)state;
 	setenv("TZ", "UTC", 1);
 	start(&ui, FAKE_MEASURED, 120, 24, false);
 	press_diff(&ui, true, false);
@@ -263,7 +255,6 @@ void test_screens__diff_with_an_earlier_run(void **state)
 void test_screens__diff_without_nodes(void **state)
 {
 	struct ui ui;
-	(void)state;
 	setenv("TZ", "UTC", 1);
 	start(&ui, FAKE_MEASURED, 80, 24, false);
 	press_diff(&ui, false, true);
@@ -278,7 +269,6 @@ void test_screens__a_task_that_does_not_move(void **state)
 	struct run_note run[3];
 	struct canvas c;
 	struct str now = {0};
-	(void)state;
 	start(&ui, FAKE_MEASURED, 120, 40, false);
 	was = *ui.snap;
 	memcpy(run, ui.snap->run, sizeof run);
@@ -302,7 +292,6 @@ void test_screens__a_task_that_does_not_move(void **state)
 void test_screens__blame_of_no_damage(void **state)
 {
 	struct ui ui;
-	(void)state;
 	start(&ui, FAKE_DAMAGED, 80, 12, false);
 	ui.snap->blames->total = 0;
 	ui.snap->blames->n = 1;
@@ -315,7 +304,6 @@ void test_screens__blame_of_no_damage(void **state)
 void test_screens__outputs_without_figures(void **state)
 {
 	struct ui ui;
-	(void)state;
 	start(&ui, FAKE_MEASURED, 60, 15, false);
 	struct value *of = ui.snap->g->value;
 	of[ui.snap->g->output[0]].type = DT_I64;
@@ -329,7 +317,6 @@ void test_screens__outputs_without_figures(void **state)
 void test_screens__blame_before_the_task_is_asked(void **state)
 {
 	struct ui ui;
-	(void)state;
 	start(&ui, FAKE_BLAMED, 60, 15, false);
 	for (int i = 0; i < ui.snap->blames->n; i++) {
 		struct blame *b = &ui.snap->blames->at[i];
@@ -342,7 +329,6 @@ void test_screens__blame_before_the_task_is_asked(void **state)
 void test_screens__blame_in_little_room(void **state)
 {
 	struct ui ui;
-	(void)state;
 	start(&ui, FAKE_BLAMED, 40, 10, false);
 	ui.snap->blames_old = true;
 	press(&ui, "B");
@@ -372,7 +358,6 @@ static void start_pareto(struct ui *ui, int w, int h, bool timed)
 void test_screens__pareto(void **state)
 {
 	struct ui ui;
-	(void)state;
 	start_pareto(&ui, 80, 24, false);
 	press(&ui, "Pj");
 	expect(&ui, "pareto_80x24");
@@ -414,7 +399,6 @@ void test_screens__why(void **state)
 	};
 	struct ui ui;
 	int differ = 0;
-	(void)state;
 	for (size_t i = 0; i < sizeof shot / sizeof *shot; i++) {
 		start_story(&ui, (enum fake_kind)shot[i].of, shot[i].w, shot[i].h);
 		press_shot(&ui, &shot[i], &differ);
@@ -442,7 +426,6 @@ void test_screens__channels(void **state)
 	};
 	struct ui ui;
 	int differ = 0;
-	(void)state;
 	for (size_t i = 0; i < sizeof shot / sizeof *shot; i++) {
 		start_channels(&ui, shot[i].of, shot[i].w, shot[i].h, shot[i].ascii);
 		press_shot(&ui, &shot[i], &differ);
@@ -453,7 +436,6 @@ void test_screens__channels(void **state)
 void test_screens__channels_that_are_not_known(void **state)
 {
 	struct ui ui;
-	(void)state;
 	start_channels(&ui, 0, 80, 24, false);
 	snprintf(ui.snap->channels->problem, sizeof ui.snap->channels->problem, "channels unknown: no operator around it says which dimension of "
 	    "[1, 12, 49, 49] they are");

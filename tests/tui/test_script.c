@@ -29,7 +29,6 @@ void test_script__keys_and_commands(void **state)
 {
 	struct ui ui;
 	struct error err;
-	(void)state;
 	start(&ui);
 	assert_int_equal(play(&ui, "# a comment\n\n  jj <Down>\r\n:sort cosine\n:view-runs\n", &err), STATUS_OK);
 	assert_int_equal(ui.layers.sort, COLUMN_COSINE);
@@ -42,7 +41,6 @@ void test_script__keys_reach_the_prompt(void **state)
 {
 	struct ui ui;
 	struct error err;
-	(void)state;
 	start(&ui);
 	assert_int_equal(play(&ui, "/cv3<Enter>\n&op:Conv<Enter>", &err), STATUS_OK);
 	assert_string_equal(ui.layers.filter_text, "op:Conv");
@@ -72,7 +70,6 @@ void test_script__first_failure_ends_it(void **state)
 		{":help xyzzy", "the help says nothing"},
 	};
 	struct error err;
-	(void)state;
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		struct ui ui;
 		start(&ui);
@@ -88,7 +85,6 @@ void test_script__malformed_keys_do_nothing_at_all(void **state)
 {
 	struct ui ui;
 	struct error err;
-	(void)state;
 	start(&ui);
 	assert_int_equal(play(&ui, "jj\nj<Nope>\n", &err), STATUS_FORMAT);
 	assert_non_null(strstr(err.text, "t.qtui:2"));
@@ -103,7 +99,6 @@ void test_script__save_screen(void **state)
 	struct bytes b;
 	struct ui ui;
 	struct error err;
-	(void)state;
 	start(&ui);
 	snprintf(text, sizeof text, ":save-screen %s\n", path);
 	assert_int_equal(play(&ui, text, &err), STATUS_OK);
@@ -117,7 +112,6 @@ void test_script__files_that_are_not_there(void **state)
 {
 	struct script *s;
 	struct error err;
-	(void)state;
 	assert_int_equal(script_read(&s, "/no/such/file", &err), STATUS_IO);
 	assert_null(s);
 }
@@ -126,7 +120,6 @@ void test_script__findings_without_a_run(void **state)
 {
 	struct ui ui;
 	struct error err;
-	(void)state;
 	start(&ui);
 	assert_int_equal(play(&ui, ":why\na\n", &err), STATUS_OK);
 	assert_int_equal(ui.view, VIEW_WHY);

@@ -153,7 +153,6 @@ static struct terminal t; // too large for the stack
 
 void test_terminal__kitty(void **state)
 {
-	(void)state;
 	begin(&t, "xterm-256color", NULL);
 	assert_true(until(&t, "\033[c", PATIENCE_MS));
 	say(&t, "\033P>|kitty(0.31.0)\033\\\033[6;20;10t\033[?62;c");
@@ -167,7 +166,6 @@ void test_terminal__kitty(void **state)
 
 void test_terminal__sixel(void **state)
 {
-	(void)state;
 	begin(&t, "xterm-256color", NULL);
 	assert_true(until(&t, "\033[c", PATIENCE_MS));
 	say(&t, "\033[6;16;8t\033[?62;4;22c");
@@ -178,7 +176,6 @@ void test_terminal__sixel(void **state)
 // It says nothing of cells: it scales to them.
 void test_terminal__iterm(void **state)
 {
-	(void)state;
 	begin(&t, "xterm-256color", NULL);
 	assert_true(until(&t, "\033[c", PATIENCE_MS));
 	say(&t, "\033P>|iTerm2 3.5.0\033\\\033[?62;4c");
@@ -190,7 +187,6 @@ void test_terminal__iterm(void **state)
 // Half blocks go on; keys, Escape too, are keys.
 void test_terminal__without_an_answer(void **state)
 {
-	(void)state;
 	begin(&t, "xterm-256color", NULL);
 	assert_true(until(&t, "a picture", PATIENCE_MS)); // it does not wait
 	say(&t, "j");
@@ -204,7 +200,6 @@ void test_terminal__without_an_answer(void **state)
 void test_terminal__answers_late_and_in_pieces_are_no_keys(void **state)
 {
 	static const char *const piece[] = {"j", "\033", "[6;16", ";8t\033[?6", "2;4", "c", "k", "\033P>|x", "term(3", "\033", "\\", "\033[A"};
-	(void)state;
 	begin(&t, "xterm-256color", NULL);
 	assert_true(until(&t, "a picture", PATIENCE_MS));
 	for (size_t i = 0; i < sizeof piece / sizeof *piece; i++) {
@@ -217,7 +212,6 @@ void test_terminal__answers_late_and_in_pieces_are_no_keys(void **state)
 
 void test_terminal__a_multiplexer_is_not_asked_for_pictures(void **state)
 {
-	(void)state;
 	begin(&t, "tmux-256color", "/tmp/tmux");
 	assert_true(until(&t, "\033[c", PATIENCE_MS));
 	say(&t, "\033P>|tmux 3.3a\033\\\033[?1;2c");
@@ -227,7 +221,6 @@ void test_terminal__a_multiplexer_is_not_asked_for_pictures(void **state)
 
 void test_terminal__an_old_one_is_not_asked_at_all(void **state)
 {
-	(void)state;
 	begin(&t, "vt100", NULL);
 	assert_true(until(&t, "a picture", PATIENCE_MS));
 	end(&t, "q 0x0");
@@ -260,7 +253,6 @@ void test_terminal__a_picture_is_sent_when_it_has_changed(void **state)
 {
 	struct canvas now, before;
 	struct graphics g = {.how = PICTURES_SIXEL};
-	(void)state;
 	canvas_init(&now, 20, 6, NULL, false);
 	canvas_init(&before, 20, 6, NULL, false);
 	picture(&now, 10);
@@ -293,7 +285,6 @@ void test_terminal__sixels(void **state)
 {
 	uint8_t rgb[8 * 7 * 3];
 	struct str out = {0};
-	(void)state;
 	memset(rgb, 0, sizeof rgb);
 	memset(rgb + 8 * 6 * 3, 255, 8 * 3); // the seventh line is white: a band of its own
 	sixel_encode(&out, rgb, 8, 7);
@@ -306,7 +297,6 @@ void test_terminal__pngs(void **state)
 	uint8_t rgb[2 * 2 * 3] = {255, 0, 0};
 	struct str out = {0};
 	size_t bytes;
-	(void)state;
 	assert_true(png_base64(&out, rgb, 2, 2, &bytes));
 	assert_int_equal(out.len, (bytes + 2) / 3 * 4);
 	assert_memory_equal(str_text(&out), "iVBORw0KGgo", 11);

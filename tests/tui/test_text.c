@@ -16,7 +16,6 @@ static void cuts_to(const char *s, int width, enum cut cut, const char *want)
 
 void test_text__cut(void **state)
 {
-	(void)state;
 	cuts_to("abcdef", 6, CUT_RIGHT, "abcdef");
 	cuts_to("abcdef", 4, CUT_RIGHT, "abc…");
 	cuts_to("abcdef", 4, CUT_LEFT, "…def");
@@ -32,7 +31,6 @@ void test_text__hostile_bytes_become_one_mark(void **state)
 	static const char *const bad[] = {"\x1b", "\x7f", "\x80", "\xc0\x80", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\xe2\x80\xae", "\xc2\x9b",
 		"\xe2\x80\x8b", "\xe2\x80\x8d", "\xe2\x80\x8f", "\xe2\x80\xa8", "\xe2\x81\xa0", "\xe2\x81\xa6", "\xef\xbb\xbf", "\xd8\x9c", "\xc2\xad",
 		"\xf3\xa0\x81\xa1"};
-	(void)state;
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		const char *p = bad[i];
 		assert_int_equal(text_next(&p), TEXT_UNKNOWN);
@@ -50,7 +48,6 @@ void test_text__hostile_bytes_become_one_mark(void **state)
 void test_text__every_glyph_survives_encoding(void **state)
 {
 	char out[5];
-	(void)state;
 	for (uint32_t g = 0x20; g < 0x110000; g += g < 0x3000 ? 1 : 97) {
 		const char *p = out;
 		uint32_t back;
@@ -69,7 +66,6 @@ static void reads(char *(*format)(char *, double), double v, const char *want)
 
 void test_text__figures(void **state)
 {
-	(void)state;
 	reads(format_db, 4.13, "4.1");
 	reads(format_db, NAN, "–");
 	reads(format_unit, 0.99963, "0.9996");

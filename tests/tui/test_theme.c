@@ -22,7 +22,6 @@ void test_theme__all_that_are_built_in_load(void **state)
 	struct theme t;
 	struct error err;
 	int n = 0;
-	(void)state;
 	for (; theme_builtin(n); n++)
 		if (theme_load(&t, theme_builtin(n), &err))
 			fail_msg("%s", err.text);
@@ -33,7 +32,6 @@ void test_theme__roles_inherit(void **state)
 {
 	struct theme t;
 	struct error err;
-	(void)state;
 	assert_int_equal(parse(&t,
 	    "{\"palette\":{\"r\":[\"#ff0000\",196,\"red\"],\"b\":[\"#0000ff\",21,\"blue\"]},"
 	    "\"roles\":{\"text\":{\"fg\":\"b\"},\"snr\":{\"fg\":\"r\",\"attr\":\"bold\"},\"snr.good\":{\"attr\":\"\"}}}", &err), STATUS_OK);
@@ -48,7 +46,6 @@ void test_theme__roles_inherit(void **state)
 
 void test_theme__parents_stand_before_their_children(void **state)
 {
-	(void)state;
 	for (int i = 0; i < ROLE_COUNT; i++) {
 		const char *name = role_name((enum role)i), *dot = strrchr(name, '.');
 		bool found = !dot;
@@ -81,7 +78,6 @@ void test_theme__errors_name_the_nearest(void **state)
 	};
 	struct theme t;
 	struct error err;
-	(void)state;
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		if (parse(&t, bad[i][0], &err) != STATUS_FORMAT)
 			fail_msg("accepted: %s", bad[i][0]);
@@ -94,7 +90,6 @@ void test_theme__unknown_names(void **state)
 {
 	struct theme t;
 	struct error err;
-	(void)state;
 	assert_int_equal(theme_load(&t, "ligth", &err), STATUS_NOTFOUND);
 	assert_string_equal(err.text, "theme ligth is not known; known are colorblind, default, light, mono");
 	assert_int_equal(theme_load(&t, "/no/such/theme.json", &err), STATUS_IO);
@@ -105,7 +100,6 @@ void test_theme__glyphs_are_one_column(void **state)
 {
 	struct theme t;
 	struct error err;
-	(void)state;
 	assert_int_equal(theme_load(&t, "default", &err), STATUS_OK);
 	for (int i = 0; i < GLYPH_COUNT; i++) {
 		assert_int_equal(text_width(glyph_text((enum glyph)i)), 1);
@@ -121,7 +115,6 @@ void test_theme__damaged_files(void **state)
 	struct support_random r = {3};
 	struct theme t;
 	int themes = 0;
-	(void)state;
 	for (int i = 0; i < 4000; i++) {
 		struct error err = {0};
 		char text[sizeof whole];

@@ -31,7 +31,6 @@ static const char *name(const struct ui *ui)
 void test_ui__walks_the_graph_and_back(void **state)
 {
 	struct ui ui;
-	(void)state;
 	start(&ui, FAKE_MEASURED);
 	press(&ui, "/MaxPool<Enter>");
 	assert_string_equal(name(&ui), "/model.9/m/MaxPool");
@@ -56,7 +55,6 @@ static void press_often(struct ui *ui, const char *keys, int times)
 void test_ui__the_prompt_takes_no_more_than_it_holds(void **state)
 {
 	struct ui ui;
-	(void)state;
 	start(&ui, FAKE_MEASURED);
 	press(&ui, ":");
 	press_often(&ui, "abé", 1000);
@@ -76,7 +74,6 @@ void test_ui__the_prompt_takes_no_more_than_it_holds(void **state)
 void test_ui__fused_nodes_lead_to_their_owner(void **state)
 {
 	struct ui ui;
-	(void)state;
 	start(&ui, FAKE_MEASURED);
 	press(&ui, ":goto<Space>/model.3/act/Mul<Enter>");
 	assert_string_equal(name(&ui), "/model.3/conv/Conv");
@@ -87,7 +84,6 @@ void test_ui__marks_and_ranges_select(void **state)
 {
 	struct ui ui;
 	int n, *nodes;
-	(void)state;
 	start(&ui, FAKE_MEASURED);
 	press(&ui, "<Space><Space>");
 	nodes = layers_selection(&ui.layers, &n);
@@ -108,7 +104,6 @@ void test_ui__the_chosen_row_stays_while_the_order_changes(void **state)
 {
 	struct ui ui;
 	const char *chosen;
-	(void)state;
 	start(&ui, FAKE_MEASURED);
 	press(&ui, "jjj");
 	chosen = name(&ui);
@@ -122,7 +117,6 @@ void test_ui__the_chosen_row_comes_back_with_its_figures(void **state)
 {
 	struct ui ui;
 	const char *chosen;
-	(void)state;
 	start(&ui, FAKE_MEASURED);
 	press(&ui, ":filter<Space>snr<lt>25<Enter>jj");
 	chosen = name(&ui);
@@ -139,7 +133,6 @@ void test_ui__the_chosen_row_comes_back_with_its_figures(void **state)
 void test_ui__a_new_filter_begins_at_its_first_row(void **state)
 {
 	struct ui ui;
-	(void)state;
 	start(&ui, FAKE_MEASURED);
 	press(&ui, "G:filter<Space>snr<lt>25<Enter>");
 	assert_int_equal(ui.layers.scroll.cursor, 0);
@@ -152,7 +145,6 @@ void test_ui__a_new_filter_begins_at_its_first_row(void **state)
 void test_ui__sorts_worst_first_and_unknown_last(void **state)
 {
 	struct ui ui;
-	(void)state;
 	start(&ui, FAKE_MEASURED);
 	assert_string_equal(name(&ui), "/model.24/m.0/Conv");
 	press(&ui, "G");
@@ -166,7 +158,6 @@ void test_ui__search_goes_round(void **state)
 {
 	struct ui ui;
 	const char *first;
-	(void)state;
 	start(&ui, FAKE_MEASURED);
 	press(&ui, "/model.[678]<Enter>");
 	first = name(&ui);
@@ -184,7 +175,6 @@ void test_ui__help_finds_what_is_named(void **state)
 {
 	int n;
 	const struct command_row *row = command_rows(&n);
-	(void)state;
 	for (int i = 0; i < n; i++) {
 		char name[COMMAND_NAME], begin[COMMAND_NAME + 2];
 		command_typed(name, row[i].name);
@@ -203,7 +193,6 @@ void test_ui__help_finds_what_is_named(void **state)
 void test_ui__help_comes_and_goes(void **state)
 {
 	struct ui ui;
-	(void)state;
 	start(&ui, FAKE_MEASURED);
 	press(&ui, "2?");
 	assert_int_equal(ui.view, VIEW_HELP);
@@ -218,7 +207,6 @@ void test_ui__help_comes_and_goes(void **state)
 void test_ui__mouse(void **state)
 {
 	struct ui ui;
-	(void)state;
 	start(&ui, FAKE_MEASURED);
 	ui_resize(&ui, 120, 40);
 	ui.mouse_button = MOUSE_LEFT;
@@ -255,7 +243,6 @@ void test_ui__any_keys_at_any_size(void **state)
 	struct support_random r = {11};
 	struct canvas c;
 	struct ui ui;
-	(void)state;
 	start(&ui, FAKE_MEASURED);
 	canvas_init(&c, 1, 1, &ui.theme, false);
 	for (int i = 0; i < 6000; i++) {
@@ -276,7 +263,6 @@ void test_ui__channels_are_ordered_and_walked(void **state)
 {
 	struct ui ui;
 	int row;
-	(void)state;
 	start(&ui, FAKE_MEASURED);
 	ui.snap->channels = fake_channels(200);
 	press(&ui, "lC");
@@ -337,7 +323,6 @@ void test_ui__a_channel_stays_under_the_cursor(void **state)
 	struct channel_list l;
 	struct scroll s = {.cursor = 3};
 	int channel;
-	(void)state;
 	more.at = memcpy(at, few->at, sizeof at);
 	for (int i = 0; i < N; i++)
 		at[i].now.snr_db = i % 3 + i;
@@ -361,7 +346,6 @@ void test_ui__the_log_is_broken_at_the_width(void **state)
 	struct ui ui;
 	char text[UI_TEXT];
 	int before;
-	(void)state;
 	start(&ui, FAKE_MEASURED);
 	ui_resize(&ui, 40, 20);
 	press(&ui, "5");
@@ -394,7 +378,6 @@ void test_ui__the_log_says_that_it_has_news(void **state)
 {
 	struct ui ui;
 	struct error err = {.status = STATUS_USAGE, .text = "told on the bottom line"};
-	(void)state;
 	start(&ui, FAKE_MEASURED);
 	ui_resize(&ui, 120, 40);
 	press(&ui, "51");

@@ -66,7 +66,6 @@ static const struct node_row *snapshot_row(const struct live *l, const char *nam
 void test_ui_study__an_edit_that_some_nodes_refuse(void **state)
 {
 	struct live l;
-	(void)state;
 	live_open(&l, "tensorrt", 1);
 	press(&l.ui, ":set<Space>*<Space>int8<Enter>");
 	assert_true(l.ui.unsaved && l.ui.autosave_due);
@@ -96,7 +95,6 @@ static bool line_has(const struct ui *ui, int from_below, const char *what)
 void test_ui_study__a_scale_is_that_of_the_first_output(void **state)
 {
 	struct live l;
-	(void)state;
 	live_open(&l, "onnxruntime", 2);
 	ui_resize(&l.ui, 120, 40);
 	press(&l.ui, ":goto<Space>/model.0/conv/Conv<Enter>l+");
@@ -115,7 +113,6 @@ void test_ui_study__a_scale_is_that_of_the_first_output(void **state)
 void test_ui_study__a_trial_of_logits_tells_their_scores(void **state)
 {
 	struct live l;
-	(void)state;
 	live_open(&l, "esp32p4", 2);
 	ui_resize(&l.ui, 80, 24);
 	press(&l.ui, ":set<Space>/model.12/Concat../model.12/Concat_4<Space>float<Enter>");
@@ -136,7 +133,6 @@ void test_ui_study__an_edit_that_only_the_outputs_show(void **state)
 	struct live l;
 	char command[] = "set /model.12/Concat../model.12/Concat_4 float";
 	struct error err = {0};
-	(void)state;
 	live_open(&l, "onnxruntime", 2);
 	assert_int_equal(command_run(&l.ui, command, &err), STATUS_OK);
 	live_wait(&l);
@@ -149,7 +145,6 @@ void test_ui_study__an_edit_that_only_the_outputs_show(void **state)
 void test_ui_study__a_mistyped_name_leaves_the_task(void **state)
 {
 	struct live l;
-	(void)state;
 	live_open(&l, "esp32p4", 1);
 	press(&l.ui, ":eval<Space>examples/nowhere<Enter>");
 	assert_string_equal(l.ui.note, "E: examples/nowhere: there is no such file or directory");
@@ -165,7 +160,6 @@ void test_ui_study__a_scale_for_many_nodes(void **state)
 {
 	struct live l;
 	struct study *st;
-	(void)state;
 	live_open(&l, "esp32p4", 1);
 	st = l.st;
 	press(&l.ui, ":mark-nodes<Space>/model.12/cv3.?/cv3.?.2/Conv<Enter>s2^-4<Enter>");
@@ -192,7 +186,6 @@ void test_ui_study__the_story_is_acted_on_from_any_line(void **state)
 {
 	struct live l;
 	int current;
-	(void)state;
 	live_open(&l, "esp32p4", 4);
 	press(&l.ui, "W/Edit:<Enter>");
 	assert_true(l.ui.scroll[VIEW_WHY].cursor > 0);
@@ -231,7 +224,6 @@ void test_ui_study__a_state_is_taken_where_it_may(void **state)
 {
 	struct live l;
 	struct frontier *f;
-	(void)state;
 	live_study(&l, "esp32p4", 1);
 	f = two_states(l.st);
 	study_set_frontier(l.st, f);
@@ -270,7 +262,6 @@ void test_ui_study__a_session_of_another_run_is_spared(void **state)
 	struct error err;
 	const char *path = support_temp("mine.json"), other[] = "{\"qtui_session\": 1}", times[] = "name,us\n/model.0/conv/Conv,1\n";
 	struct file_stamp theirs;
-	(void)state;
 	remove(path);
 	live_open(&l, NULL, 1);
 	l.ui.scripted = true;
@@ -304,7 +295,6 @@ void test_ui_study__sessions_are_read_and_written_beside_the_screen(void **state
 	struct live l;
 	const char *path = support_temp("a.json"), *text = support_temp_file("text.txt", "mine", 4);
 	int current;
-	(void)state;
 	remove(path);
 	live_open(&l, NULL, 1);
 	press(&l.ui, ":set<Space>/model.0/conv/Conv<Space>int16<Enter>");
@@ -345,7 +335,6 @@ void test_ui_study__other_tools_files_go_beside_the_screen(void **state)
 	const char *path = support_temp("a.nncf.json");
 	struct str both = {0};
 	int conv, current;
-	(void)state;
 	remove(path);
 	live_open(&l, NULL, 1);
 	conv = graph_find_node(study_graph(l.st), "/model.0/conv/Conv");
@@ -391,7 +380,6 @@ void test_ui_study__a_session_is_compared(void **state)
 	const char *a = support_temp("a.json"), *b = support_temp("b.json"), other[] = "{\"qtui_session\": 1, \"model\": {\"sha256\": \"00\"}}";
 	const char *alien = support_temp_file("alien.json", other, sizeof other - 1);
 	struct str both = {0};
-	(void)state;
 	remove(a);
 	remove(b);
 	live_open(&l, NULL, 1);
@@ -433,7 +421,6 @@ void test_ui_study__a_command_that_changes_nothing(void **state)
 		{"tune auto", "nothing changed: the weights are these already"},
 	};
 	struct live l;
-	(void)state;
 	live_open(&l, "esp32p4", 1);
 	press(&l.ui, ":calibration<Space>minmax<Enter>");
 	live_wait(&l);
