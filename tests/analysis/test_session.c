@@ -134,6 +134,83 @@ void test_session__wrong_kinds_inside_are_named(void **state)
 	study_close(&st);
 }
 
+// A scale that is no power of two is the same float when its command is read again; one without measure is refused.
+void test_session__a_scale_keeps_its_digits(void **state)
+{
+	const float odd = 0.123456789f;
+	struct study *st = open_study(), *again = open_study();
+	struct error err = {0};
+	int current;
+	(void)state;
+	assert_int_equal(study_scale(st, graph_find_node(study_graph(st), OTHER), 0x1p61, &err), STATUS_REFUSED);
+	assert_int_equal(study_scale(st, graph_find_node(study_graph(st), OTHER), 0x1p-61, &err), STATUS_REFUSED);
+	assert_int_equal(study_steps(st, &current), 0);
+	assert_int_equal(study_set_target(st, "onnxruntime", &err), STATUS_OK);
+	assert_int_equal(study_scale(st, graph_find_node(study_graph(st), OTHER), (double)odd, &err), STATUS_OK);
+	assert_int_equal(study_steps(st, &current), 2);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(study_command(again, study_step(st, i), &err), STATUS_OK);
+	assert_true((float)scale(again, OTHER) == odd);
+	study_close(&st);
+	study_close(&again);
+}
+
+// A target comes with its own calibrator, and goes with it.
+void test_session__a_target_brings_its_calibrator(void **state)
+{
+	struct study *st = open_study();
+	struct error err = {0};
+	(void)state;
+	assert_int_equal(study_set_target(st, "onnxruntime", &err), STATUS_OK);
+	assert_int_equal(study_set_method(st, CALIB_PERCENTILE, &err), STATUS_OK);
+	assert_int_equal(study_set_target(st, "xint8", &err), STATUS_OK);
+	for (int back = 0; back < 2; back++) {
+		struct snapshot *s = study_snapshot(st);
+		assert_int_equal(s->method, back ? CALIB_PERCENTILE : target_default_calibration(study_target(st)));
+		assert_int_not_equal(target_default_calibration(study_target(st)), CALIB_PERCENTILE);
+		snapshot_drop(&s);
+		assert_true(study_undo(st));
+	}
+	study_close(&st);
+}
+
+// What was undone is gone with the next edit: it is no step between that one and the state before.
+void test_session__an_edit_ends_what_could_be_redone(void **state)
+{
+	struct study *st = open_study();
+	struct error err = {0};
+	const int conv = graph_find_node(study_graph(st), CONV), other = graph_find_node(study_graph(st), OTHER);
+	int current;
+	(void)state;
+	assert_int_equal(study_set(st, &conv, 1, PREC_INT16, NULL, &err), STATUS_OK);
+	assert_true(study_undo(st));
+	assert_int_equal(study_set(st, &other, 1, PREC_FLOAT, NULL, &err), STATUS_OK);
+	assert_int_equal(study_steps(st, &current), 1);
+	assert_int_equal(current, 1);
+	assert_false(study_redo(st));
+	assert_true(study_undo(st));
+	assert_true(precision(st, CONV) == -1 && precision(st, OTHER) == -1);
+	assert_false(study_undo(st));
+	assert_true(study_redo(st));
+	assert_true(precision(st, CONV) == -1 && precision(st, OTHER) == PREC_FLOAT);
+	study_close(&st);
+}
+
+// The width and the scale of one node are two edits.
+void test_session__edits_are_counted(void **state)
+{
+	struct study *st = open_study();
+	struct error err = {0};
+	const int conv = graph_find_node(study_graph(st), OTHER);
+	(void)state;
+	assert_int_equal(study_set(st, &conv, 1, PREC_INT16, NULL, &err), STATUS_OK);
+	assert_int_equal(study_scale(st, conv, 0.0625, &err), STATUS_OK);
+	struct snapshot *s = study_snapshot(st);
+	assert_int_equal(s->n_edits, 2);
+	snapshot_drop(&s);
+	study_close(&st);
+}
+
 void test_session__a_scale_may_be_text(void **state)
 {
 	struct error err = {0};
