@@ -30,9 +30,19 @@ static void convert(cJSON *overrides, const struct graph *g, int value, int read
 	cJSON_AddItemToArray(cJSON_GetObjectItemCaseSensitive(to, "recv_nodes"), cJSON_CreateString(g->node[reader].name));
 }
 
-static const char *type_of(enum precision p)
+// Signed or not as the target quantizes the tensor.
+static const char *type_of(const struct snapshot *s, int value, enum precision p)
 {
-	return p == PREC_INT16 ? "QInt16" : "QInt8";
+	const struct site *x = tensor_site(s, value);
+	bool is_signed = !x || x->qmin < 0;
+	return p == PREC_INT16 ? (is_signed ? "QInt16" : "QUInt16") : is_signed ? "QInt8" : "QUInt8";
+}
+
+// Whether the node's weights are of 16 bits too: not on every target that gives its output so many.
+static bool has_wide_weights(const struct snapshot *s, int node)
+{
+	const struct slot *w = plan_in(snapshot_plan(s), node, 1);
+	return w->quant.kind == QUANT_LINEAR && w->quant.qmax - w->quant.qmin > UINT8_MAX;
 }
 
 // Each input of each node whose producer has another width; a parameter has the width of its node.
@@ -44,10 +54,11 @@ static void add_inputs(cJSON *overrides, const struct snapshot *s, int node)
 		int v = g->node[node].in[i], from = v >= 0 ? g->value[v].producer : -1;
 		if (v < 0 || (from >= 0 && s->row[from].precision == PREC_FLOAT))
 			continue;
-		if (g->value[v].constant && mine == PREC_INT16 && i == 1)
+		enum precision own = from >= 0 ? s->row[from].precision : PREC_INT8;
+		if (g->value[v].constant && mine == PREC_INT16 && i == 1 && has_wide_weights(s, node))
 			set_text(first_entry(overrides, g->value[v].name), "quant_type", "QInt16");
-		else if (!g->value[v].constant && type_of(from >= 0 ? s->row[from].precision : PREC_INT8) != type_of(mine))
-			convert(overrides, g, v, node, type_of(from >= 0 ? s->row[from].precision : PREC_INT8), type_of(mine));
+		else if (!g->value[v].constant && (own == PREC_INT16) != (mine == PREC_INT16))
+			convert(overrides, g, v, node, type_of(s, v, own), type_of(s, v, mine));
 	}
 }
 
@@ -58,12 +69,14 @@ cJSON *tensor_overrides(const struct decided *d, const struct snapshot *s)
 		int out = s->g->node[n].n_out ? s->g->node[n].out[0] : -1;
 		double scale = d->edits->scale[n];
 		if (out >= 0 && s->row[n].precision == PREC_INT16)
-			set_text(first_entry(overrides, s->g->value[out].name), "quant_type", "QInt16");
+			set_text(first_entry(overrides, s->g->value[out].name), "quant_type", type_of(s, out, PREC_INT16));
 		if (out >= 0 && scale != 0 && s->row[n].precision != PREC_FLOAT) {
-			cJSON *o = first_entry(overrides, s->g->value[s->g->node[operator_end(s, n)].out[0]].name);
-			set_text(o, "quant_type", type_of(s->row[n].precision));
+			int value = s->g->node[operator_end(s, n)].out[0];
+			const struct site *x = tensor_site(s, value);
+			cJSON *o = first_entry(overrides, s->g->value[value].name);
+			set_text(o, "quant_type", type_of(s, value, s->row[n].precision));
 			cJSON_AddNumberToObject(o, "scale", scale);
-			cJSON_AddNumberToObject(o, "zero_point", 0);
+			cJSON_AddNumberToObject(o, "zero_point", x && x->zero ? x->zero[0] : 0);
 		}
 		add_inputs(overrides, s, n);
 	}

@@ -54,6 +54,34 @@ void test_formats__onnxruntime_says_nothing_of_floats(void **state)
 	study_close(&st);
 }
 
+// Its own target has unsigned activations with zero points, and keeps weights at 8 bits beside 16: what is written is what was shown.
+void test_formats__onnxruntime_writes_its_own_target_as_it_is(void **state)
+{
+	(void)state;
+	struct study *st = case_open(MODEL, CALIB, "onnxruntime");
+	struct str loss = {0};
+	case_set(st, STEM, PREC_INT16);
+	case_scale(st, CLASS_CONV, 0.06);
+	cJSON *j = case_export_json(st, "onnxruntime", &loss);
+	const cJSON *o = case_at(j, "extra_options|TensorQuantOverrides");
+	const cJSON *image = cJSON_GetArrayItem(case_at(o, "images"), 0), *stem = cJSON_GetArrayItem(case_at(o, STEM_OUT), 0);
+	assert_string_equal(json_text(image, "quant_type", ""), "QUInt8");
+	assert_string_equal(json_text(case_at(image, "convert"), "quant_type", ""), "QUInt16");
+	assert_string_equal(json_text(stem, "quant_type", ""), "QUInt16");
+	assert_string_equal(json_text(case_at(stem, "convert"), "quant_type", ""), "QUInt8");
+	assert_null(case_at(o, "model.0.conv.weight"));
+	const cJSON *logits = cJSON_GetArrayItem(case_at(o, CLASS_CONV "_output_0"), 0);
+	struct snapshot *s = study_snapshot(st);
+	const struct site *site = &s->site[s->row[graph_find_node(s->g, CLASS_CONV)].first_site];
+	assert_string_equal(json_text(logits, "quant_type", ""), "QUInt8");
+	assert_true(json_number(logits, "scale", 0) == 0.06 && json_number(logits, "zero_point", -1) == site->zero[0] && site->zero[0] > 0);
+	assert_null(strstr(str_text(&loss), "rule"));
+	snapshot_drop(&s);
+	str_done(&loss);
+	cJSON_Delete(j);
+	study_close(&st);
+}
+
 // Its Entropy is min-max, and it has no other KL.
 void test_formats__onnxruntime_has_no_kl(void **state)
 {

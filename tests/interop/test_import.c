@@ -11,6 +11,22 @@ void test_import__what_is_exported_comes_back(void **state)
 	assert_comes_back("aimet", true, true, true);
 }
 
+// A scale with a zero point is one that a target with zero points can take, which finds its own.
+void test_import__a_scale_with_a_zero_point(void **state)
+{
+	static const char text[] = "{\"nodes_to_exclude\": [], \"extra_options\": {\"TensorQuantOverrides\": {\"" CLASS_CONV
+	    "_output_0\": [{\"quant_type\": \"QUInt8\", \"scale\": 0.0625, \"zero_point\": 109}]}}}";
+	(void)state;
+	for (int zeros = 0; zeros < 2; zeros++) {
+		struct study *st = case_open(MODEL, CALIB, zeros ? "onnxruntime" : "esp32p4");
+		struct import_report r = take(st, file(text));
+		assert_true(scale(st, CLASS_CONV) == (zeros ? 0.0625 : 0));
+		assert_int_equal(strstr(str_text(&r.notes), "a scale with a zero point cannot be fixed here") != NULL, !zeros);
+		import_report_done(&r);
+		study_close(&st);
+	}
+}
+
 // Tables that hold a scale for every tensor: all that were calculated by one calibrator hold under another.
 static void assert_scales_hold(const char *format)
 {

@@ -53,11 +53,19 @@ static void wish_type_of_tensor(struct wishes *w, const char *tensor, const char
 	wish_note(w, "%.120s: the type %.40s is not known here", tensor, quant_type);
 }
 
+// A zero point then follows from the range, as it does for every scale that is given.
+static bool target_has_zeros(const struct wishes *w, const char *tensor)
+{
+	const char *why;
+	int node = quantizing_node(w, tensor, &why);
+	return node >= 0 && !plan_out(w->p, node, 0)->quant.symmetric;
+}
+
 // The first entry speaks of the tensor; "convert" follows from the widths of its readers.
 static void read_override(struct wishes *w, const cJSON *list)
 {
 	const cJSON *o = cJSON_GetArrayItem(list, 0), *scale = cJSON_GetObjectItemCaseSensitive(o, "scale");
-	bool fixed = cJSON_IsNumber(scale), symmetric = json_number(o, "zero_point", 0) == 0;
+	bool fixed = cJSON_IsNumber(scale), taken = fixed && (json_number(o, "zero_point", 0) == 0 || target_has_zeros(w, list->string));
 	int v = graph_find_value(w->g, list->string);
 	if (!cJSON_IsObject(o)) {
 		wish_note(w, "%.120s: an override is a list of objects", list->string);
@@ -65,11 +73,11 @@ static void read_override(struct wishes *w, const cJSON *list)
 	}
 	if (v >= 0 && (w->g->value[v].constant || w->g->value[v].producer < 0) && !fixed)
 		return;
-	if (fixed && !symmetric)
+	if (fixed && !taken)
 		wish_note(w, "%.120s: a scale with a zero point cannot be fixed here", list->string);
 	if (cJSON_GetObjectItemCaseSensitive(o, "rmin") || cJSON_GetObjectItemCaseSensitive(o, "rmax"))
 		wish_note(w, "%.120s: rmin and rmax are not read: give the scale", list->string);
-	wish_type_of_tensor(w, list->string, json_text(o, "quant_type", "QInt8"), fixed && symmetric ? scale->valuedouble : 0);
+	wish_type_of_tensor(w, list->string, json_text(o, "quant_type", "QInt8"), taken ? scale->valuedouble : 0);
 }
 
 // With whatever Python puts in front: CalibrationMethod, PowerOfTwoMethod, CalibMethod.
