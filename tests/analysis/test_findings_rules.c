@@ -312,6 +312,24 @@ void test_findings_rules__a_mask_rules_the_step_of_logits(void **state)
 	assert_found(m, FINDING_masked_logits, N_SOFTMAX, "set Add Softmax float");
 }
 
+// The Conv makes the mask: two values and half of it clipped, which does no harm. Its figures stay out of the findings and of the whole.
+void test_findings_rules__what_makes_a_mask_is_left_out(void **state)
+{
+	struct made *m = make();
+	m->node[N_SOFTMAX].in = (int[]){V_SUM};
+	set_range(m, S_A, -1e4f, 0);
+	for (int i = 1; i < STATS_BINS - 1; i++)
+		m->hist[S_A].bin[i] = 0;
+	m->site[S_A].used_levels = 0.01;
+	set_figures(&m->site[S_A].layerwise, 6);
+	struct findings *f = findings_new(NULL, &m->s);
+	assert_int_equal(f->n, 0);
+	assert_true(f->noise < 0.1);
+	assert_true(f->hidden[N_CONV] && f->hidden[N_ADD] && !f->hidden[N_SOFTMAX] && !f->hidden[N_POOL]);
+	findings_drop(&f);
+	free(m);
+}
+
 // Two that are not in the sum of the nodes' noise are shares of one whole all the same.
 void test_findings_rules__decisions_share_one_whole(void **state)
 {

@@ -34,6 +34,7 @@ struct findings { // reference-counted, shared by snapshots
 	struct finding *at;       // the most harmful first
 	int n;
 	double noise;             // of which each has its share: noise over signal of all nodes, and what only rules see
+	bool *hidden;             // [nodes] a mask of logits rules the figures of its output, which say nothing of the result; NULL: not known
 	bool surveyed;            // the preparation of the pictures was judged: what is not among them is in order
 };
 // A study looks for them behind each of its runs: snapshot.findings. `study` gives options and samples; NULL (a snapshot from elsewhere):

@@ -100,7 +100,7 @@ bool finding_is_small(const struct finding *f, double noise)
 static bool is_of_mask(const struct look *l, const struct finding *f)
 {
 	return rules[f->rule].about != ABOUT_RUN && f->rule != FINDING_masked_logits && f->rule != FINDING_postprocessing && f->n_nodes &&
-	    is_explained(l, f->node[0], FINDING_masked_logits);
+	    (l->mask[f->node[0]] || is_explained(l, f->node[0], FINDING_masked_logits));
 }
 
 static bool is_finding_small(const struct look *l, const struct finding *f)
@@ -173,6 +173,7 @@ struct findings *findings_new(const struct study *study, const struct snapshot *
 		l.survey = study_take_survey(study, l.samples);
 	}
 	find_decisions(&l);
+	find_masks(&l);
 	l.noise = nodes_noise(&l);
 	for (int r = 0; r < FINDING_RULES && !is_stopped(study); r++) {
 		l.rule = (enum finding_rule)r;
@@ -184,6 +185,7 @@ struct findings *findings_new(const struct study *study, const struct snapshot *
 	free(l.at);
 	free(l.tail);
 	free(l.decision);
+	free(l.mask);
 	if (is_stopped(study))
 		findings_drop(&f);
 	return f;
@@ -213,6 +215,7 @@ void findings_drop(struct findings **fp)
 	for (int i = 0; i < f->n; i++)
 		finding_done(&f->at[i]);
 	free(f->at);
+	free(f->hidden);
 	free(f);
 }
 

@@ -107,7 +107,7 @@ static bool only_moves(const struct look *l, int node)
 
 double counted_damage(const struct look *l, const struct site *s)
 {
-	bool counts = s->layerwise.known && !s->locked && !is_decision(l, s->value) && !only_moves(l, s->node);
+	bool counts = s->layerwise.known && !s->locked && !l->mask[s->node] && !is_decision(l, s->value) && !only_moves(l, s->node);
 	return counts ? made_damage(l, s) : 0;
 }
 

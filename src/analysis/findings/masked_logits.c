@@ -22,9 +22,9 @@ static int masking_node(const struct look *l, int value)
 	return p >= 0 && (is_op(&l->g->node[p], OP_Add) || is_op(&l->g->node[p], OP_Where)) ? p : -1;
 }
 
-static bool reaches_farther(const struct site *mask, const struct site *logits)
+static double mask_limit(const struct site *logits)
 {
-	return logits->range.n > 0 && mask->range.min < -FAR * fmax(-logits->range.min, LEAST);
+	return -FAR * fmax(-logits->range.min, LEAST);
 }
 
 // Nothing lies between what is masked and what is not; a Where needs no proof of that.
@@ -40,31 +40,63 @@ static struct masked look_at(const struct look *l, const struct node *softmax)
 	bool chooses = by && is_op(by, OP_Where);
 	for (int i = chooses; by && (chooses || has_gap(m.input)) && i < by->n_in; i++) {
 		const struct site *s = site_of(l, by->in[i]);
-		if (s && reaches_farther(m.input, s))
+		if (s && s->range.n > 0 && m.input->range.min < mask_limit(s))
 			m.logits = s;
 	}
 	return m;
 }
 
-static bool is_about(const struct finding *f, int node)
+// ---- who makes masks
+
+static bool makes_mask(const struct look *l, int value, double limit)
 {
-	for (int i = 0; i < f->n_nodes; i++)
-		if (f->node[i] == node)
-			return true;
-	return false;
+	const struct site *s = value >= 0 && limit < 0 ? site_of(l, value) : NULL;
+	return s && s->range.n > 0 && s->range.min < limit && has_gap(s);
 }
 
-// The nodes that make the mask: what is said of their figures is of no interest.
-static void name_mask(struct finding *f, const struct look *l, int value, const struct site *logits)
+// Of the terms of what a Softmax reads all but the highest may be masks: limit[] says below what they have to reach.
+static void ask_terms(struct look *l, const struct node *softmax, double *limit)
 {
-	const struct site *s = value >= 0 ? site_of(l, value) : NULL;
-	int p = s ? l->g->value[value].producer : -1;
-	if (p < 0 || !reaches_farther(s, logits) || is_about(f, p))
-		return;
-	finding_about(f, p);
-	for (int i = 0; i < l->g->node[p].n_in; i++)
-		name_mask(f, l, l->g->node[p].in[i], logits);
+	int by = masking_node(l, softmax->in[0]);
+	const struct node *n = by >= 0 ? &l->g->node[by] : NULL;
+	const struct site *logits = NULL;
+	for (int i = 0; n && i < n->n_in; i++) {
+		const struct site *s = site_of(l, n->in[i]);
+		if (s && s->range.n > 0 && (!logits || s->range.min > logits->range.min))
+			logits = s;
+	}
+	for (int i = 0; logits && i < n->n_in; i++) {
+		if (n->in[i] < 0 || n->in[i] == logits->value)
+			continue;
+		limit[n->in[i]] = mask_limit(logits);
+		l->out->hidden[by] |= makes_mask(l, n->in[i], limit[n->in[i]]);
+	}
+	if (look_at(l, softmax).logits)
+		l->out->hidden[by] = true;
 }
+
+void find_masks(struct look *l)
+{
+	const struct graph *g = l->g;
+	double *limit = xcalloc((size_t)g->n_values + 1, sizeof *limit);
+	l->mask = xcalloc((size_t)g->n_nodes + 1, sizeof *l->mask);
+	l->out->hidden = xcalloc((size_t)g->n_nodes + 1, sizeof *l->out->hidden);
+	for (int n = g->n_nodes - 1; n >= 0; n--) {
+		const struct node *node = &g->node[n];
+		if (is_op(node, OP_Softmax))
+			ask_terms(l, node, limit);
+		int out = node->out[0];
+		if (out < 0 || !makes_mask(l, out, limit[out]))
+			continue;
+		l->mask[n] = l->out->hidden[n] = true;
+		for (int i = 0; i < node->n_in; i++)
+			if (node->in[i] >= 0)
+				limit[node->in[i]] = limit[out];
+	}
+	free(limit);
+}
+
+// ---- the rule
 
 static void masked(struct look *l, const int *softmax, int n, int worst)
 {
@@ -80,10 +112,7 @@ static void masked(struct look *l, const int *softmax, int n, int worst)
 		edit[n_edit++] = softmax[i];
 		if (i != worst)
 			finding_about(f, softmax[i]);
-		if (!is_about(f, one.by))
-			finding_about(f, one.by);
-		for (int k = 0; k < l->g->node[one.by].n_in; k++)
-			name_mask(f, l, l->g->node[one.by].in[k], one.logits);
+		finding_about(f, one.by);
 	}
 	f->damage = damage;
 	finding_say(f, "%s reads logits that a mask takes down to %.4g: on their step of %.4g those that are not masked (%.4g .. %.4g) have %.1f "

@@ -17,6 +17,7 @@ struct look {
 	const struct site **at;      // [n_values] where the value is quantized first, NULL: nowhere
 	bool *tail;                  // [n_nodes] no weights in it nor behind it
 	int *decision;               // [n_values] find_decisions
+	bool *mask;                  // [n_nodes] find_masks: makes a mask of logits
 	double noise;                // summed over the nodes by their own figures; all_noise in findings.c adds what these do not show
 	struct findings *out;
 	enum finding_rule rule;      // that runs
@@ -60,6 +61,7 @@ int scale_owner(const struct look *l, const struct site *s);
 // The values are decisions: they reach a Sigmoid, a Softmax or the network's output by way of movers alone.
 bool is_decision(const struct look *l, int value);
 void find_decisions(struct look *l); // fills l->decision for all values, in one walk
+void find_masks(struct look *l);     // and what the findings hide
 bool is_probability(const struct look *l, const struct site *s); // their large values are what counts
 // The finding of an earlier rule about this node.
 bool is_explained(const struct look *l, int node, enum finding_rule by);

@@ -99,9 +99,10 @@ static void tell_selected(struct telling *t, bool has_output)
 	t->worst_db = snr;
 	char figure[32];
 	snprintf(figure, sizeof figure, "%.1f dB", snr);
-	tell(t, STORY_LOSS, "%s. Go by what is selected from: the worst of that, %s, has %s.", has_output
-	    ? "Behind a selection by value (ArgMax, TopK, NonMaxSuppression) a small change puts other elements in their places, which SNR takes for noise"
-	    : "No output has an SNR: they hold integers, or as many elements as were selected", worst->name,
+	const char *why = has_output ? "Behind a selection by value (ArgMax, TopK, NonMaxSuppression) a small change puts other elements in their "
+	                               "places, which SNR takes for noise"
+	                             : "No output has an SNR: they hold integers, or as many elements as were selected";
+	tell(t, STORY_LOSS, "%s. Go by what is selected from: the worst of that, %s, has %s.", why, worst->name,
 	    isnan(snr) ? "no finite numbers" : isinf(snr) ? "no noise" : figure);
 }
 

@@ -61,11 +61,16 @@ static double noise_made(const struct snapshot *s, const struct site *site)
 	return fmin(isnan(in_sums) ? site->layerwise.pooled.nsr : in_sums, 1);
 }
 
+static bool is_hidden(const struct telling *t, int node)
+{
+	return t->f && t->f->hidden && node >= 0 && t->f->hidden[node];
+}
+
 // Noise over signal that a node makes alone; 0: none, or it is not known.
 static double noise_of_node(const struct telling *t, int node)
 {
 	const struct site *site = snapshot_output(t->s, node);
-	bool makes = site && site->layerwise.known && !site->layerwise.pooled.exact && !only_passes(t, node, site);
+	bool makes = site && !is_hidden(t, node) && site->layerwise.known && !site->layerwise.pooled.exact && !only_passes(t, node, site);
 	return makes ? noise_made(t->s, site) : 0;
 }
 
@@ -128,17 +133,18 @@ struct jump {
 	double from, to;
 };
 
-// at[n_values]: the SNR of each tensor, at most MOST_DB; NAN where it has no figure, or one that hides how good it is to the Sigmoid behind
-// it. Outputs also where they are computed in float. Heap.
-static double *find_figures(const struct snapshot *s)
+// at[n_values]: the SNR of each tensor, at most MOST_DB; NAN where it has no figure, or one that hides how good it is to the Sigmoid
+// or Softmax behind it. Outputs also where they are computed in float. Heap.
+static double *find_figures(const struct telling *t)
 {
+	const struct snapshot *s = t->s;
 	const struct graph *g = s->g;
 	double *at = xcalloc((size_t)g->n_values + 1, sizeof *at), behind;
 	for (int v = 0; v < g->n_values; v++)
 		at[v] = NAN;
 	for (int i = 0; i < s->n_sites; i++) {
 		const struct site *site = &s->site[i];
-		if (site->kind == SITE_OUTPUT && site->graphwise.known && !logits_hide(s, site, &behind))
+		if (site->kind == SITE_OUTPUT && site->graphwise.known && !is_hidden(t, site->node) && !logits_hide(s, site, &behind))
 			at[site->value] = fmin(figures_snr(&site->graphwise), MOST_DB);
 	}
 	for (int i = 0; i < s->n_outputs; i++)
@@ -157,10 +163,11 @@ static double worst_read(const struct node *n, const double *at)
 }
 
 // Where most noise is added between what a node reads and what it makes. A tensor without a figure has that of what its node reads.
-static struct jump find_jump(const struct snapshot *s)
+static struct jump find_jump(const struct telling *t)
 {
+	const struct snapshot *s = t->s;
 	struct jump worst = {.node = -1};
-	double *at = find_figures(s);
+	double *at = find_figures(t);
 	for (int n = 0; n < s->g->n_nodes; n++) {
 		const struct node *node = &s->g->node[n];
 		double from = worst_read(node, at);
@@ -189,7 +196,7 @@ static void add_origin(struct str *out, const struct site *site, double now)
 
 static void tell_jump(struct telling *t)
 {
-	struct jump j = find_jump(t->s);
+	struct jump j = find_jump(t);
 	int row = j.node >= 0 && t->s->row[j.node].fused_into >= 0 ? t->s->row[j.node].fused_into : j.node;
 	if (row < 0 || !(j.from - j.to > 3))
 		return;
