@@ -570,3 +570,92 @@ void test_op_along__log_softmax_of_any_axis(void **state)
 	}
 	free(x);
 }
+
+// Integers of both widths, of tensors of one shape and with one value on either side: arithmetic wraps, and the ends are compared as they are.
+static void check_integers(const char *op, enum dtype type, const int64_t *values, int n, int one)
+{
+	enum { MANY = 32 };
+	int64_t wide[2][MANY * MANY];
+	int32_t narrow[2][MANY * MANY];
+	int count[2] = {one == 0 ? 1 : n * n, one == 1 ? 1 : n * n};
+	bool is_wide = type == DT_I64;
+	struct node_run r;
+	node_run_init(&r, "", op, 14, 1);
+	for (int k = 0; k < 2; k++) {
+		for (int i = 0; i < count[k]; i++) {
+			wide[k][i] = values[k ? i % n : i / n % n];
+			narrow[k][i] = (int32_t)wide[k][i];
+		}
+		node_run_add(&r, type, SHAPE_OF(count[k]), is_wide ? (void *)wide[k] : (void *)narrow[k]);
+	}
+	node_run(&r);
+	for (int i = 0; i < n * n; i++) {
+		int64_t a = wide[0][i % count[0]], b = wide[1][i % count[1]];
+		uint64_t sum = (uint64_t)a + (uint64_t)b, difference = (uint64_t)a - (uint64_t)b, product = (uint64_t)a * (uint64_t)b;
+		uint64_t want = !strcmp(op, "Add") ? sum : !strcmp(op, "Sub") ? difference : !strcmp(op, "Mul") ? product :
+		    !strcmp(op, "Equal") ? a == b : !strcmp(op, "Less") ? a < b : !strcmp(op, "LessOrEqual") ? a <= b :
+		    !strcmp(op, "Greater") ? a > b : a >= b;
+		const void *y = r.out[0].data;
+		bool same = r.out[0].type == DT_BOOL ? ((const uint8_t *)y)[i] == want :
+		    is_wide ? ((const uint64_t *)y)[i] == want : ((const uint32_t *)y)[i] == (uint32_t)want;
+		if (!same)
+			fail_msg("%s of %lld and %lld", op, (long long)a, (long long)b);
+	}
+	node_run_done(&r);
+}
+
+void test_op_along__integers(void **state)
+{
+	(void)state;
+	static const char *const ops[] = {"Add", "Sub", "Mul", "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"};
+	static const int64_t wide[] = {0, 1, -1, 7, -300, INT32_MAX, INT32_MIN, (int64_t)INT32_MAX + 1, INT64_MAX, INT64_MIN, INT64_MAX - 1, 1LL << 40};
+	for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
+		for (int one = -1; one < 2; one++) {
+			check_integers(ops[o], DT_I64, wide, 12, one);
+			check_integers(ops[o], DT_I32, wide, 7, one);
+		}
+}
+
+// Maxima and where they lie in the whole tensor, by their definition: fields that padding and dilation cut, rows and columns first.
+static void check_maxima(int64_t kernel, int64_t stride, int64_t dilation, int64_t pad, bool column_major)
+{
+	enum { PLANES = 2, H = 9, W = 11 };
+	struct support_random random = {77};
+	float x[PLANES * H * W];
+	int64_t k[] = {kernel, kernel}, s[] = {stride, stride}, d[] = {dilation, dilation}, p[] = {pad, pad, pad, pad};
+	struct node_run r;
+	for (int i = 0; i < PLANES * H * W; i++)
+		x[i] = (float)support_random_int(&random, -4, 4); // many are equal
+	node_run_init(&r, "", "MaxPool", 12, 2);
+	*(struct ints *)node_run_field(&r, "kernel_shape") = (struct ints){k, 2};
+	*(struct ints *)node_run_field(&r, "strides") = (struct ints){s, 2};
+	*(struct ints *)node_run_field(&r, "dilations") = (struct ints){d, 2};
+	*(struct ints *)node_run_field(&r, "pads") = (struct ints){p, 4};
+	*(int64_t *)node_run_field(&r, "storage_order") = column_major;
+	node_run_add(&r, DT_F32, SHAPE_OF(1, PLANES, H, W), x);
+	node_run(&r);
+	int64_t oh = r.out[0].shape.dim[2], ow = r.out[0].shape.dim[3];
+	assert_int_equal(ow, (W + 2 * pad - (kernel - 1) * dilation - 1) / stride + 1);
+	for (int64_t o = 0; o < PLANES * oh * ow; o++) {
+		int64_t c = o / (oh * ow), best_h = -1, best_w = -1;
+		const float *plane = x + c * H * W;
+		for (int64_t i = 0; i < kernel * kernel; i++) {
+			int64_t h = o / ow % oh * stride - pad + i / kernel * dilation, w = o % ow * stride - pad + i % kernel * dilation;
+			if (h >= 0 && h < H && w >= 0 && w < W && (best_h < 0 || plane[h * W + w] > plane[best_h * W + best_w])) {
+				best_h = h;
+				best_w = w;
+			}
+		}
+		int64_t at = column_major ? best_w * H + best_h : best_h * W + best_w;
+		assert_true(((float *)r.out[0].data)[o] == plane[best_h * W + best_w]);
+		assert_int_equal(((int64_t *)r.out[1].data)[o], c * H * W + at);
+	}
+	node_run_done(&r);
+}
+
+void test_op_along__maxima_and_where(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 48; i++)
+		check_maxima(2 + i / 16, 1 + i / 4 % 2, 1 + i / 8 % 2, i / 2 % 2, i % 2);
+}

@@ -52,15 +52,15 @@ static inline float mod_floor(float a, float b)
 	return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
-PAIR_RUN(run_add, float, ADD)
-PAIR_RUN(run_sub, float, SUB)
-PAIR_RUN(run_mul, float, MUL)
-PAIR_RUN(run_div, float, DIV)
-PAIR_RUN(run_max, float, MAX)
-PAIR_RUN(run_min, float, MIN)
-PAIR_RUN(run_fmod, float, fmodf)
-PAIR_RUN(run_mod, float, mod_floor)
-PAIR_RUN(run_powf, float, powf)
+PAIR_RUN(run_add, float, float, ADD)
+PAIR_RUN(run_sub, float, float, SUB)
+PAIR_RUN(run_mul, float, float, MUL)
+PAIR_RUN(run_div, float, float, DIV)
+PAIR_RUN(run_max, float, float, MAX)
+PAIR_RUN(run_min, float, float, MIN)
+PAIR_RUN(run_fmod, float, float, fmodf)
+PAIR_RUN(run_mod, float, float, mod_floor)
+PAIR_RUN(run_powf, float, float, powf)
 
 static void run_cube(const float *a, int64_t sa, float *y, int64_t n)
 {
@@ -310,6 +310,38 @@ static struct int_mode int_mode(const struct node *n, enum dtype type)
 	return m;
 }
 
+// Most integers are those of shapes and indices, and most of what is done with them gives the same low bits signed or not.
+PAIR_RUN(add_narrow, uint32_t, uint32_t, ADD)
+PAIR_RUN(sub_narrow, uint32_t, uint32_t, SUB)
+PAIR_RUN(mul_narrow, uint32_t, uint32_t, MUL)
+PAIR_RUN(add_wide, uint64_t, uint64_t, ADD)
+PAIR_RUN(sub_wide, uint64_t, uint64_t, SUB)
+PAIR_RUN(mul_wide, uint64_t, uint64_t, MUL)
+
+static const struct {
+	void (*narrow)(const uint32_t *a, int64_t sa, const uint32_t *b, int64_t sb, uint32_t *y, int64_t n);
+	void (*wide)(const uint64_t *a, int64_t sa, const uint64_t *b, int64_t sb, uint64_t *y, int64_t n);
+} int_runs[OP_COUNT] = {
+    [OP_Add] = {add_narrow, add_wide},
+    [OP_Sub] = {sub_narrow, sub_wide},
+    [OP_Mul] = {mul_narrow, mul_wide},
+    [OP_Sum] = {add_narrow, add_wide},
+};
+
+// A run of int32 or int64; false for other types and operators.
+static bool int_run(enum op_id id, const struct strided *s, const int64_t at[STRIDED_MAX], const struct tensor *a, const struct tensor *b,
+    struct tensor *y)
+{
+	int64_t n = strided_run(s), sa = strided_step(s, 1), sb = strided_step(s, 2);
+	if (!int_runs[id].wide || (y->type != DT_I32 && y->type != DT_I64))
+		return false;
+	if (y->type == DT_I32)
+		int_runs[id].narrow((const uint32_t *)a->data + at[1], sa, (const uint32_t *)b->data + at[2], sb, (uint32_t *)y->data + at[0], n);
+	else
+		int_runs[id].wide((const uint64_t *)a->data + at[1], sa, (const uint64_t *)b->data + at[2], sb, (uint64_t *)y->data + at[0], n);
+	return true;
+}
+
 void binary_ints(
     const struct node *n, const struct strided *s, const struct tensor *a, const struct tensor *b, struct tensor *y)
 {
@@ -318,6 +350,8 @@ void binary_ints(
 	for (int64_t r = 0; r < rows; r++) {
 		int64_t at[STRIDED_MAX];
 		strided_at(s, r, at);
+		if (int_run(n->op->id, s, at, a, b, y))
+			continue;
 		for (int64_t from = 0; from < run; from += ELEMENTS_CHUNK) {
 			int64_t m = run - from < ELEMENTS_CHUNK ? run - from : ELEMENTS_CHUNK;
 			elements_load(va, a->type, a->data, at[1] + from * strided_step(s, 1), strided_step(s, 1), m);

@@ -20,12 +20,12 @@ void binary_ints(
 	{                                                                                                              \
 		y[i] = value;                                                                                          \
 	}
-// y = f(a, b) of n floats each, sa and sb apart: one loop for each pair of steps, so that the usual ones (both 1, or one a scalar) become
+// y = f(a, b) of n elements each, of type `from`, sa and sb apart: one loop for each pair of steps, so that the usual ones (both 1, or one a scalar) become
 // vectors.
-#define PAIR_RUN(name, type, f)                                                                                        \
-	static void name(const float *a, int64_t sa, const float *b, int64_t sb, type *y, int64_t n)                   \
+#define PAIR_RUN(name, from, type, f)                                                                                  \
+	static void name(const from *a, int64_t sa, const from *b, int64_t sb, type *y, int64_t n)                     \
 	{                                                                                                              \
-		const float a0 = *a, b0 = *b;                                                                          \
+		const from a0 = *a, b0 = *b;                                                                           \
 		if (sa == 1 && sb == 1)                                                                                \
 			EACH(f(a[i], b[i]))                                                                            \
 		else if (sa == 1 && sb == 0)                                                                           \

@@ -34,17 +34,40 @@ static int64_t logic(enum op_id id, bool a, bool b)
 #define IS_LESS_OR_EQUAL(a, b) ((a) <= (b))
 #define IS_MORE(a, b)          ((a) > (b))
 #define IS_MORE_OR_EQUAL(a, b) ((a) >= (b))
-PAIR_RUN(equal, uint8_t, IS_EQUAL)
-PAIR_RUN(less, uint8_t, IS_LESS)
-PAIR_RUN(less_or_equal, uint8_t, IS_LESS_OR_EQUAL)
-PAIR_RUN(more, uint8_t, IS_MORE)
-PAIR_RUN(more_or_equal, uint8_t, IS_MORE_OR_EQUAL)
+#define RELATIONS(name, from)                                                                                          \
+	PAIR_RUN(name##_equal, from, uint8_t, IS_EQUAL)                                                                \
+	PAIR_RUN(name##_less, from, uint8_t, IS_LESS)                                                                  \
+	PAIR_RUN(name##_less_or_equal, from, uint8_t, IS_LESS_OR_EQUAL)                                                \
+	PAIR_RUN(name##_more, from, uint8_t, IS_MORE)                                                                  \
+	PAIR_RUN(name##_more_or_equal, from, uint8_t, IS_MORE_OR_EQUAL)                                                \
+	static void name(unsigned holds, const from *a, int64_t sa, const from *b, int64_t sb, uint8_t *y, int64_t n)  \
+	{                                                                                                              \
+		static void (*const by_relation[])(const from *, int64_t, const from *, int64_t, uint8_t *, int64_t) = { \
+		    [EQUAL] = name##_equal, [LESS] = name##_less, [LESS | EQUAL] = name##_less_or_equal,               \
+		    [MORE] = name##_more, [MORE | EQUAL] = name##_more_or_equal};                                      \
+		by_relation[holds](a, sa, b, sb, y, n);                                                                \
+	}
+RELATIONS(compare_floats, float)
+RELATIONS(compare_narrow, int32_t)
+RELATIONS(compare_wide, int64_t)
 
-static void compare_floats(unsigned holds, const float *a, int64_t sa, const float *b, int64_t sb, uint8_t *y, int64_t n)
+// A run of a comparison of the usual types; false for others, and for logic.
+static bool relation_run(enum op_id id, const struct strided *s, const int64_t at[STRIDED_MAX], const struct tensor *const *in,
+    struct tensor *out)
 {
-	static void (*const by_relation[])(const float *, int64_t, const float *, int64_t, uint8_t *, int64_t) = {
-	    [EQUAL] = equal, [LESS] = less, [LESS | EQUAL] = less_or_equal, [MORE] = more, [MORE | EQUAL] = more_or_equal};
-	by_relation[holds](a, sa, b, sb, y, n);
+	unsigned holds = holds_for[id];
+	int64_t n = strided_run(s), sa = strided_step(s, 1), sb = strided_step(s, 2);
+	const void *a = in[0]->data, *b = in[1]->data;
+	uint8_t *y = (uint8_t *)out->data + at[0];
+	if (holds && in[0]->type == DT_F32)
+		compare_floats(holds, (const float *)a + at[1], sa, (const float *)b + at[2], sb, y, n);
+	else if (holds && in[0]->type == DT_I32)
+		compare_narrow(holds, (const int32_t *)a + at[1], sa, (const int32_t *)b + at[2], sb, y, n);
+	else if (holds && in[0]->type == DT_I64)
+		compare_wide(holds, (const int64_t *)a + at[1], sa, (const int64_t *)b + at[2], sb, y, n);
+	else
+		return false;
+	return true;
 }
 
 static void compare_ints(enum op_id id, int64_t *a, const int64_t *b, int64_t n, bool is_unsigned)
@@ -103,11 +126,7 @@ enum status compare_eval(
 	for (int64_t r = 0; r < strided_rows(&s); r++) {
 		int64_t at[STRIDED_MAX];
 		strided_at(&s, r, at);
-		if (in[0]->type == DT_F32)
-			compare_floats(holds_for[n->op->id], (const float *)in[0]->data + at[1], strided_step(&s, 1),
-			    (const float *)in[1]->data + at[2], strided_step(&s, 2), (uint8_t *)out[0].data + at[0],
-			    strided_run(&s));
-		else if (!logic_run(n->op->id, &s, at, in, &out[0]))
+		if (!relation_run(n->op->id, &s, at, in, &out[0]) && !logic_run(n->op->id, &s, at, in, &out[0]))
 			int_run(n->op->id, &s, at, in, &out[0]);
 	}
 	return STATUS_OK;

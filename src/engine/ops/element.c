@@ -66,6 +66,11 @@ void elements_store(void *dst, enum dtype type, int64_t first, const int64_t *x,
 
 void elements_load_double(double *x, enum dtype type, const void *src, int64_t first, int64_t step, int64_t n)
 {
+	if (type == DT_F32 && step == 1) {
+		const float *from = (const float *)src + first;
+		_Pragma("omp simd") for (int64_t i = 0; i < n; i++) x[i] = (double)from[i];
+		return;
+	}
 	switch (dtype_held(type)) {
 #define LOAD(dt, type)                                                                                                 \
 	case dt:                                                                                                       \

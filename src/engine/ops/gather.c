@@ -21,10 +21,10 @@ static bool all_within(const struct tensor *indices, int64_t count, int64_t dim)
 	const uint64_t half = (uint64_t)dim, all = 2 * half;
 	uint64_t out = 0;
 	if (indices->type == DT_I32)
-		for (int64_t i = 0; i < count; i++)
+		_Pragma("omp simd reduction(|:out)") for (int64_t i = 0; i < count; i++)
 			out |= (uint64_t)narrow[i] + half >= all;
 	else
-		for (int64_t i = 0; i < count; i++)
+		_Pragma("omp simd reduction(|:out)") for (int64_t i = 0; i < count; i++)
 			out |= (uint64_t)wide[i] + half >= all;
 	return !out;
 }
@@ -139,6 +139,33 @@ struct gather_row gather_row(const struct tensor *indices, int64_t first, const 
 	return r;
 }
 
+// A row of n elements whose indices are known to be in range. Elements are no calls.
+static void pick_row(char *to, const char *from, const struct gather_row *r, int64_t n, size_t elem)
+{
+	const int32_t *narrow = (const int32_t *)r->indices->data + r->first;
+	const int64_t *wide = (const int64_t *)r->indices->data + r->first;
+	const int64_t dim = r->dim, stride = r->stride, step = r->step;
+	bool is_narrow = r->indices->type == DT_I32;
+	from += r->base * (int64_t)elem;
+#define PICK(bytes)                                                                                                    \
+	case bytes:                                                                                                    \
+		for (int64_t i = 0; i < n; i++) {                                                                      \
+			int64_t at = is_narrow ? narrow[i] : wide[i];                                                  \
+			at = (at < 0 ? at + dim : at) * stride + i * step;                                             \
+			memcpy(to + i * (bytes), from + at * (bytes), bytes);                                          \
+		}                                                                                                      \
+		break;
+	switch (elem) {
+		PICK(1)
+		PICK(2)
+		PICK(4)
+		PICK(8)
+	default:
+		break;
+	}
+#undef PICK
+}
+
 enum status gather_elements_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
@@ -148,18 +175,13 @@ enum status gather_elements_eval(
 	int64_t count = tensor_count(in[1]);
 	size_t elem = dtype_size(in[0]->type);
 	(void)width;
-	if (s != STATUS_OK)
-		return s;
-	for (int64_t row = 0, run = in[1]->shape.dim[x->rank - 1]; row < count; row += run) {
+	if (s == STATUS_OK)
+		s = gather_check(in[1], x->dim[axis], err);
+	for (int64_t row = 0, run = in[1]->shape.dim[x->rank - 1]; s == STATUS_OK && row < count; row += run) {
 		struct gather_row r = gather_row(in[1], row, x, axis);
-		for (int64_t i = 0, at; i < run; i++) {
-			s = gather_row_place(&at, &r, i, err);
-			if (s != STATUS_OK)
-				return s;
-			memcpy((char *)out[0].data + (size_t)(row + i) * elem, (const char *)in[0]->data + (size_t)at * elem, elem);
-		}
+		pick_row((char *)out[0].data + (size_t)row * elem, in[0]->data, &r, run, elem);
 	}
-	return STATUS_OK;
+	return s;
 }
 
 enum status gather_nd_offset(

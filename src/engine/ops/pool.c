@@ -1,6 +1,5 @@
 // MaxPool (with the indices of the maxima), AveragePool, LpPool.
 #include <math.h>
-#include <string.h>
 #include "ordered.h"
 #include "rule.h"
 #include "window.h"
@@ -29,32 +28,42 @@ enum status pool_shape(const struct node *n, const struct tensor *const *in, str
 
 // What one output element sees: kernel positions 0..end-1 from `start`, those below `first` being padding.
 struct field {
+	int64_t at[WINDOW_DIMS]; // of the output element
 	int64_t start[WINDOW_DIMS], first[WINDOW_DIMS], end[WINDOW_DIMS], padded_end[WINDOW_DIMS];
 };
 
 static int64_t positions_below(int64_t limit, int64_t dilation, int64_t kernel)
 {
-	int64_t k = limit > 0 ? (limit + dilation - 1) / dilation : 0;
-	return k < kernel ? k : kernel;
+	if (limit > (kernel - 1) * dilation) // nearly always, and without a division
+		return kernel;
+	return limit > 0 ? (limit + dilation - 1) / dilation : 0;
 }
 
 static void field_axis(struct field *f, const struct window *w, int i, int64_t o)
 {
 	int64_t start = o * w->stride[i] - w->before[i];
+	f->at[i] = o;
 	f->start[i] = start;
 	f->first[i] = positions_below(-start, w->dilation[i], w->kernel[i]);
 	f->end[i] = positions_below(w->in[i] - start, w->dilation[i], w->kernel[i]);
 	f->padded_end[i] = positions_below(w->in[i] + w->after[i] - start, w->dilation[i], w->kernel[i]);
 }
 
-static struct field make_field(const struct window *w, int64_t o)
+static struct field first_field(const struct window *w)
 {
 	struct field f;
-	for (int i = WINDOW_DIMS - 1; i >= 0; i--) {
-		field_axis(&f, w, i, o % w->out[i]);
-		o /= w->out[i];
-	}
+	for (int i = 0; i < WINDOW_DIMS; i++)
+		field_axis(&f, w, i, 0);
 	return f;
+}
+
+// On to the next output element of the plane.
+static void next_field(struct field *f, const struct window *w)
+{
+	int i = WINDOW_DIMS - 1;
+	for (; i > 0 && f->at[i] + 1 == w->out[i]; i--)
+		field_axis(f, w, i, 0);
+	field_axis(f, w, i, f->at[i] + 1);
 }
 
 // Where kernel position 0 of a row of the field lies in the plane.
@@ -141,13 +150,15 @@ static float lp_norm(const struct window *w, const struct field *f, const float 
 	return (float)pow(sum, 1 / p);
 }
 
-// The position of the maximum, the first of equals; -1 when the field lies in the padding.
+// The maximum, the first of equals, becomes element `to` of y; returns its position: -1, and 0 in y, where the field lies in the padding.
 #define MAX_AT(name, type)                                                                                             \
-	static int64_t name(const struct window *w, const struct field *f, const void *data)                           \
+	static int64_t name(const struct window *w, const struct field *f, const void *data, void *y, int64_t to)      \
 	{                                                                                                              \
 		const type *x = data;                                                                                  \
 		int64_t best = -1;                                                                                     \
-		EACH_POSITION(w, f, best = best < 0 || x[at] > x[best] ? at : best;)                                   \
+		type most = 0;                                                                                         \
+		EACH_POSITION(w, f, bool more = best < 0 || x[at] > most; best = more ? at : best; most = more ? x[at] : most;) \
+		((type *)y)[to] = most;                                                                                \
 		return best;                                                                                           \
 	}
 MAX_AT(max_f32, float)
@@ -159,7 +170,7 @@ MAX_AT(max_i32, int32_t)
 MAX_AT(max_u32, uint32_t)
 MAX_AT(max_i64, int64_t)
 MAX_AT(max_u64, uint64_t)
-static int64_t (*const max_at[DT_COUNT])(const struct window *, const struct field *, const void *) = {
+static int64_t (*const max_at[DT_COUNT])(const struct window *, const struct field *, const void *, void *, int64_t) = {
     [DT_F32] = max_f32,
     [DT_I8] = max_i8,
     [DT_U8] = max_u8,
@@ -174,9 +185,10 @@ static int64_t (*const max_at[DT_COUNT])(const struct window *, const struct fie
 // Index into the whole input tensor; column-major within a plane for storage_order 1.
 static int64_t index_of(const struct window *w, int64_t plane, int64_t at, bool column_major)
 {
-	int64_t d = at / (w->in[1] * w->in[2]), h = at / w->in[2] % w->in[1], col = at % w->in[2];
-	if (column_major)
+	if (column_major) {
+		int64_t d = at / (w->in[1] * w->in[2]), h = at / w->in[2] % w->in[1], col = at % w->in[2];
 		at = (col * w->in[1] + h) * w->in[0] + d;
+	}
 	return plane * window_in(w) + at;
 }
 
@@ -184,15 +196,10 @@ static void max_plane(
     const struct window *w, const struct tensor *x, struct tensor *y, int64_t *index, int64_t plane, bool column_major)
 {
 	int64_t size = window_out(w);
-	size_t elem = dtype_size(x->type);
-	const char *from = (const char *)x->data + (size_t)(plane * window_in(w)) * elem;
-	for (int64_t o = 0; o < size; o++) {
-		struct field f = make_field(w, o);
-		int64_t at = max_at[x->type](w, &f, from);
-		char *to = (char *)y->data + (size_t)(plane * size + o) * elem;
-		memset(to, 0, elem);
-		if (at >= 0)
-			memcpy(to, from + (size_t)at * elem, elem);
+	const char *from = (const char *)x->data + (size_t)(plane * window_in(w)) * dtype_size(x->type);
+	struct field f = first_field(w);
+	for (int64_t o = 0; o < size; o++, next_field(&f, w)) {
+		int64_t at = max_at[x->type](w, &f, from, y->data, plane * size + o);
 		if (index)
 			index[plane * size + o] = at < 0 ? -1 : index_of(w, plane, at, column_major);
 	}
@@ -201,11 +208,9 @@ static void max_plane(
 static void float_plane(const struct window *w, const struct node *n, const float *x, float *y)
 {
 	const struct pool_attrs *a = n->attrs;
-	for (int64_t o = 0; o < window_out(w); o++) {
-		struct field f = make_field(w, o);
-		y[o] = n->op->id == OP_LpPool ? lp_norm(w, &f, x, (double)a->p)
-		                              : average(w, &f, x, n);
-	}
+	struct field f = first_field(w);
+	for (int64_t o = 0; o < window_out(w); o++, next_field(&f, w))
+		y[o] = n->op->id == OP_LpPool ? lp_norm(w, &f, x, (double)a->p) : average(w, &f, x, n);
 }
 
 enum status pool_eval(
