@@ -10,9 +10,9 @@ struct preprocess {
 	float mean[4], std[4];  // x = (pixel - mean) / std, pixels 0..255, in the channel order that the model gets
 	bool bgr;
 	enum resize_mode resize;
-	bool mean_set, std_set, color_set, resize_set; // given by the user; what is not is guessed and then `guess` says from what
+	bool mean_set, std_set, color_set, resize_set; // given by the user; the others are guessed, and `guess` says from what
 	char guess[160];        // "" or a sentence for the user: "Ultralytics metadata: letterbox, RGB, /255"
-	bool warn;              // the guess has no ground: warn
+	bool warn;              // nothing supports the guess: the user is warned
 };
 // How an image was placed in the input, for inverting boxes: x_input = x_image * scale_x + pad_x.
 struct placement {

@@ -29,9 +29,9 @@ struct attr_spec {
 };
 
 // Shape rule: sets type and shape of out[0..n_out-1] from types and shapes of `in` (NULL: absent). in[i]->data is NULL where
-// the value is not known yet; a rule that needs it then returns STATUS_UNSUPPORTED with err->text empty, which means
-// "known when it runs", and is called again with data. The same rule serves loading and running. Layout is plain. A rule that can
-// only find the shapes by computing the results leaves all of them, with data, in `out`: then there is nothing to evaluate.
+// the value is not known yet; a rule that needs it then returns STATUS_UNSUPPORTED with err->text empty, which means "known when it runs",
+// and is called again with data. The same rule serves loading and running. Layout is plain. Where shapes can only be found by computing
+// the results, the rule leaves the results themselves in `out`, data included, and nothing is evaluated afterwards.
 typedef enum status op_shape_fn(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err);
 // Plain evaluation: inputs have data in plain layout, outputs are allocated as the shape rule said. `width` OpenMP threads.
 // This is the reference: clear first, but not needlessly slow, since it also serves all operators without a faster kernel.
@@ -88,9 +88,10 @@ op_eval_fn *op_eval_ordered(enum op_id id);
 // The weights of a MatMulNBits as a MatMul has them, [K, N], from its constant inputs 1 to 3; allocated, the caller drops them.
 MUST_CHECK enum status matmulnbits_weights(struct tensor *w, const struct node *n, const struct tensor *const *in, struct error *err);
 
-// Loop and Scan: types and shapes in which its body gets the node's own inputs in every iteration, where it gives what it carries back as
-// it got it: formal[n_in - n_captured], rank -1 where nothing is known. loop_settle makes unknown what the body, inferred with them, gives
-// back otherwise, and is true where there is nothing of that kind.
+// Loop and Scan: what their body is inferred with. loop_formals writes the type and shape of each of the node's own inputs as the body sees
+// it, formal[n_in - n_captured], assuming that the body returns what it carries from one iteration to the next with the type and shape that
+// it got; rank -1 where nothing is known. loop_settle checks that assumption against the body, inferred with these: what it returns
+// otherwise becomes unknown in `formal`. It returns true when nothing had to change.
 void loop_formals(struct tensor *formal, const struct node *n, const struct tensor *const *in);
 bool loop_settle(struct tensor *formal, const struct node *n, const struct graph *body);
 

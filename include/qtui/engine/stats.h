@@ -36,10 +36,11 @@ struct grid {
 	int64_t first;         // bin[i] counts the elements of [(first + i) * 2^exponent, (first + i + 1) * 2^exponent)
 	uint32_t bin[GRID_BINS];
 };
-void grid_shape(struct grid *g, const struct grid *like); // empty, on the steps of another: what will be merged into it need not be widened
+void grid_shape(struct grid *g, const struct grid *like); // makes *g empty, with the steps of `like`, which can be merged into it as it is
 void grid_merge(struct grid *into, const struct grid *one);
-// Adds the counts to hist[bins] over [lo, hi] (outside: the end bins), each where its bin begins; counts of the codes of a quantizer, where
-// the values lie: count[i] is of the codes whose bits are i << shift and the next.
+// Add counts to hist[bins] over [lo, hi]; what lies outside goes to the end bins. grid_spread puts the count of a bin of the grid where that
+// bin begins. grid_codes puts counts of codes where the values lie that they stand for: count[i] is of the codes whose bits are i << shift
+// up to ((i + 1) << shift) - 1, and goes where the first of these lies.
 void grid_spread(const struct grid *g, float lo, float hi, uint32_t *hist, int bins);
 void grid_codes(const uint32_t *count, enum dtype type, int shift, const struct quantizer *quant, float lo, float hi, uint32_t *hist,
     int bins);
@@ -60,7 +61,7 @@ struct stats_site {
 	struct grid *grid, *grid_q;       // of f; of q[0] when it is floats: counts are added
 	struct stats_scratch *scratch;    // NULL: the walk makes its own
 	uint32_t *codes_q;                // [256 or 65536] of q[0] when it is codes: counts are added by the codes' bits
-	bool thin;                        // of a large tensor grids and codes count an eighth of the elements
+	bool thin;                        // provisional: of a large tensor grids and codes count only an eighth of the elements
 };
 void stats_site(const struct stats_site *s);
 void sums_merge(struct tensor_sums *into, const struct tensor_sums *one);

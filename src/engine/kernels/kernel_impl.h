@@ -29,7 +29,8 @@ static inline struct span conv_span(int64_t n, int64_t step, int64_t offset, int
 // Each output pixel is made of the input pixel in its place.
 static inline bool conv_is_pointwise(const struct conv_geometry *g)
 {
-	return g->kh == 1 && g->kw == 1 && g->stride_h == 1 && g->stride_w == 1 && g->oh == g->h && g->ow == g->w && g->pad_t == 0 && g->pad_l == 0;
+	bool one_tap = g->kh == 1 && g->kw == 1, every_pixel = g->stride_h == 1 && g->stride_w == 1;
+	return one_tap && every_pixel && g->oh == g->h && g->ow == g->w && g->pad_t == 0 && g->pad_l == 0;
 }
 static inline size_t round_up(size_t n, size_t step)
 {

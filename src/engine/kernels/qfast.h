@@ -25,34 +25,36 @@ struct qrun {
 struct qscaling {
 	float slope, low, high;      // v < 0: v * slope; then clamped to [low, high]
 	float code_low, code_high;   // the same limits and those of the codes, in steps of the output's scale
-	bool simple;                 // 8-bit codes, to the nearest, half to even or up, no slope
-	bool up;                     // halves go up
-	bool fused;                  // simple, powers of two and nothing added: scales come multiplied by the inverse of the output's,
-	                             // and `out` and the limits are in its steps, so that loops may or may not know of it
+	bool simple;                 // the usual case: 8-bit codes, rounded to the nearest (halves to even or up), no slope
+	bool up;                     // halves are rounded up
+	bool fused;                  // simple, all scales powers of two, and no float added: the scales of channels (qscaling_scale) come divided
+	                             // by the output's scale, and `out` and the limits count in its steps. A loop need not know that it is set
 	enum dtype type;
 	struct qspan out;
 };
 struct qjob;
 struct qpanel;
 struct qmicro {
-	int rows;     // of gemm and tile
-	int size;     // bytes of a value: 2, or 1: inputs unsigned, weights of 8 bits, which only the sums of sums that fit int32 allow
+	int rows;     // that gemm and tile take at once
+	int size;     // bytes of a value in the tile: 2; or 1: unsigned inputs and weights of 8 bits, for sums that fit int32
 	int lot;      // values that `widen` makes at once
-	int panels;   // that gemm and direct take at once, at most
-	// acc[rows][QLANES] = sums of each of `panels` panels: those of the next one `step` elements on, its weights w_step bytes.
+	int panels;   // the most that gemm and direct take at once
+	// acc[rows][QLANES] becomes the sums of a panel. Of `panels` panels each has its sums `step` elements, and its weights w_step bytes, behind
+	// those of the one before it.
 	void (*gemm)(int32_t *acc, int64_t step, int panels, const char *const *row, const struct qrun *runs, int n_runs, const char *w,
 	    int64_t w_step);
 	void (*add)(double *sum, const int32_t *acc, int n);
-	// v[rows][QLANES] from sums; parts 2: v = lo + 256 * hi, in the first half of a row.
+	// v[rows][QLANES] from sums in double. With parts 2 a row of sums has the low parts in its first half and the high parts in its second;
+	// v = low + 256 * high lies in the first half.
 	void (*narrow)(float *v, const double *sum, const double *bias, int parts, int rows);
 	// y[rows][QLANES] from sums, int32 or float; scale and fbias belong to the panel. Reads and writes an even number of rows.
 	void (*finish)(void *y, const int32_t *acc, const struct qscaling *s, const float *scale, const float *fbias, int rows);
 	void (*finish_wide)(void *y, const float *v, const struct qscaling *s, const float *scale, const float *fbias, int rows);
-	// gemm and finish in one, for all rows.
+	// gemm and finish in one, for `rows` rows and one panel; sums begin at from[QLANES].
 	void (*tile)(void *y, const int32_t *from, const char *const *row, const struct qrun *runs, int n_runs, const char *w,
 	    const struct qscaling *s, const float *scale, const float *fbias);
-	// gemm and finish of `panels` neighbours at once, the first of which is p, where qpanel_is_direct holds for each: codes are stored
-	// where they belong. Returns how many of the n rows it took, from the first on. NULL: no such loop.
+	// gemm and finish of `panels` neighbouring panels at once, p being the first; qpanel_is_direct must hold for each. Stores the codes where
+	// they belong in y. Returns how many of the n rows it did, from the first on; the caller does the rest. NULL: no such loop.
 	int64_t (*direct)(const struct qjob *job, const struct qpanel *p, int panels, uint8_t *y, const char *const *row, const int64_t *at,
 	    int64_t n);
 	// Codes to values less `shift`: n lots, `step` and `from_step` values apart.
@@ -75,7 +77,8 @@ struct qscaling qscaling_of(const struct qfinish *f);
 float qscaling_scale(const struct qscaling *s, const struct qfinish *f, int64_t c);
 float qscaling_fbias(const struct qfinish *f, int64_t c);
 float qscaling_nearest(const struct qscaling *s, float steps); // what a simple one rounds to
-bool qscaling_pads(const struct qscaling *s); // a lane whose weights, scale and addend are 0 gives the code of padding
+// Does a lane whose weights, scale and addend are all 0 give the code of padding channels? Then padding needs no step of its own.
+bool qscaling_pads(const struct qscaling *s);
 
 // How input codes of a type enter the tile: value - shift, which fits int16 and is at most `reach` in size.
 struct qentry {
@@ -90,7 +93,8 @@ struct qentry qentry_bytes(enum dtype type, int32_t zero);
 struct qsplit {
 	int parts;          // 1, or 2: low and high bytes
 	bool wide;
-	bool bytes;         // the loops of 8 bits do: their sums are modulo 2^32, so that only the true ones, zero point taken away, must fit
+	bool bytes;         // the loops of 8 bits may be used. They sum modulo 2^32 with the zero point left in, so that only the sum without
+	                    // it must fit int32
 	int64_t chunk;      // words whose sum fits int32
 };
 // low, high: the limits of the weights; sum: bound of |sum of a channel, bias included|. False when not even double holds it.
@@ -124,10 +128,10 @@ static inline void qsplit_store(const struct qsplit *s, const struct qmicro *m, 
 // Where the lanes of a panel are stored: element offset of each from the row's offset.
 struct qdest {
 	int64_t lane[QLANES];
-	int lanes;               // that are stored, padding included
-	int valid;               // of them channels; the rest is padding
-	bool packed;             // lanes come in whole groups of 8 neighbours
-	bool whole;              // of 16
+	int lanes;               // how many are stored, padding included
+	int valid;               // how many of them are channels; the rest is padding
+	bool packed;             // the lanes lie in whole groups of 8 neighbours
+	bool whole;              // all 16 are neighbours
 };
 // A panel; its neighbours of the same group follow it in every array.
 struct qpanel {
@@ -147,7 +151,7 @@ struct qjob {
 	const struct qrun *runs;
 	int n_runs;
 };
-// Whether its sums may become codes by loops that store them themselves, as `direct` does.
+// May `direct` do this panel: its sums become codes, which the loop stores itself?
 bool qpanel_is_direct(const struct qjob *job, const struct qpanel *p);
 // Computes and stores n rows of `panels` neighbours: row[i] is the tile address of row i, at[i] its element offset in y.
 void qpanel_run(const struct qjob *job, const struct qpanel *p, int64_t panels, void *y, const char *const *row, const int64_t *at, int64_t n);
