@@ -71,6 +71,38 @@ void test_check__what_is_not_known_is_not_met(void **state)
 	study_close(&st);
 }
 
+// A limit is to be passed, not reached; what is exact passes all of them.
+void test_check__a_figure_on_its_limit_is_not_above_it(void **state)
+{
+	struct error err = {0};
+	struct study *st = open_study();
+	struct snapshot *s = run_study(st), made = *s;
+	struct figures out = {.known = 2, .pooled = {.snr_db = 20, .cosine = 0.5}};
+	(void)state;
+	made.output = &out;
+	assert_int_equal(check(&made, "snr>19.99,cos>0.49", &err), STATUS_OK);
+	assert_int_equal(check(&made, "snr>20", &err), STATUS_FORMAT);
+	assert_int_equal(check(&made, "cos>0.5", &err), STATUS_FORMAT);
+	out.pooled = (struct metrics){.exact = true, .snr_db = NAN, .cosine = NAN};
+	assert_int_equal(check(&made, "snr>199,cos>0.9999", &err), STATUS_OK);
+	assert_true(isinf(figures_snr(&out)) && isnan(figures_snr(&(struct figures){0})));
+	snapshot_drop(&s);
+	study_close(&st);
+}
+
+// Of several outputs the worst that is known; what shows as zero has no sign.
+void test_check__the_worst_output_is_what_a_run_is_known_by(void **state)
+{
+	struct figures out[4] = {{.known = 1, .pooled.snr_db = 20}, {.known = 0}, {.known = 1, .pooled.snr_db = 5}, {.known = 1, .pooled.exact = true}};
+	struct snapshot s = {.output = out, .n_outputs = 4};
+	(void)state;
+	assert_true(snapshot_worst_output(&s) == 5);
+	out[2].pooled.snr_db = -0.04;
+	assert_true(snapshot_worst_output(&s) == 0 && !signbit(snapshot_worst_output(&s)));
+	s.n_outputs = 0;
+	assert_true(isnan(snapshot_worst_output(&s)));
+}
+
 // In a board's times where they are known: milliseconds, and beside everything at 8 bit.
 void test_check__counts_times(void **state)
 {
@@ -116,7 +148,14 @@ void test_check__another_task_is_not_the_one_asked_for(void **state)
 		assert_int_equal(check(&s, t[i].unmet, &err), STATUS_FORMAT);
 		assert_non_null(strstr(err.text, "first"));
 		assert_int_equal(check(&s, t[i].also_unmet, &err), STATUS_FORMAT);
+		s.task_old = true; // of another decision
+		assert_int_equal(check(&s, t[i].met, &err), STATUS_FORMAT);
+		assert_non_null(strstr(err.text, "no task was measured"));
 	}
+	struct task_figure unknown = {.name = "first", .value = {[TASK_FLOAT] = 1, [TASK_QUANT] = NAN}};
+	struct task_report task = {.kind = TASK_DETECT, .figure = &unknown, .n_figures = 1};
+	struct costs none = {0};
+	assert_int_equal(check(&(struct snapshot){.task = &task, .costs = &none}, "drop<0.2", &err), STATUS_FORMAT);
 }
 
 void test_check__counts_macs(void **state)

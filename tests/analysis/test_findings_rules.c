@@ -198,6 +198,22 @@ void test_findings_rules__channels_that_share_a_scale(void **state)
 	assert_found(m, FINDING_unequal_channels, N_CONV, "set Conv int16");
 }
 
+// Seven codes are few, eight are not.
+void test_findings_rules__how_few_codes_a_channel_may_have(void **state)
+{
+	(void)state;
+	for (int few = 0; few < 2; few++) {
+		struct made *m = make();
+		set_figures(&m->site[S_A].layerwise, 10);
+		for (int c = 1; c < CHANNELS; c++)
+			m->weight[c] = (few ? 7 : 8) / 128.0f;
+		struct findings *f = findings_new(NULL, &m->s);
+		assert_int_equal(f->n, few);
+		findings_drop(&f);
+		free(m);
+	}
+}
+
 void test_findings_rules__a_bias_that_overflows(void **state)
 {
 	struct made *m = make();
@@ -214,6 +230,23 @@ void test_findings_rules__a_bias_that_rounds_away(void **state)
 	for (int c = 0; c < CHANNELS; c++)
 		m->bias[c] = 0.4f;
 	assert_found(m, FINDING_bias, N_CONV, "set Conv int16");
+}
+
+// Three quarters of an output step are lost, or a quarter: what moves by less than half a step moves nothing.
+void test_findings_rules__a_bias_that_moves_by_less_than_half_a_step(void **state)
+{
+	(void)state;
+	for (int more = 0; more < 2; more++) {
+		struct made *m = make();
+		set_figures(&m->site[S_A].layerwise, 10);
+		m->scale[S_B] = 2.0f / 128;
+		for (int c = 0; c < CHANNELS; c++)
+			m->bias[c] = (more ? 0.75f : 0.25f) / 128;
+		struct findings *f = findings_new(NULL, &m->s);
+		assert_int_equal(f->n, more);
+		findings_drop(&f);
+		free(m);
+	}
 }
 
 void test_findings_rules__a_sum_of_unequal_terms(void **state)

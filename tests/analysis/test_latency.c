@@ -203,6 +203,9 @@ void test_latency__widths_that_were_not_measured_are_estimates(void **state)
 	like = cost_of(s, OTHER); // what the operator takes goes before the nearest width
 	assert_true(like->source[PREC_FLOAT] == COST_BY_OP && like->at[PREC_FLOAT] == 90);
 	snapshot_drop(&s);
+	s = costed(st, "name,us,bits\n" CONV ",100,8\n" CONV ",900,float\n");
+	assert_true(cost_of(s, CONV)->at[PREC_INT16] == 200); // between two the narrower one's
+	snapshot_drop(&s);
 	study_close(&st);
 }
 

@@ -547,6 +547,30 @@ void test_repair__goals(void **state)
 		assert_int_equal(repair_goal_parse(&g, bad[i], &err), STATUS_USAGE);
 }
 
+// A limit is to be passed, not reached; what nobody limits is limited to some more work.
+void test_repair__goals_are_passed_not_reached(void **state)
+{
+	(void)state;
+	struct error err = {0};
+	struct repair r = {.float_score = 0.75, .opt.goal = repair_goal_default};
+	struct repair_figures f = {.score = 0.5, .snr_db = 25};
+	assert_false(repair_goal_met_by(&r, &f)); // nothing is asked for
+	assert_int_equal(repair_goal_parse(&r.opt.goal, "drop<0.25", &err), STATUS_OK);
+	assert_false(repair_goal_met_by(&r, &f));
+	f.score = 0.5625;
+	assert_true(repair_goal_met_by(&r, &f));
+	assert_int_equal(repair_goal_parse(&r.opt.goal, "snr>25", &err), STATUS_OK);
+	assert_false(repair_goal_met_by(&r, &f));
+	f.snr_db = 25.5;
+	assert_true(repair_goal_met_by(&r, &f));
+	f.score = NAN;
+	assert_false(repair_goal_met_by(&r, &f));
+	struct repair_goal timed = repair_goal_default, untimed = timed;
+	assert_int_equal(repair_goal_limits(&timed, true, &err), STATUS_OK);
+	assert_int_equal(repair_goal_limits(&untimed, false, &err), STATUS_OK);
+	assert_true(timed.max_cost == 1.15 && isnan(timed.max_wide) && untimed.max_wide == 0.15 && isnan(untimed.max_cost));
+}
+
 static void assert_same(double a, double b)
 {
 	assert_true(fabs(a - b) <= 1e-12 * fabs(b) || (isnan(a) && isnan(b)));

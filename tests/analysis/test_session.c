@@ -151,6 +151,8 @@ void test_session__a_scale_keeps_its_digits(void **state)
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(study_command(again, study_step(st, i), &err), STATUS_OK);
 	assert_true((float)scale(again, OTHER) == odd);
+	assert_int_equal(study_command(again, "scale " OTHER " 2^-4 " CONV, &err), STATUS_FORMAT);
+	assert_non_null(strstr(err.text, "scale needs nodes, each with 2^-4"));
 	study_close(&st);
 	study_close(&again);
 }
