@@ -110,9 +110,10 @@ static enum status centred_input(struct exec *x, int zero, struct rep *out)
 {
 	const struct tensor *t = &x->in[0]->t;
 	enum status st = rep_alloc(out, DT_F32, LAYOUT_PLAIN, &t->shape, x->err);
-	float *f = out->t.data;
-	for (int64_t i = 0, n = tensor_count(t); st == STATUS_OK && i < n; i++)
-		f[i] = (float)(code_of(t, i) - zero);
+	const struct quantizer codes = {.kind = QUANT_LINEAR, .bits = 8, .axis = -1, .n = 1, .qmin = INT8_MIN, .qmax = UINT8_MAX,
+	    .scale = &(float){1.0f}, .zero = &(int32_t){zero}};
+	if (st == STATUS_OK)
+		dequantize(&out->t, t, &codes, x->width);
 	return st;
 }
 
@@ -132,7 +133,8 @@ static enum status add_part(struct exec *x, const struct conv_geometry *g, struc
 	if (st == STATUS_OK)
 		st = rep_to_layout(&plain, &y, LAYOUT_PLAIN, x->width, x->err);
 	const float *f = plain.t.data;
-	for (int64_t i = 0, n = shape_count(&shape); st == STATUS_OK && i < n; i++)
+	const int64_t n = st == STATUS_OK ? shape_count(&shape) : 0;
+	_Pragma("omp simd") for (int64_t i = 0; i < n; i++)
 		acc[i] += unit * (int32_t)f[i];
 	rep_drop(&in);
 	rep_drop(&y);
