@@ -1,6 +1,8 @@
 #include "qtui/base/json.h"
 
+#include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/base/file.h"
@@ -243,6 +245,16 @@ bool json_bool(const cJSON *obj, const char *key, bool dflt)
 {
 	const cJSON *item = cJSON_GetObjectItemCaseSensitive(obj, key);
 	return cJSON_IsBool(item) ? cJSON_IsTrue(item) : dflt;
+}
+
+cJSON *json_float(float v)
+{
+	char text[32];
+	int digits = FLT_DIG;
+	do
+		snprintf(text, sizeof text, "%.*g", digits, v);
+	while (strtof(text, NULL) != v && digits++ < FLT_DECIMAL_DIG);
+	return cJSON_CreateNumber(strtod(text, NULL));
 }
 
 void json_add_number(cJSON *obj, const char *key, double v)

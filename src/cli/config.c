@@ -25,6 +25,12 @@ static bool is_used(const char *name)
 	return false;
 }
 
+// A step that is not asked for is left out here, too.
+static bool asks_nothing(const cJSON *m)
+{
+	return cJSON_IsNull(m) || cJSON_IsFalse(m) || (cJSON_IsNumber(m) && m->valuedouble == 0);
+}
+
 static void list_ignored(struct str *out, const cJSON *object, const char *prefix)
 {
 	const cJSON *m;
@@ -32,7 +38,7 @@ static void list_ignored(struct str *out, const cJSON *object, const char *prefi
 	{
 		struct str name = {0};
 		str_addf(&name, "%s%s", prefix, m->string ? m->string : "");
-		if (!is_used(str_text(&name)) && !cJSON_IsNull(m))
+		if (!is_used(str_text(&name)) && !asks_nothing(m))
 			str_addf(out, "%s%s", out->len ? ", " : "", str_text(&name));
 		str_done(&name);
 	}

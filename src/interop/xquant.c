@@ -20,7 +20,7 @@ static cJSON *channels(const float *v)
 {
 	cJSON *a = cJSON_CreateArray();
 	for (int i = 0; i < 3; i++)
-		cJSON_AddItemToArray(a, cJSON_CreateNumber(v[i]));
+		cJSON_AddItemToArray(a, json_float(v[i]));
 	return a;
 }
 

@@ -296,3 +296,20 @@ void test_json__yaml_that_is_refused(void **state)
 	assert_int_equal(json_parse_yaml(&j, deep, sizeof deep, "x.yaml", &err), STATUS_UNSUPPORTED);
 	assert_string_equal(err.text, "x.yaml:1: nested more than 100 deep");
 }
+
+void test_json__floats_are_written_as_short_as_they_are_read(void **state)
+{
+	static const struct {
+		float v;
+		const char *text;
+	} row[] = {{125.3F, "125.3"}, {0.1F, "0.1"}, {0, "0"}, {-2.5F, "-2.5"}, {1e-45F, "1.4013e-45"}, {16777216, "16777216"}, {0.333333343F, "0.33333334"}};
+	(void)state;
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		cJSON *j = json_float(row[i].v);
+		char *text = cJSON_PrintUnformatted(j);
+		assert_string_equal(text, row[i].text);
+		assert_true(strtof(text, NULL) == row[i].v);
+		free(text);
+		cJSON_Delete(j);
+	}
+}

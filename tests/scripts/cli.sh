@@ -207,6 +207,10 @@ cat >"$dir/xquant.json" <<-END
 END
 expect config 0 "ignored: model_parameters.working_dir" analyze --config "$dir/xquant.json" --json "$dir/c.json"
 grep -q '"target":	"xquant"' "$dir/c.json"; report config_is_for_xquant $?
+"$qtui" export --config "$dir/xquant.json" --mean 125.3 --format xquant -o "$dir/own_config.json" -q
+grep -q '125.3,' "$dir/own_config.json"; report config_says_what_was_given $? "$(grep mean_value "$dir/own_config.json")"
+expect config_of_its_own_has_nothing_to_ignore 0 "" analyze --config "$dir/own_config.json" --json "$dir/c2.json"
+same config_comes_back "$dir/c2.json" <("$qtui" analyze --config "$dir/xquant.json" --mean 125.3 --json - -q)
 floats=$(awk -F'"' '/^\t\t\t"name":/ {name = $4} /^\t\t\t"requested":.*"float"/ {printf "%s ", name}' "$dir/c.json")
 case $floats in
 	"/model.0/conv/Conv /model.0/act/Sigmoid /model.0/act/Mul "*"/model.12/Sub "*) report config_regions 0 ;;
@@ -418,7 +422,7 @@ interrupt analyze $model $calib --eval "$dir/pipe" --labels "$dir/pipe"; code=$?
 [ $code = 130 ]; report interrupted_at_a_pipe_is_130 $? "exit code $code"
 # ... and once it has begun to try remedies, what was kept is saved, and it is an interruption all the same: of the line that drops, too
 for sig in INT HUP; do
-	rm -f "$dir/cut.s.json"
+	rm -f "$dir/cut.s.json" "$dir/out" # in which the last one has kept something: this one would be stopped before it is qtui
 	"$qtui" search $model $calib --samples 8 --session "$dir/cut.s.json" -q >"$dir/out" 2>"$dir/err" &
 	pid=$! deadline=$((SECONDS + 120))
 	until grep -q ^kept "$dir/out" || ! kill -0 $pid 2>/dev/null || ((SECONDS > deadline)); do read -rt 0.02 <> <(:) || true; done

@@ -65,7 +65,7 @@ static cJSON *channels_json(const float *v)
 {
 	cJSON *a = cJSON_CreateArray();
 	for (int i = 0; i < 4; i++)
-		cJSON_AddItemToArray(a, cJSON_CreateNumber(v[i]));
+		cJSON_AddItemToArray(a, json_float(v[i]));
 	return a;
 }
 
