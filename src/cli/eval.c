@@ -8,7 +8,7 @@
 #include "qtui/base/str.h"
 #include "verbs.h"
 
-enum { SHOWN = 5 };
+enum { SHOWN = 5, SCORE_DIGITS = 4 };
 
 // Calibration is on --calib, else on what the session calibrated on where that is still there, else on the data set.
 static enum status choose_calibration(struct options *o, struct error *err)
@@ -27,29 +27,30 @@ static enum status choose_calibration(struct options *o, struct error *err)
 
 // ---- showing
 
-static void print_value(double v, int width)
+static void print_value(double v, int width, int digits)
 {
 	if (isnan(v))
 		printf("%*s", width, "-");
 	else
-		printf("%*.4f", width, v);
+		printf("%*.*f", width, digits, v);
 }
 
-static void print_row(const char *name, const double value[TASK_VARIANTS])
+static void print_row(const struct task_figure *f)
 {
-	say("%-12s", name);
-	print_value(value[TASK_FLOAT], 10);
-	print_value(value[TASK_QUANT], 11);
-	print_value(value[TASK_QUANT] - value[TASK_FLOAT], 12);
+	int digits = task_is_decibels(f->name) ? 1 : SCORE_DIGITS;
+	say("%-12s", task_word(f->name));
+	print_value(f->value[TASK_FLOAT], 10, digits);
+	print_value(f->value[TASK_QUANT], 11, digits);
+	print_value(f->value[TASK_QUANT] - f->value[TASK_FLOAT], 12, digits);
 	putchar('\n');
 }
 
 // Below the figures, the name last: it may be long.
 static void print_lost(double before, double now, double change, const char *name)
 {
-	print_value(before, 22);
-	print_value(now, 11);
-	print_value(change, 12);
+	print_value(before, 22, SCORE_DIGITS);
+	print_value(now, 11, SCORE_DIGITS);
+	print_value(change, 12, SCORE_DIGITS);
 	say("  %s\n", name);
 }
 
@@ -93,7 +94,7 @@ static void print_report(const struct study *st, const struct snapshot *s)
 	printf("%-12s%10s%11s%12s\n", "", "float", "quantized", "difference");
 	for (int i = 0; i < r->n_figures; i++)
 		if (!isnan(r->figure[i].value[TASK_FLOAT]) || !isnan(r->figure[i].value[TASK_QUANT]))
-			print_row(task_word(r->figure[i].name), r->figure[i].value);
+			print_row(&r->figure[i]);
 	if (r->has_interval)
 		printf("\n%s %+.4f, 95 %% interval %+.4f to %+.4f (bootstrap over the samples)\n", task_word(r->figure[0].name),
 		    r->interval.difference, r->interval.low, r->interval.high);

@@ -91,6 +91,7 @@ struct task_figure {
 };
 // What people call a figure of that name: "mAP", "top-1"; files keep the names.
 const char *task_word(const char *figure);
+bool task_is_decibels(const char *figure); // else a share of 1
 struct task_class {
 	int id;           // of the data set
 	const char *name; // or NULL

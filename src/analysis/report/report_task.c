@@ -4,7 +4,7 @@
 #include "report_parts.h"
 #include "qtui/base/str.h"
 
-enum { TASK_ROWS = 10 }; // classes and samples that lost most
+enum { TASK_ROWS = 10, SCORE_DIGITS = 4 }; // classes and samples that lost most
 
 struct task_format {
 	const char *title, *after_title, *table, *columns, *row, *cell, *row_end, *table_end;
@@ -23,7 +23,7 @@ static void begin_table(struct str *out, const struct task_format *f, const char
 	str_add(out, f->columns);
 }
 
-static void task_row(struct str *out, const struct task_format *f, const char *name, const double v[TASK_VARIANTS])
+static void task_row(struct str *out, const struct task_format *f, const char *name, const double v[TASK_VARIANTS], int digits)
 {
 	const double cell[] = {v[TASK_FLOAT], v[TASK_QUANT], v[TASK_QUANT] - v[TASK_FLOAT]};
 	str_add(out, f->row);
@@ -31,7 +31,7 @@ static void task_row(struct str *out, const struct task_format *f, const char *n
 	for (size_t i = 0; i < sizeof cell / sizeof *cell; i++) {
 		str_add(out, f->cell);
 		if (isfinite(cell[i]))
-			str_addf(out, "%.4f", cell[i]);
+			str_addf(out, "%.*f", digits, cell[i]);
 	}
 	str_add(out, f->row_end);
 }
@@ -44,7 +44,7 @@ static void task_classes(struct str *out, const struct task_format *f, const str
 		begin_table(out, f, "class that lost most");
 	for (int i = 0; i < n && i < TASK_ROWS; i++) {
 		char number[TASK_CLASS_NAME];
-		task_row(out, f, task_class_name(lost[i], number), lost[i]->value);
+		task_row(out, f, task_class_name(lost[i], number), lost[i]->value, SCORE_DIGITS);
 	}
 	if (n)
 		str_add(out, f->table_end);
@@ -64,14 +64,16 @@ static void add_task(struct str *out, const struct task_format *f, const struct 
 	f->text(out, r->note);
 	str_add(out, "\n");
 	begin_table(out, f, "figure");
-	for (int i = 0; i < r->n_figures; i++)
-		task_row(out, f, task_word(r->figure[i].name), r->figure[i].value);
+	for (int i = 0; i < r->n_figures; i++) {
+		int digits = task_is_decibels(r->figure[i].name) ? 1 : SCORE_DIGITS;
+		task_row(out, f, task_word(r->figure[i].name), r->figure[i].value, digits);
+	}
 	str_add(out, f->table_end);
 	task_classes(out, f, r);
 	if (r->n_samples)
 		begin_table(out, f, "sample that lost most");
 	for (int i = 0; i < r->n_samples && i < TASK_ROWS; i++)
-		task_row(out, f, r->sample[i].name, r->sample[i].value);
+		task_row(out, f, r->sample[i].name, r->sample[i].value, SCORE_DIGITS);
 	str_add(out, f->table_end);
 }
 

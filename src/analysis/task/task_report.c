@@ -24,6 +24,11 @@ const char *task_word(const char *figure)
 	return figure;
 }
 
+bool task_is_decibels(const char *figure)
+{
+	return strcmp(figure, "snr_db") == 0;
+}
+
 static double loss(const struct task_sample *s)
 {
 	double before = isnan(s->value[TASK_FLOAT]) ? 1 : s->value[TASK_FLOAT];

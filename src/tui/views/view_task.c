@@ -153,9 +153,10 @@ static void draw_figures(struct canvas *c, const struct ui *ui, struct rect r)
 		canvas_text(c, r.x + 2, r.y + 1 + i, LABEL, ROLE_DIM, label[i]);
 	for (int i = 0; i < t->n_figures && x + WIDTH < r.x + r.w; i++, x += WIDTH) {
 		const double *v = t->figure[i].value, change = v[TASK_QUANT] - v[TASK_FLOAT];
+		char *(*format)(char *, double) = task_is_decibels(t->figure[i].name) ? format_db : format_score;
 		canvas_right(c, x, r.y, WIDTH - 1, ROLE_HEAD, figure_head(t->figure[i].name));
 		for (int k = 0; k < TASK_VARIANTS; k++)
-			canvas_right(c, x, r.y + 1 + k, WIDTH - 1, role, format_score(text, v[k]));
+			canvas_right(c, x, r.y + 1 + k, WIDTH - 1, role, format(text, v[k]));
 		canvas_right(c, x, r.y + 3, WIDTH - 1, change_role(change), format_gain(text, change));
 	}
 }
