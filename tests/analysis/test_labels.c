@@ -66,6 +66,18 @@ void test_labels__coco(void **state)
 	labels_free(&l);
 }
 
+// A category that is there twice is one class.
+void test_labels__coco_with_a_category_twice(void **state)
+{
+	(void)state;
+	struct labels *l = read_ok(write_text("twice.json", "{\"images\":[{\"id\":10,\"file_name\":\"b.jpg\"}],"
+	    "\"annotations\":[{\"image_id\":10,\"category_id\":7,\"bbox\":[1,2,30,40]}],"
+	    "\"categories\":[{\"id\":3,\"name\":\"cat\"},{\"id\":7,\"name\":\"dog\"},{\"id\":3,\"name\":\"cat\"}]}"), &samples);
+	assert_int_equal(l->n_classes, 2);
+	assert_int_equal(l->label[1].truth[0].class, 1);
+	labels_free(&l);
+}
+
 void test_labels__bad_coco_is_refused(void **state)
 {
 	read_bad(write_text("1.json", "{\"images\":[]}"), "not in COCO's format");
@@ -190,6 +202,10 @@ void test_labels__yolo(void **state)
 	    t[0].box.x == 24 && t[0].box.y == 12 && t[0].box.w == 16 && t[0].box.h == 24 && t[0].area == 16 * 24);
 	assert_true(t[1].box.x == 0 && t[1].box.w == 64 && t[1].box.h == 48); // an outline
 	labels_free(&l);
+	l = read_ok(yolo_dir("inside", "0 .25 .5 .75 .5 .5 1\n"), &array_samples);
+	t = l->label[0].truth;
+	assert_true(t[0].box.x == 16 && t[0].box.y == 24 && t[0].box.w == 32 && t[0].box.h == 24 && t[0].area == 32 * 24);
+	labels_free(&l);
 }
 
 void test_labels__yolo_takes_the_size_from_the_picture(void **state)
@@ -207,7 +223,7 @@ void test_labels__yolo_takes_the_size_from_the_picture(void **state)
 void test_labels__bad_yolo_is_refused(void **state)
 {
 	static const char *const bad[] = {"1 0.5 0.5 0.5", "x 0 0 1 1", "-1 0 0 1 1", "1.5 0 0 1 1", "99999 0 0 1 1",
-	    "1 0 0 nan 1", "1 0 0 -1 1", "1 0 0 1 1 0", "1 1e308 0 1e308 1e308"};
+	    "1 0 0 nan 1", "1 0 0 -1 1", "1 0 0 1 1 0", "1 0 0 1 0 1 1 0", "1 1e308 0 1e308 1e308"};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		struct labels *l;
 		struct error err;

@@ -6,6 +6,7 @@
 #include <cjson/cJSON.h>
 #include "../../src/analysis/repair/repair_impl.h"
 #include "../../src/analysis/task/boxes.h"
+#include "engine/graph_builder.h"
 #include "studies.h"
 #include "surgery.h"
 
@@ -545,6 +546,39 @@ void test_repair__goals(void **state)
 	static const char *const bad[] = {"", "snr", "snr<3", "map_drop>1", "cost<0.5", "wide<2", "snr>nan", "snr>", "speed>3", "map_drop<"};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		assert_int_equal(repair_goal_parse(&g, bad[i], &err), STATUS_USAGE);
+}
+
+static struct point point_of_shape(struct shape shape)
+{
+	struct builder b = builder_new();
+	int n;
+	builder_input(&b, "x");
+	builder_node(&b, "Relu", "relu", "x", "y");
+	b.g->value[builder_value(&b, "y")].shape = shape;
+	builder_output(&b, "y");
+	struct point *p = points_find(b.g, &n), one = p[0];
+	assert_int_equal(n, 1);
+	free(p);
+	graph_free(&b.g);
+	return one;
+}
+
+// Of a map its dimension 1, of rows the shorter of the last two; too few elements a channel are taken as a whole.
+void test_repair__channels_of_outputs(void **state)
+{
+	static const struct {
+		struct shape shape;
+		int axis;
+		int64_t channels, inner;
+	} row[] = {{{4, {1, 20, 8, 8}}, 1, 20, 64}, {{3, {1, 20, 400}}, 1, 20, 400}, {{3, {1, 400, 20}}, 2, 20, 1}, {{2, {400, 20}}, 1, 20, 1},
+	    {{2, {1, 1000}}, -1, 1, 1000}, {{3, {1, 1, 400}}, -1, 1, 400}};
+	(void)state;
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct point p = point_of_shape(row[i].shape);
+		assert_int_equal(p.axis, row[i].axis);
+		assert_int_equal(p.channels, row[i].channels);
+		assert_int_equal(p.inner, row[i].inner);
+	}
 }
 
 // A limit is to be passed, not reached; what nobody limits is limited to some more work.
