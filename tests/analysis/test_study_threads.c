@@ -1,6 +1,7 @@
 // A system that gives no threads, or too few: pthread_create is this program's own.
 #define _GNU_SOURCE // RTLD_NEXT
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
