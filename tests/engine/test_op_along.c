@@ -659,3 +659,31 @@ void test_op_along__maxima_and_where(void **state)
 	for (int i = 0; i < 48; i++)
 		check_maxima(2 + i / 16, 1 + i / 4 % 2, 1 + i / 8 % 2, i / 2 % 2, i % 2);
 }
+
+// In order, zeros of either sign and all NaN being one value each; integers at the ends of their range, signed or not.
+void test_op_along__different_elements(void **state)
+{
+	static const float x[] = {2, NAN, -0.0f, -INFINITY, 0, -1.5f, 1e-40f, NAN, INFINITY, -1.5f, -1e-40f, 2};
+	static const int64_t floats_first[] = {3, 5, 10, 2, 6, 0, 8, 1}, floats_count[] = {1, 2, 1, 2, 1, 2, 1, 2};
+	static const int64_t wide[] = {INT64_MAX, -1, INT64_MIN, 0, -1, 7}, signed_first[] = {2, 1, 3, 5, 0}, unsigned_first[] = {3, 5, 0, 2, 1};
+	const struct {
+		enum dtype type;
+		int n, different;
+		const void *x;
+		const int64_t *first;
+	} cases[] = {{DT_F32, 12, 8, x, floats_first}, {DT_I64, 6, 5, wide, signed_first}, {DT_U64, 6, 5, wide, unsigned_first}};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct node_run r;
+		node_run_init(&r, "", "Unique", 11, 4);
+		node_run_add(&r, cases[i].type, SHAPE_OF(cases[i].n), cases[i].x);
+		node_run(&r);
+		assert_int_equal(tensor_count(&r.out[0]), cases[i].different);
+		for (int k = 0; k < cases[i].different; k++) {
+			assert_int_equal(((int64_t *)r.out[1].data)[k], cases[i].first[k]);
+			if (i == 0)
+				assert_int_equal(((int64_t *)r.out[3].data)[k], floats_count[k]);
+		}
+		node_run_done(&r);
+	}
+}

@@ -12,6 +12,7 @@ struct slices { // [outer, n, inner] over the input
 
 struct ranked {
 	const struct slices *s;
+	uint64_t key;  // of its first element: slices are in the order of these, and of the rest of them where these are equal
 	int64_t index; // of the slice
 };
 
@@ -27,35 +28,41 @@ static enum status make_slices(struct slices *v, const struct node *n, const str
 	return s;
 }
 
-static int compare_elements(const struct tensor *x, int64_t i, int64_t j)
+// In the order of the elements, and equal where they are. All NaN are one value, after the numbers.
+static uint64_t key_of_element(const struct tensor *x, int64_t i)
 {
+	const uint64_t sign = (uint64_t)1 << 63;
 	if (x->type == DT_F32) {
-		float a = ((const float *)x->data)[i], b = ((const float *)x->data)[j];
-		if (a != a || b != b) // all NaN are one value, after the numbers
-			return (a != a) - (b != b);
-		return a < b ? -1 : a > b;
+		float v = ((const float *)x->data)[i] + 0.0f; // no -0
+		uint32_t bits;
+		memcpy(&bits, &v, sizeof bits);
+		return v != v ? UINT64_MAX : bits >> 31 ? (uint32_t)~bits : bits | sign;
 	}
-	int64_t a = element_int(x, i), b = element_int(x, j);
-	if (elements_unsigned(x->type))
-		return (uint64_t)a < (uint64_t)b ? -1 : (uint64_t)a > (uint64_t)b;
-	return a < b ? -1 : a > b;
+	return elements_unsigned(x->type) ? (uint64_t)element_int(x, i) : (uint64_t)element_int(x, i) ^ sign;
 }
 
 static int compare_slices(const struct slices *s, int64_t a, int64_t b)
 {
 	for (int64_t o = 0; o < s->outer; o++)
 		for (int64_t i = 0; i < s->inner; i++) {
-			int c = compare_elements(s->x, (o * s->n + a) * s->inner + i, (o * s->n + b) * s->inner + i);
-			if (c)
-				return c;
+			uint64_t x = key_of_element(s->x, (o * s->n + a) * s->inner + i), y = key_of_element(s->x, (o * s->n + b) * s->inner + i);
+			if (x != y)
+				return x < y ? -1 : 1;
 		}
 	return 0;
+}
+
+static int compare_ranked(const struct ranked *x, const struct ranked *y)
+{
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return x->s->outer * x->s->inner > 1 ? compare_slices(x->s, x->index, y->index) : 0;
 }
 
 static int by_value(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
-	int c = compare_slices(x->s, x->index, y->index);
+	int c = compare_ranked(x, y);
 	return c ? c : x->index < y->index ? -1 : x->index > y->index;
 }
 
@@ -93,10 +100,10 @@ static void order_by_appearance(struct distinct *d, int64_t *pairs, int64_t n)
 static void group(struct distinct *d, struct ranked *r, const struct slices *s)
 {
 	for (int64_t i = 0; i < s->n; i++)
-		r[i] = (struct ranked){s, i};
+		r[i] = (struct ranked){s, s->outer * s->inner > 0 ? key_of_element(s->x, i * s->inner) : 0, i};
 	qsort(r, (size_t)s->n, sizeof *r, by_value);
 	for (int64_t i = 0; i < s->n; i++) {
-		if (i == 0 || compare_slices(s, r[i].index, r[i - 1].index)) {
+		if (i == 0 || compare_ranked(&r[i], &r[i - 1])) {
 			d->first[d->n] = r[i].index;
 			d->count[d->n++] = 0;
 		}
