@@ -136,6 +136,12 @@ static void print_snr_row(const cJSON *row, const char *name)
 		say("%9s%9s%9s  %s\n", a, b, "-", name);
 }
 
+// A row of a further output goes by the tensor's name.
+static const char *row_name(const cJSON *row)
+{
+	return json_text(row, "tensor", json_text(row, "name", ""));
+}
+
 static void add_side(char *out, size_t size, const cJSON *row, const char *side)
 {
 	const cJSON *precision = member(member(row, "precision"), side), *scale = member(member(row, "scale"), side);
@@ -176,7 +182,7 @@ static void print_decisions(const cJSON *nodes)
 			continue;
 		add_side(a, sizeof a, row, "a");
 		add_side(b, sizeof b, row, "b");
-		say("  %-*s%-*s%s\n", CELL, a, CELL, b, json_text(row, "name", ""));
+		say("  %-*s%-*s%s\n", CELL, a, CELL, b, row_name(row));
 	}
 	if (n > DECISIONS)
 		printf("  and %d more; --json has all\n", n - DECISIONS);
@@ -199,7 +205,7 @@ static void print_gains(const cJSON *nodes)
 	if (n)
 		printf("\nThe nodes that gained or lost most (graphwise SNR in dB, higher is better):\n%9s%9s%9s  node\n", "A", "B", "gain");
 	for (int i = 0; i < n && i < SHOWN; i++)
-		print_snr_row(order[i], json_text(order[i], "name", ""));
+		print_snr_row(order[i], row_name(order[i]));
 	free(order);
 }
 
@@ -229,7 +235,7 @@ static void print_own(const cJSON *row)
 	add_side(b, sizeof b, row, "b");
 	if (is_decision(row))
 		snprintf(decided, sizeof decided, ": %s -> %s", a, b);
-	say("%9.2f%9.2f%+9.2f  %s%s\n", x, y, y - x, json_text(row, "name", ""), decided);
+	say("%9.2f%9.2f%+9.2f  %s%s\n", x, y, y - x, row_name(row), decided);
 }
 
 // Where the difference comes from: graphwise figures fall at a node and at all that read it.

@@ -18,13 +18,6 @@ static enum status split(const char *option, const char *text, char **name, cons
 	return *value ? STATUS_OK : error_set(err, STATUS_USAGE, "%s %s: NODE=VALUE is needed", option, text);
 }
 
-static enum status select_nodes(const struct study *st, const char *name, const char *option, const char *text, int **nodes, int *n,
-    struct error *err)
-{
-	enum status s = study_select(st, name, NULL, nodes, n, err);
-	return s == STATUS_OK ? s : error_prefix(err, "%s %s", option, text);
-}
-
 static enum status apply_set(struct study *st, const char *text, struct error *err)
 {
 	char *name = NULL;
@@ -34,8 +27,8 @@ static enum status apply_set(struct study *st, const char *text, struct error *e
 	enum status s = split("--set", text, &name, &value, err);
 	if (s == STATUS_OK && strcmp(value, "auto") != 0 && !precision_parse(&p, value))
 		s = error_set(err, STATUS_USAGE, "--set %s: int8, int16, float or auto", text);
-	if (s == STATUS_OK)
-		s = select_nodes(st, name, "--set", text, &nodes, &n, err);
+	if (s == STATUS_OK && study_select(st, name, NULL, &nodes, &n, err) != STATUS_OK)
+		s = error_prefix(err, "--set %s", text);
 	if (s == STATUS_OK)
 		s = study_set(st, nodes, n, strcmp(value, "auto") == 0 ? -1 : (int)p, &refused, err);
 	if (s == STATUS_OK && refused)
@@ -45,32 +38,22 @@ static enum status apply_set(struct study *st, const char *text, struct error *e
 	return s;
 }
 
-// The nodes of a selection, or the one whose first output is the tensor `name`.
-static enum status find_scaled(const struct study *st, const char *name, const char *text, int **nodes, int *n, struct error *err)
-{
-	const struct graph *g = study_graph(st);
-	int v = graph_find_node(g, name) < 0 ? graph_find_value(g, name) : -1, node = v >= 0 ? g->value[v].producer : -1;
-	if (node >= 0 && g->node[node].out[0] != v)
-		return error_set(err, STATUS_REFUSED, "--scale: %s is not the first output of %s", name, g->node[node].name);
-	return select_nodes(st, node >= 0 ? g->node[node].name : name, "--scale", text, nodes, n, err);
-}
-
 static enum status apply_scale(struct study *st, const char *text, struct error *err)
 {
 	char *name = NULL;
 	const char *value;
 	double scale = 0;
-	int *nodes = NULL, n = 0, refused = 0;
+	int *outputs = NULL, n = 0, refused = 0;
 	enum status s = split("--scale", text, &name, &value, err);
 	if (s == STATUS_OK && !scale_parse(value, &scale))
 		s = error_set(err, STATUS_USAGE, "--scale %s: 2^-4, a positive number or auto", text);
+	if (s == STATUS_OK && study_select_outputs(st, name, NULL, &outputs, &n, err) != STATUS_OK)
+		s = error_prefix(err, "--scale %s", text);
 	if (s == STATUS_OK)
-		s = find_scaled(st, name, text, &nodes, &n, err);
-	if (s == STATUS_OK)
-		s = study_scale_all(st, nodes, n, scale, &refused, err);
+		s = study_scale_all(st, outputs, n, scale, &refused, err);
 	if (s == STATUS_OK && refused)
 		log_warn("--scale %s: %d of %d nodes refused: %s", text, refused, n, err->text);
-	free(nodes);
+	free(outputs);
 	free(name);
 	return s;
 }

@@ -79,6 +79,14 @@ const struct site *tensor_site(const struct snapshot *s, int value)
 	return use;
 }
 
+bool is_wide_output(const struct snapshot *s, int value)
+{
+	if (!graph_is_further(s->g, value))
+		return s->row[s->g->value[value].producer].precision == PREC_INT16;
+	const struct site *x = tensor_site(s, value);
+	return x && x->bits == 16;
+}
+
 void lose_precision(struct str *loss, const struct decided *d, const struct snapshot *s, enum precision p, const char *format)
 {
 	for (int n = 0; n < s->n_rows; n++)
@@ -88,9 +96,13 @@ void lose_precision(struct str *loss, const struct decided *d, const struct snap
 
 void lose_scales(struct str *loss, const struct decided *d, const struct snapshot *s, const char *format)
 {
-	for (int n = 0; n < s->n_rows; n++)
-		if (d->edits->scale[n] != 0)
-			str_addf(loss, "%s: %s has no way to say the scale %g\n", s->g->node[n].name, format, d->edits->scale[n]);
+	int n, *made = graph_made(s->g, &n);
+	for (int i = 0; i < n; i++) {
+		double scale = d->edits->scale[made[i]];
+		if (scale != 0)
+			str_addf(loss, "%s: %s has no way to say the scale %g\n", graph_output_name(s->g, made[i]), format, scale);
+	}
+	free(made);
 }
 
 void finish_json(struct str *out, cJSON *root)

@@ -1,6 +1,7 @@
 // esp-ppq: the dispatching table (operator name -> number of a TargetPlatform) and a fragment of a QuantizationSetting with the
 // scales. esp-ppq ignores unknown names in the table silently and stops at unknown names of scales, so only names that exist
 // there are written: those of the operators after its formatting.
+#include <stdlib.h>
 #include <string.h>
 #include "formats.h"
 #include "qtui/engine/op.h"
@@ -108,9 +109,16 @@ enum status esp_ppq_setting(struct str *out, struct str *loss, const struct deci
 	cJSON *root = cJSON_CreateObject(), *scales = cJSON_CreateObject();
 	cJSON_AddStringToObject(cJSON_AddObjectToObject(root, "quantize_activation_setting"), "calib_algorithm", calib_name(s->method));
 	cJSON_AddItemToObject(cJSON_AddObjectToObject(root, "dispatching_table"), "dispatchings", dispatchings(loss, d, s, p));
-	for (int n = 0; n < s->n_rows; n++)
-		if (e->scale[n] != 0)
-			add_operator(scales, loss, s, operator_end(s, n), e->scale[n]); // esp-ppq skips an output that is fused into the next
+	int n, *made = graph_made(s->g, &n);
+	for (int i = 0; i < n; i++) {
+		const struct value *v = &s->g->value[made[i]];
+		double scale = e->scale[made[i]];
+		if (scale != 0 && s->g->node[v->producer].out[0] != made[i])
+			str_addf(loss, "%s: custom_config has a scale for the first output of an operator only\n", v->name);
+		else if (scale != 0) // esp-ppq skips an output that is fused into the next
+			add_operator(scales, loss, s, operator_end(s, v->producer), scale);
+	}
+	free(made);
 	cJSON_AddBoolToObject(root, "quant_config_modify", scales->child != NULL);
 	cJSON_AddItemToObject(cJSON_AddObjectToObject(root, "quant_config_modify_setting"), "custom_config", scales);
 	finish_json(out, root);

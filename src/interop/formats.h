@@ -19,6 +19,8 @@ signed char *operator_precisions(const struct decided *d, const struct snapshot 
 int operator_end(const struct snapshot *s, int node);
 // Where the tensor itself is quantized: at its producer, else (an input of the network) at its first use. NULL: nowhere.
 const struct site *tensor_site(const struct snapshot *s, int value);
+// The output of a node has 16 bits: a first one by the node's width, a further one if it is quantized.
+bool is_wide_output(const struct snapshot *s, int value);
 // The node of the file is a node of the graph or a part of one: not removed, not computed at load.
 bool origin_in_graph(const struct origin *o);
 // Every tensor that such a node makes -> its index in g->origin. The caller frees it.

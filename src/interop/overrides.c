@@ -62,22 +62,28 @@ static void add_inputs(cJSON *overrides, const struct snapshot *s, int node)
 	}
 }
 
+static void add_output(cJSON *overrides, const struct decided *d, const struct snapshot *s, int node, int out)
+{
+	enum precision p = s->row[node].precision;
+	int end = operator_end(s, node), value = end == node ? out : s->g->node[end].out[0];
+	if (is_wide_output(s, out))
+		set_text(first_entry(overrides, s->g->value[out].name), "quant_type", type_of(s, out, PREC_INT16));
+	if (d->edits->scale[out] == 0 || p == PREC_FLOAT)
+		return;
+	const struct site *x = tensor_site(s, value);
+	cJSON *o = first_entry(overrides, s->g->value[value].name);
+	set_text(o, "quant_type", type_of(s, value, p));
+	cJSON_AddNumberToObject(o, "scale", d->edits->scale[out]);
+	cJSON_AddNumberToObject(o, "zero_point", x && x->zero ? x->zero[0] : 0);
+}
+
 cJSON *tensor_overrides(const struct decided *d, const struct snapshot *s)
 {
 	cJSON *overrides = cJSON_CreateObject();
 	for (int n = 0; n < s->n_rows; n++) {
-		int out = s->g->node[n].n_out ? s->g->node[n].out[0] : -1;
-		double scale = d->edits->scale[n];
-		if (out >= 0 && s->row[n].precision == PREC_INT16)
-			set_text(first_entry(overrides, s->g->value[out].name), "quant_type", type_of(s, out, PREC_INT16));
-		if (out >= 0 && scale != 0 && s->row[n].precision != PREC_FLOAT) {
-			int value = s->g->node[operator_end(s, n)].out[0];
-			const struct site *x = tensor_site(s, value);
-			cJSON *o = first_entry(overrides, s->g->value[value].name);
-			set_text(o, "quant_type", type_of(s, value, s->row[n].precision));
-			cJSON_AddNumberToObject(o, "scale", scale);
-			cJSON_AddNumberToObject(o, "zero_point", x && x->zero ? x->zero[0] : 0);
-		}
+		for (int k = 0; k < s->g->node[n].n_out; k++)
+			if (s->g->node[n].out[k] >= 0)
+				add_output(overrides, d, s, n, s->g->node[n].out[k]);
 		add_inputs(overrides, s, n);
 	}
 	return overrides;

@@ -1,12 +1,15 @@
 // AMD Quark for ONNX: members of its QuantizationConfig.
+#include <stdlib.h>
 #include "overrides.h"
 
 static cJSON *wide_tensors(const struct snapshot *s)
 {
 	cJSON *list = cJSON_CreateArray();
-	for (int n = 0; n < s->n_rows; n++)
-		if (s->row[n].precision == PREC_INT16 && s->g->node[n].n_out && s->g->node[n].out[0] >= 0)
-			cJSON_AddItemToArray(list, cJSON_CreateString(s->g->value[s->g->node[n].out[0]].name));
+	int n, *made = graph_made(s->g, &n);
+	for (int i = 0; i < n; i++)
+		if (is_wide_output(s, made[i]))
+			cJSON_AddItemToArray(list, cJSON_CreateString(s->g->value[made[i]].name));
+	free(made);
 	return list;
 }
 

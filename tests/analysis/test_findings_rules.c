@@ -7,7 +7,7 @@
 #include "qtui/engine/op.h"
 #include "support.h"
 
-enum { V_X, V_W, V_B, V_A, V_SUM, V_MEAN, V_Y, N_VALUES };
+enum { V_X, V_W, V_B, V_A, V_SUM, V_MEAN, V_Y, V_FIRST, N_VALUES };
 enum { N_CONV, N_ADD, N_POOL, N_SOFTMAX, N_NODES };
 enum { S_A, S_W, S_B, S_X, S_SUM, S_MEAN, S_Y, N_SITES };
 enum { CHANNELS = 8 };
@@ -19,6 +19,7 @@ struct made {
 	struct snapshot s;
 	struct site site[N_SITES];
 	struct node_row row[N_NODES];
+	double scale_requested[N_VALUES];
 	struct figures output[1];
 	struct hist hist[N_SITES];
 	float scale[N_SITES], weight[CHANNELS], bias[CHANNELS];
@@ -56,13 +57,14 @@ static void make_site(struct made *m, int i, enum site_kind kind, int node, int 
 
 static void make_graph(struct made *m)
 {
-	static const char *const name[] = {"x", "w", "b", "a", "sum", "mean", "y"};
+	static const char *const name[] = {"x", "w", "b", "a", "sum", "mean", "y", "first"};
 	static const char *const op[] = {"Conv", "Add", "GlobalAveragePool", "Softmax"};
 	static const struct conv_attrs conv = {.group = 1};
 	static const struct axis_attrs softmax = {.axis = -1};
 	static const void *const attrs[] = {&conv, NULL, NULL, &softmax};
 	struct { int *at, n; } in[] = {{in_conv, 3}, {in_add, 2}, {in_pool, 1}, {in_softmax, 1}},
-	    readers[] = {{read_x, 2}, {read_first, 1}, {read_first, 1}, {read_a, 1}, {read_sum, 1}, {read_mean, 1}, {NULL, 0}};
+	    readers[] = {{read_x, 2}, {read_first, 1}, {read_first, 1}, {read_a, 1}, {read_sum, 1}, {read_mean, 1},
+	    {NULL, 0}, {NULL, 0}};
 	for (int v = 0; v < N_VALUES; v++)
 		m->value[v] = (struct value){.name = name[v], .type = DT_F32, .producer = -1, .consumer = readers[v].at, .n_consumers = readers[v].n};
 	for (int n = 0; n < N_NODES; n++) {
@@ -103,8 +105,8 @@ static struct made *make(void)
 		m->row[n].requested = m->row[n].fused_into = -1;
 		m->row[n].quantizable = true;
 	}
-	m->s = (struct snapshot){.g = &m->g, .stage = STAGE_DONE, .samples = 8, .n_rows = N_NODES, .row = m->row, .n_sites = N_SITES,
-	    .site = m->site, .n_outputs = 1, .output = m->output};
+	m->s = (struct snapshot){.g = &m->g, .stage = STAGE_DONE, .samples = 8, .n_rows = N_NODES, .row = m->row,
+	    .scale_requested = m->scale_requested, .n_sites = N_SITES, .site = m->site, .n_outputs = 1, .output = m->output};
 	return m;
 }
 
@@ -142,17 +144,19 @@ void test_findings_rules__a_clipped_tensor(void **state)
 	assert_found(m, FINDING_saturation, N_CONV, "scale Conv 2^-7");
 }
 
-// A scale by hand is that of a node's first output: it would go to another tensor than the one that is clipped.
+// Behind a first output that is not quantized. Its scale goes to the tensor that is clipped, by its name.
 void test_findings_rules__a_clipped_second_output(void **state)
 {
+	static int out[] = {V_FIRST, V_A};
 	struct made *m = make();
+	struct namemap *none = namemap_new();
+	m->node[N_CONV].out = out;
+	m->node[N_CONV].n_out = 2;
+	m->value[V_FIRST].producer = N_CONV;
+	m->g.node_by_name = m->g.origin_by_name = none;
 	m->scale[S_A] = 1.0f / 512;
-	m->row[N_CONV] = (struct node_row){.n_sites = 3, .first_site = S_W, .requested = -1, .fused_into = -1, .quantizable = true};
-	struct findings *f = findings_new(NULL, &m->s);
-	for (int i = 0; i < f->n; i++)
-		assert_int_not_equal(f->at[i].rule, FINDING_saturation);
-	findings_drop(&f);
-	free(m);
+	assert_found(m, FINDING_saturation, N_CONV, "scale a 2^-7");
+	namemap_free(&none);
 }
 
 // 16 bit of which a calibrator left hardly any.
@@ -387,7 +391,7 @@ void test_findings_rules__many_that_are_one_count_together(void **state)
 	set_figures(&m->site[S_A].layerwise, 0.5);
 	m->bias[3] = 1e6f;
 	for (int n = 0; n < N_NODES; n++)
-		m->row[n].scale_requested = m->scale[output[n]] = 1.0f / 2048;
+		m->scale_requested[out_of[n]] = m->scale[output[n]] = 1.0f / 2048;
 	struct findings *f = findings_new(NULL, &m->s);
 	assert_int_equal(f->n, 2);
 	assert_int_equal(f->at[0].rule, FINDING_stale_override);

@@ -9,13 +9,13 @@
 #include "qtui/analysis/session.h"
 #include "studies.h"
 
-enum { NODES = 4 };
+static const struct graph four = {.n_nodes = 4, .n_values = 4};
 static const struct frontier_basis basis = {.target = "esp32p4"};
 
-// Adds a state that is told apart by node 0's scale; false: it adds nothing.
+// Adds a state that is told apart by the scale of value 0; false: it adds nothing.
 static bool look(struct frontier **f, double id, double cost, double damage, double score, bool as_run)
 {
-	struct edits *e = edits_new(NODES);
+	struct edits *e = edits_new(&four);
 	e->scale[0] = id;
 	struct frontier *more = frontier_with(*f, &(struct repair_state){.steps = (int)id,
 	    .figures = {.cost = cost, .damage = damage, .score = score, .us = NAN}, .as_run = as_run, .edits = e}, &basis);
@@ -94,7 +94,7 @@ void test_frontier__says_what_differs(void **state)
 	struct frontier *f = NULL;
 	char text[FRONTIER_CHANGES];
 	look(&f, 0, 1, .9, NAN, true);
-	struct edits *e = edits_new(NODES);
+	struct edits *e = edits_new(&four);
 	e->precision[1] = e->precision[2] = PREC_INT16;
 	e->precision[3] = PREC_FLOAT;
 	e->scale[2] = 1;

@@ -339,6 +339,8 @@ void test_history__strange_runs_are_bounded(void **state)
 	study_close(&st);
 }
 
+static const struct graph no_graph; // whose nodes have no further outputs
+
 static struct run_record record(uint64_t decision, uint64_t samples, int computed)
 {
 	return (struct run_record){.note = {.decision = {decision, 0}, .samples = {samples, 0}, .computed = computed, .out_snr_db = 10}};
@@ -369,7 +371,7 @@ void test_history__only_the_same_goes_on(void **state)
 // Of the runs of one decision the latest that has figures of nodes is the one to compare with.
 void test_history__figures_outlive_later_runs_without(void **state)
 {
-	struct snapshot s = {0};
+	struct snapshot s = {.g = &no_graph};
 	struct history h = {0};
 	struct run_record first = run_record_of(&s), bare = record(0, 0, 1), other = record(1, 0, 1);
 	history_add(&h, &first);
@@ -386,7 +388,7 @@ void test_history__the_last_run_keeps_its_nodes(void **state)
 {
 	enum { NODES = HISTORY_NODES_KEPT + 1 };
 	struct node_row *row = xcalloc(NODES, sizeof *row);
-	struct snapshot s = {.n_rows = NODES, .row = row};
+	struct snapshot s = {.g = &no_graph, .n_rows = NODES, .row = row};
 	struct history h = {0};
 	for (int i = 0; i < NODES; i++)
 		row[i].fused_into = -1;
@@ -405,7 +407,7 @@ void test_history__is_bounded(void **state)
 {
 	enum { NODES = 2000, RUNS = HISTORY_KEPT + 100 };
 	struct node_row *row = xcalloc(NODES, sizeof *row);
-	struct snapshot s = {.n_rows = NODES, .row = row};
+	struct snapshot s = {.g = &no_graph, .n_rows = NODES, .row = row};
 	struct history h = {0};
 	size_t with_nodes = 0;
 	for (int i = 0; i < NODES; i++)

@@ -240,15 +240,15 @@ void test_repair__takes_back_what_the_user_has_ruined(void **state)
 	struct snapshot *s = study_snapshot(st);
 	double own = snapshot_output(s, node[0])->scale[0];
 	snapshot_drop(&s);
-	assert_int_equal(study_scale(st, node[0], own, &err), STATUS_OK);
-	assert_int_equal(study_scale(st, node[1], 8, &err), STATUS_OK);
+	assert_int_equal(scale_node(st, node[0], own, &err), STATUS_OK);
+	assert_int_equal(scale_node(st, node[1], 8, &err), STATUS_OK);
 	study_run(st);
 	assert_int_equal(study_wait(st, &err), STATUS_OK);
 	struct repair *r = open_repair(st, (struct repair_options){0});
 	struct kept k = {.study = st};
 	assert_int_equal(repair_fix(r, on_step, &k, &err), STATUS_OK);
-	assert_true(r->now.edits->scale[node[0]] == own);
-	assert_true(r->now.edits->scale[node[1]] != 8);
+	assert_true(r->now.edits->scale[graph_output(r->g, node[0])] == own);
+	assert_true(r->now.edits->scale[graph_output(r->g, node[1])] != 8);
 	repair_free(&r);
 	study_close(&st);
 }
@@ -456,8 +456,8 @@ void test_repair__logits_are_asked_of_the_task(void **state)
 	assert_int_equal(remedy_logits(&f, &err), STATUS_OK);
 	assert_int_equal(f.r->kept, 2);
 	assert_true(fabs(r->figures.score - before - 0.04) < 1e-9); // four halvings
-	assert_true(r->now.edits->scale[graph_find_node(g, LOGITS)] > 0);
-	assert_true(r->now.edits->scale[graph_find_node(g, BOXES)] == 0);
+	assert_true(r->now.edits->scale[graph_output(g, graph_find_node(g, LOGITS))] > 0);
+	assert_true(r->now.edits->scale[graph_output(g, graph_find_node(g, BOXES))] == 0);
 	repair_free(&r);
 	study_close(&st);
 }

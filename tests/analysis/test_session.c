@@ -36,7 +36,7 @@ static int precision(const struct study *st, const char *node)
 
 static double scale(const struct study *st, const char *node)
 {
-	return study_edits(st)->scale[graph_find_node(study_graph(st), node)];
+	return study_edits(st)->scale[graph_output(study_graph(st), graph_find_node(study_graph(st), node))];
 }
 
 void test_session__edits_without_a_journal_are_in_force(void **state)
@@ -142,17 +142,17 @@ void test_session__a_scale_keeps_its_digits(void **state)
 	struct error err = {0};
 	int current;
 	(void)state;
-	assert_int_equal(study_scale(st, graph_find_node(study_graph(st), OTHER), 0x1p61, &err), STATUS_REFUSED);
-	assert_int_equal(study_scale(st, graph_find_node(study_graph(st), OTHER), 0x1p-61, &err), STATUS_REFUSED);
+	assert_int_equal(scale_node(st, graph_find_node(study_graph(st), OTHER), 0x1p61, &err), STATUS_REFUSED);
+	assert_int_equal(scale_node(st, graph_find_node(study_graph(st), OTHER), 0x1p-61, &err), STATUS_REFUSED);
 	assert_int_equal(study_steps(st, &current), 0);
 	assert_int_equal(study_set_target(st, "onnxruntime", &err), STATUS_OK);
-	assert_int_equal(study_scale(st, graph_find_node(study_graph(st), OTHER), (double)odd, &err), STATUS_OK);
+	assert_int_equal(scale_node(st, graph_find_node(study_graph(st), OTHER), (double)odd, &err), STATUS_OK);
 	assert_int_equal(study_steps(st, &current), 2);
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(study_command(again, study_step(st, i), &err), STATUS_OK);
 	assert_true((float)scale(again, OTHER) == odd);
 	assert_int_equal(study_command(again, "scale " OTHER " 2^-4 " CONV, &err), STATUS_FORMAT);
-	assert_non_null(strstr(err.text, "scale needs nodes, each with 2^-4"));
+	assert_non_null(strstr(err.text, "scale needs nodes or tensors, each with 2^-4"));
 	study_close(&st);
 	study_close(&again);
 }
@@ -206,7 +206,7 @@ void test_session__edits_are_counted(void **state)
 	const int conv = graph_find_node(study_graph(st), OTHER);
 	(void)state;
 	assert_int_equal(study_set(st, &conv, 1, PREC_INT16, NULL, &err), STATUS_OK);
-	assert_int_equal(study_scale(st, conv, 0.0625, &err), STATUS_OK);
+	assert_int_equal(scale_node(st, conv, 0.0625, &err), STATUS_OK);
 	struct snapshot *s = study_snapshot(st);
 	assert_int_equal(s->n_edits, 2);
 	snapshot_drop(&s);

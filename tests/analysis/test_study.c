@@ -297,12 +297,12 @@ void test_study__a_scale_is_used_and_locked(void **state)
 	struct error err = {0};
 	struct study *st = open_study(2, 0);
 	int n = node(st, CLASS_CONV);
-	assert_int_equal(study_scale(st, n, 0x1p-4, &err), STATUS_OK);
+	assert_int_equal(scale_node(st, n, 0x1p-4, &err), STATUS_OK);
 	struct snapshot *s = run_study(st);
 	const struct site *site = snapshot_output(s, n);
 	assert_true(site->locked);
 	assert_true(site->scale[0] == 0x1p-4f);
-	assert_int_equal(study_scale(st, n, 0.07, &err), STATUS_REFUSED);
+	assert_int_equal(scale_node(st, n, 0.07, &err), STATUS_REFUSED);
 	assert_non_null(strstr(err.text, "2^-4"));
 	snapshot_drop(&s);
 	study_close(&st);
@@ -361,7 +361,7 @@ void test_study__a_session_shows_its_numbers_before_anything_ran(void **state)
 	const char *path = support_temp("session.json");
 	struct study *st = open_study(2, 0);
 	set(st, CLASS_CONV, PREC_INT16);
-	assert_int_equal(study_scale(st, node(st, "/model.12/cv3.1/cv3.1.2/Conv"), 0x1p-3, &err), STATUS_OK);
+	assert_int_equal(scale_node(st, node(st, "/model.12/cv3.1/cv3.1.2/Conv"), 0x1p-3, &err), STATUS_OK);
 	assert_true(study_undo(st));
 	struct snapshot *before = run_study(st);
 	assert_int_equal(session_write(st, path, NULL, &err), STATUS_OK);

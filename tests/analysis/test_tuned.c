@@ -188,7 +188,7 @@ void test_tuned__models_hold_the_codes(void **state)
 	    file_write(qdq, quantized.data, quantized.size, &err) || onnx_load(&q, qdq, &(struct onnx_options){0}, &err))
 		fail_msg("%s", err.text);
 	assert_true(tuning_count(p->tuning) > 0);
-	none = edits_new(g->n_nodes);
+	none = edits_new(g);
 	assert_int_equal(plan_new(&fresh, g, study_target(st), CALIB_PERCENTILE, none, NULL, &err), STATUS_OK);
 	for (int i = 0; i < tuning_count(p->tuning); i++) {
 		const struct tuned *t = tuning_at(p->tuning, i);

@@ -112,7 +112,7 @@ static inline const char *target_for(const char *platform, bool *wide)
 #define ESPDL_INT16 552
 static inline void read_edits(struct run *r, bool wide)
 {
-	r->e = edits_new(r->g->n_nodes);
+	r->e = edits_new(r->g);
 	for (int i = 0; wide && i < r->g->n_nodes; i++)
 		r->e->precision[i] = PREC_INT16;
 	const cJSON *setting = cJSON_GetObjectItem(r->json, "setting"), *row;

@@ -16,7 +16,7 @@ struct fixture {
 static inline void fixture_plan(struct fixture *f, struct graph *g, const char *target, int method)
 {
 	struct error err;
-	*f = (struct fixture){.g = g, .e = edits_new(g->n_nodes)};
+	*f = (struct fixture){.g = g, .e = edits_new(g)};
 	if (target_load(&f->t, target, &err) ||
 	    plan_new(&f->p, g, f->t, method < 0 ? target_default_calibration(f->t) : (enum calib_method)method, f->e, NULL, &err))
 		fail_msg("%s", err.text);
@@ -35,6 +35,12 @@ static inline int node(const struct fixture *f, const char *name)
 	int id = graph_find_node(f->g, name);
 	assert_true(id >= 0);
 	return id;
+}
+
+// What the node makes, as a value id.
+static inline int tensor(const struct fixture *f, const char *name)
+{
+	return graph_output(f->g, node(f, name));
 }
 
 static inline struct slot *in(const struct fixture *f, const char *name, int i)

@@ -164,7 +164,7 @@ static void check_codes(struct support_random *r, const struct target *t)
 	float w[27 * 9 * 27], bias[27] = {0};
 	fill_exact(r, w, k.oc, k.c / k.group * k.kernel[0] * k.kernel[1] * k.kernel[2]);
 	struct graph *g = graph_of(&k, "Conv", w, bias);
-	struct edits *e = edits_new(g->n_nodes);
+	struct edits *e = edits_new(g);
 	struct plan *p = plan_of(g, e, t, 0x1p-5f, 0x1p-3f);
 	struct tensor x = allocated(&g->value[g->input[0]].shape);
 	for (int64_t i = 0; i < tensor_count(&x); i++)

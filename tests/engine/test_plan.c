@@ -369,7 +369,7 @@ void test_plan__moves_of_what_others_quantize(void **state)
 	struct fixture f = {.g = moves_of_floats()};
 	struct error err;
 	assert_int_equal(target_load(&f.t, "onnxruntime", &err), STATUS_OK);
-	f.e = edits_new(f.g->n_nodes);
+	f.e = edits_new(f.g);
 	fixture_replan(&f);
 	assert_false(f.p->quantizable[node(&f, "early")]);
 	assert_int_equal(out(&f, "late")->follows, id_of(&f, in(&f, "late", 0)));

@@ -23,8 +23,8 @@ void test_plan_edits__refusals_have_reasons(void **state)
 	fixture_small(&f, "esp32p4");
 	f.e->precision[node(&f, "shapeof")] = PREC_INT8;
 	f.e->precision[node(&f, "softmax")] = PREC_INT16;
-	f.e->scale[node(&f, "pool")] = 0.25;   // shares the scale of relu1
-	f.e->scale[node(&f, "add")] = 0.3;     // no power of two
+	f.e->scale[tensor(&f, "pool")] = 0.25;   // shares the scale of relu1
+	f.e->scale[tensor(&f, "add")] = 0.3;     // no power of two
 	fixture_replan(&f);
 	assert_int_equal(f.p->n_refused, 4);
 	for (int i = 0; i < f.p->n_refused; i++)
@@ -44,7 +44,7 @@ void test_plan_edits__override_is_locked_against_alignment(void **state)
 {
 	struct fixture f;
 	fixture_small(&f, "esp32p4");
-	f.e->scale[node(&f, "mul")] = 0x1p-3;
+	f.e->scale[tensor(&f, "mul")] = 0x1p-3;
 	fixture_replan(&f);
 	assert_true(out(&f, "mul")->locked);
 	assert_int_equal(out(&f, "mul")->state, SLOT_ACTIVE); // not pulled into the sum
@@ -54,7 +54,7 @@ void test_plan_edits__override_is_locked_against_alignment(void **state)
 	assert_float_equal(in(&f, "add", 0)->quant.scale[0], 0x1p-6, 0);
 	teardown(&f);
 	fixture_small(&f, "esp32p4"); // at a fused Conv it acts at the end of the operator
-	f.e->scale[node(&f, "conv1")] = 0x1p-2;
+	f.e->scale[tensor(&f, "conv1")] = 0x1p-2;
 	fixture_replan(&f);
 	fixture_finish(&f);
 	assert_true(out(&f, "relu1")->locked);
@@ -70,7 +70,7 @@ static int32_t zero_beside(double by_hand)
 	int32_t zero[64];
 	struct error err;
 	fixture_small(&f, "onnxruntime");
-	f.e->scale[node(&f, "conv2")] = by_hand;
+	f.e->scale[tensor(&f, "conv2")] = by_hand;
 	fixture_replan(&f);
 	for (int i = 0; i < f.p->n_observe; i++) {
 		scale[i] = 0.25f;
@@ -93,7 +93,8 @@ void test_plan_edits__override_of_an_asymmetric_scale(void **state)
 
 void test_plan_edits__are_equal_in_all_that_they_say(void **state)
 {
-	struct edits *a = edits_new(3), *b = edits_copy(a);
+	const struct graph three = {.n_nodes = 3, .n_values = 3};
+	struct edits *a = edits_new(&three), *b = edits_copy(a);
 	assert_true(edits_equal(a, b));
 	b->scale[2] = 0.5;
 	assert_false(edits_equal(a, b));
@@ -105,20 +106,86 @@ void test_plan_edits__are_equal_in_all_that_they_say(void **state)
 	edits_free(&b);
 }
 
+static struct graph *split_graph(void)
+{
+	struct builder b = builder_new();
+	builder_input(&b, "x");
+	builder_constant(&b, "w", DT_F32, (struct shape){4, {4, 4, 1, 1}}, NULL);
+	builder_node(&b, "Conv", "conv", "x w", "c");
+	builder_node(&b, "Split", "split", "c", "left right");
+	builder_node(&b, "Sigmoid", "sigmoid", "left", "l");
+	builder_node(&b, "Sigmoid", "other", "right", "r");
+	builder_output(&b, "l");
+	builder_output(&b, "r");
+	return b.g;
+}
+
+// Where a target gives each output of a Split its own scale, each can be set; where they share the input's, that is said.
+void test_plan_edits__override_of_a_second_output(void **state)
+{
+	struct fixture f;
+	struct error err;
+	fixture_plan(&f, split_graph(), "xint8", -1);
+	struct plan *bare = plan_bare(f.g, f.t);
+	int right = graph_find_value(f.g, "right");
+	assert_int_equal(plan_check_scale(bare, right, 0x1p-2, &err), STATUS_OK);
+	assert_int_equal(plan_check_scale(bare, right, 0.3, &err), STATUS_REFUSED);
+	f.e->scale[right] = 0x1p-8;
+	fixture_replan(&f);
+	assert_int_equal(f.p->n_refused, 0);
+	fixture_finish(&f);
+	const struct slot *first = plan_out(f.p, node(&f, "split"), 0), *second = plan_out(f.p, node(&f, "split"), 1);
+	assert_true(second->locked && !first->locked);
+	assert_float_equal(second->quant.scale[0], 0x1p-8, 0);
+	assert_float_equal(first->quant.scale[0], 0x1p-6, 0);
+	plan_free(&bare);
+	teardown(&f);
+	fixture_plan(&f, split_graph(), "esp32p4", -1);
+	bare = plan_bare(f.g, f.t);
+	right = graph_find_value(f.g, "right");
+	assert_int_equal(plan_check_scale(bare, right, 0x1p-2, &err), STATUS_REFUSED);
+	assert_string_equal(err.text, "split: its output right shares the scale of tensor c: give the scale to node conv");
+	f.e->scale[right] = 0x1p-2;
+	fixture_replan(&f);
+	assert_int_equal(f.p->n_refused, 1);
+	assert_int_equal(f.p->refused[0].node, node(&f, "split"));
+	plan_free(&bare);
+	teardown(&f);
+}
+
+// The scale of what a MaxPool reads from outside is nobody's output.
+void test_plan_edits__a_scale_that_an_input_rules_is_refused(void **state)
+{
+	struct builder b = builder_new();
+	struct fixture f;
+	struct error err;
+	builder_input(&b, "x");
+	builder_constant(&b, "w", DT_F32, (struct shape){4, {4, 4, 1, 1}}, NULL);
+	builder_node(&b, "MaxPool", "pool", "x", "p");
+	builder_node(&b, "Conv", "conv", "p w", "y");
+	builder_output(&b, "y");
+	fixture_plan(&f, b.g, "a8w8", -1);
+	struct plan *bare = plan_bare(f.g, f.t);
+	assert_int_equal(plan_check_scale(bare, tensor(&f, "pool"), 0x1p-2, &err), STATUS_REFUSED);
+	assert_non_null(strstr(err.text, "its output shares the scale on which pool reads tensor x, which is the target's"));
+	plan_free(&bare);
+	teardown(&f);
+}
+
 void test_plan_edits__check_edit(void **state)
 {
 	struct fixture f;
 	struct error err;
 	fixture_small(&f, "esp32p4");
 	struct plan *bare = plan_bare(f.g, f.t);
-	assert_int_equal(plan_check_edit(bare, node(&f, "conv1"), PREC_INT16, 0, &err), STATUS_OK);
-	assert_int_equal(plan_check_edit(bare, node(&f, "conv1"), PREC_FLOAT, 0, &err), STATUS_OK);
-	assert_int_equal(plan_check_edit(bare, node(&f, "conv1"), PREC_INT8, 0x1p-4, &err), STATUS_OK);
-	assert_int_equal(plan_check_edit(bare, node(&f, "mul"), PREC_INT8, 0x1p-4, &err), STATUS_OK); // though alignment wants it
-	assert_int_equal(plan_check_edit(bare, node(&f, "conv1"), PREC_INT8, 0.06, &err), STATUS_REFUSED);
+	assert_int_equal(plan_check_edit(bare, node(&f, "conv1"), PREC_INT16, &err), STATUS_OK);
+	assert_int_equal(plan_check_edit(bare, node(&f, "conv1"), PREC_FLOAT, &err), STATUS_OK);
+	assert_int_equal(plan_check_scale(bare, tensor(&f, "conv1"), 0x1p-4, &err), STATUS_OK);
+	assert_int_equal(plan_check_scale(bare, tensor(&f, "mul"), 0x1p-4, &err), STATUS_OK); // though alignment wants it
+	assert_int_equal(plan_check_scale(bare, tensor(&f, "conv1"), 0.06, &err), STATUS_REFUSED);
 	assert_non_null(strstr(err.text, "2^-4"));
-	assert_int_equal(plan_check_edit(bare, node(&f, "shapeof"), PREC_INT16, 0, &err), STATUS_REFUSED);
-	assert_int_equal(plan_check_edit(bare, node(&f, "pool"), PREC_INT8, 0.5, &err), STATUS_REFUSED);
+	assert_int_equal(plan_check_edit(bare, node(&f, "shapeof"), PREC_INT16, &err), STATUS_REFUSED);
+	assert_int_equal(plan_check_scale(bare, tensor(&f, "pool"), 0.5, &err), STATUS_REFUSED);
 	plan_free(&bare);
 	teardown(&f);
 }
@@ -135,7 +202,7 @@ void test_plan_edits__an_edit_that_is_asked_is_refused_where_one_that_is_made_is
 		struct plan *bare = plan_bare(f.g, f.t);
 		for (int i = 0; i < f.g->n_nodes; i++) {
 			for (size_t k = 0; k < sizeof scale / sizeof *scale; k++) {
-				f.e->scale[i] = scale[k];
+				f.e->scale[graph_output(f.g, i)] = scale[k];
 				f.e->precision[i] = PREC_INT8;
 				for (int m = 0; m < f.g->n_nodes; m++)
 					if (bare->group[i].kind != GROUP_NONE && bare->group[m].kind != GROUP_NONE && bare->group[m].last == bare->group[i].last)
@@ -145,12 +212,13 @@ void test_plan_edits__an_edit_that_is_asked_is_refused_where_one_that_is_made_is
 				for (int r = 0; r < f.p->n_refused; r++)
 					if (f.p->refused[r].node == i && !reason)
 						reason = f.p->refused[r].reason;
-				enum status st = plan_check_edit(bare, i, PREC_INT8, scale[k], &err);
+				enum status st = scale[k] == 0 ? plan_check_edit(bare, i, PREC_INT8, &err)
+				                               : plan_check_scale(bare, graph_output(f.g, i), scale[k], &err);
 				assert_int_equal(st, reason ? STATUS_REFUSED : STATUS_OK);
 				if (reason)
 					assert_non_null(strstr(err.text, reason));
 				memset(f.e->precision, -1, (size_t)f.g->n_nodes);
-				f.e->scale[i] = 0;
+				f.e->scale[graph_output(f.g, i)] = 0;
 			}
 		}
 		plan_free(&bare);
@@ -173,7 +241,7 @@ void test_plan_edits__edits_asked_together_are_refused_as_one_by_one(void **stat
 		for (int p = 0; p < PREC_COUNT; p++) {
 			int n = plan_check_edits(bare, nodes, f.g->n_nodes, (enum precision)p, refused, &err);
 			for (int i = 0; i < f.g->n_nodes; i++) {
-				assert_int_equal(refused[i], plan_check_edit(bare, i, (enum precision)p, 0, &err) != STATUS_OK);
+				assert_int_equal(refused[i], plan_check_edit(bare, i, (enum precision)p, &err) != STATUS_OK);
 				n -= refused[i];
 			}
 			assert_int_equal(n, 0);

@@ -87,7 +87,7 @@ void test_refine__a_scale_of_the_user_stays(void **state)
 	struct fixture f;
 	struct error err;
 	fixture_plan(&f, joined(), "xint8", CALIB_MSE);
-	f.e->scale[node(&f, "leaky")] = 0x1p-6;
+	f.e->scale[tensor(&f, "leaky")] = 0x1p-6;
 	plan_free(&f.p);
 	assert_int_equal(plan_new(&f.p, f.g, f.t, CALIB_MSE, f.e, NULL, &err), STATUS_OK);
 	finish(&f, (struct observed[]){{"x", 5}, {"j", 7}, {"y", 3}, {0}});

@@ -238,7 +238,7 @@ static void network_open(struct network *w, const char *target, int threads)
 	    dataset_open(&w->d, "examples/calib", w->g, &data, &err))
 		fail_msg("%s", err.text);
 	w->e = engine_new(w->g, w->d, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = threads, .memory = 64 << 20});
-	w->edits = edits_new(w->g->n_nodes);
+	w->edits = edits_new(w->g);
 	assert_int_equal(plan_new(&w->p, w->g, w->target, CALIB_MINMAX, w->edits, NULL, &err), STATUS_OK);
 	calibrate(w, 8);
 }

@@ -10,7 +10,7 @@ static void plan_for(const struct graph *g)
 	static struct target *target;
 	struct error err = {0};
 	struct plan *p = NULL;
-	struct edits *e = edits_new(g->n_nodes);
+	struct edits *e = edits_new(g);
 	if (target || target_load(&target, "esp32p4", &err) == STATUS_OK) {
 		if (plan_new(&p, g, target, CALIB_MINMAX, e, NULL, &err) == STATUS_OK)
 			plan_free(&p);

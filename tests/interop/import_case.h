@@ -9,6 +9,8 @@
 #define STEM_OUT "/model.0/conv/Conv_output_0"
 #define SWISH "/model.0/act/Mul"
 #define SUB "/model.12/Sub"
+#define SPLIT "/model.12/Split"
+#define SECOND SPLIT "_output_1"
 
 static inline struct study *bare(void)
 {
@@ -44,7 +46,7 @@ static inline int precision(const struct study *st, const char *name)
 
 static inline double scale(const struct study *st, const char *name)
 {
-	return study_edits(st)->scale[node(st, name)];
+	return study_edits(st)->scale[graph_output(study_graph(st), node(st, name))];
 }
 
 static inline int steps(const struct study *st)

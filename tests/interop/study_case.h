@@ -33,10 +33,12 @@ static inline void case_set(struct study *st, const char *selection, enum precis
 	free(nodes);
 }
 
-static inline void case_scale(struct study *st, const char *node, double scale)
+// Of a node's first output, or of the output with this name.
+static inline void case_scale(struct study *st, const char *name, double scale)
 {
 	struct error err = {0};
-	if (study_scale(st, graph_find_node(study_graph(st), node), scale, &err) != STATUS_OK)
+	struct scale_edit e = {.scale = scale};
+	if (study_find_output(&e.value, study_graph(st), name, &err) || study_scales(st, &e, 1, &err))
 		fail_msg("%s", err.text);
 }
 

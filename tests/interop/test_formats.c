@@ -209,6 +209,29 @@ void test_formats__tensorrt_cache_leaves_zero_points_out(void **state)
 	study_close(&st);
 }
 
+// What names tensors has it, the quantized model as a pair of its own; what does not, says so.
+void test_formats__the_scale_of_a_second_output(void **state)
+{
+	static const char *const none[] = {"quark", "xquant", "nncf", "hmct", "pulsar2", "rknn", "tpu-mlir-qtable"};
+	struct study *st = case_open(MODEL, CALIB, "xint8");
+	case_scale(st, "/model.12/Split_output_1", 0x1p-5);
+	cJSON *j = case_export_json(st, "onnxruntime", NULL);
+	const cJSON *o = case_at(j, "extra_options|TensorQuantOverrides|/model.12/Split_output_1");
+	assert_true(json_number(cJSON_GetArrayItem(o, 0), "scale", 0) == 0x1p-5);
+	assert_string_equal(json_text(cJSON_GetArrayItem(o, 0), "quant_type", ""), "QInt8");
+	assert_int_equal(cJSON_GetArraySize(case_at(j, "extra_options|TensorQuantOverrides")), 1);
+	cJSON_Delete(j);
+	for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+		struct str loss = {0}, text = case_export(st, none[i], &loss);
+		const char *said = strstr(str_text(&loss), "/model.12/Split_output_1: ");
+		if (!said || !strstr(said, " has no way to say the scale 0.03125\n"))
+			fail_msg("%s: %s", none[i], str_text(&loss));
+		str_done(&loss);
+		str_done(&text);
+	}
+	study_close(&st);
+}
+
 void test_formats__what_a_format_cannot_say_is_told(void **state)
 {
 	static const struct {

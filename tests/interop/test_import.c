@@ -140,6 +140,49 @@ void test_import__encodings_of_each_version(void **state)
 	}
 }
 
+static double scale_of_tensor(const struct study *st, const char *tensor)
+{
+	return study_edits(st)->scale[graph_find_value(study_graph(st), tensor)];
+}
+
+// Where files name tensors, the scale of a second output is taken over and written again.
+void test_import__the_scale_of_a_second_output_comes_back(void **state)
+{
+	static const char *const format[] = {"onnxruntime", "aimet", "tensorrt-cache", "tpu-mlir-cali-table"};
+	for (size_t i = 0; i < sizeof format / sizeof *format; i++) {
+		struct study *st = case_open(MODEL, CALIB, "xint8"), *again = case_open(MODEL, NULL, "xint8");
+		case_scale(st, SECOND, 0x1p-5);
+		struct str text = case_export(st, format[i], NULL);
+		struct import_report r = take(again, support_temp_file("import", str_text(&text), text.len));
+		assert_true(scale_of_tensor(again, SECOND) == 0x1p-5);
+		assert_true(scale(again, SPLIT) != 0x1p-5);
+		assert_null(strstr(str_text(&r.notes), SECOND));
+		import_report_done(&r);
+		str_done(&text);
+		study_close(&again);
+		study_close(&st);
+	}
+}
+
+// A target that gives it the scale of another tensor says whose; a node has the width of its first output.
+void test_import__what_a_second_output_cannot_have_is_said(void **state)
+{
+	struct study *st = bare(), *wide = case_open(MODEL, NULL, "xint8");
+	struct import_report r = take(st, file("{\"act_quant_info\": {\"" SECOND "\": 127}}"));
+	assert_int_equal(r.scales, 0);
+	assert_non_null(strstr(str_text(&r.notes), SPLIT ": its output " SECOND " shares the scale of tensor "));
+	import_report_done(&r);
+	r = take(wide, file("{\"version\": \"1.0.0\", \"activation_encodings\": [{\"name\": \"" SECOND "\", \"bw\": 16, "
+	    "\"dtype\": \"INT\", \"is_sym\": true, \"scale\": [0.25]}]}"));
+	assert_int_equal(precision(wide, SPLIT), -1);
+	assert_true(scale_of_tensor(wide, SECOND) == 0.25);
+	const char *said = SECOND ": int16, but a node has one width, and that of " SPLIT " is int8";
+	assert_non_null(strstr(str_text(&r.notes), said));
+	import_report_done(&r);
+	study_close(&wide);
+	study_close(&st);
+}
+
 // An expression that regcomp would copy until memory ends, or recurse into until the stack does.
 void test_import__a_pattern_that_would_take_all_memory_is_told(void **state)
 {

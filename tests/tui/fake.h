@@ -29,6 +29,7 @@ static struct {
 	char name[VALUES][96], node_name[NODES][96];
 	struct snapshot s;
 	struct node_row row[NODES];
+	double scale_requested[VALUES];
 	struct site site[SITES];
 	struct figures output[2];
 	struct run_note run[3];
@@ -300,13 +301,15 @@ static void make_edits(bool pending)
 	struct node_row *pool = &fake.row[node_named("/model.9/m/MaxPool")];
 	struct site *site = &fake.site[head->first_site];
 	head->requested = PREC_INT16;
+	head->edited = pool->edited = true;
 	head->precision = pending ? PREC_INT8 : PREC_INT16;
 	head->pending = pending;
 	site->bits = pending ? 8 : 16;
 	site->before = figures(32, 4.1);
 	pool->requested = PREC_FLOAT;
 	pool->refused = "MaxPool moves codes only: it keeps the width of its input";
-	add->scale_requested = 0.0625;
+	add->edited = true;
+	fake.scale_requested[fake.node[add - fake.row].out[0]] = 0.0625;
 	fake.site[add->first_site].locked = true;
 	fake.s.n_edits = 3;
 	fake.s.dirty = pending;
@@ -398,7 +401,8 @@ static struct snapshot *fake_snapshot(enum fake_kind kind)
 	build_names();
 	build_hist();
 	fake.s = (struct snapshot){.refs = 1000, .g = &fake.g, .stage = STAGE_DONE, .progress = 1, .seconds = 0.41, .left = -1, .samples = 32,
-	    .samples_done = samples, .target = "esp32p4", .method = CALIB_KL, .n_rows = fake.g.n_nodes, .row = fake.row, .site = fake.site,
+	    .samples_done = samples, .target = "esp32p4", .method = CALIB_KL, .n_rows = fake.g.n_nodes, .row = fake.row,
+	    .scale_requested = fake.scale_requested, .site = fake.site,
 	    .n_outputs = 2, .output = fake.output};
 	build_sites(samples);
 	fake.s.macs[PREC_INT8] = 700000000;

@@ -238,7 +238,8 @@ static void press_diff(struct ui *ui, bool a_nodes, bool same_samples)
 	}
 	if (!a_nodes)
 		run_record_done(&a);
-	diff_set(&ui->diff, &(struct diff_side){.name = "4", .figures = a}, &(struct diff_side){.name = "now", .figures = b});
+	diff_set(&ui->diff, ui->snap->g, &(struct diff_side){.name = "4", .figures = a},
+	    &(struct diff_side){.name = "now", .figures = b});
 	ui_show(ui, VIEW_DIFF);
 	ui_arrange(ui);
 }
@@ -345,7 +346,7 @@ static void start_pareto(struct ui *ui, int w, int h, bool timed)
 	f->at = xcalloc(4, sizeof *f->at);
 	f->n = 4;
 	for (int i = 0; i < f->n; i++) {
-		f->at[i] = (struct repair_state){.steps = i, .as_run = i != 2, .edits = edits_new(ui->snap->g->n_nodes),
+		f->at[i] = (struct repair_state){.steps = i, .as_run = i != 2, .edits = edits_new(ui->snap->g),
 			.figures = {.damage = damage[i], .snr_db = 9.1 + 3 * i, .score = i == 2 ? NAN : .318 + .01 * i, .cost = 1 + .05 * i,
 				.us = timed ? 20300 + 1200 * i : NAN}};
 		for (int n = 0; n < 5 * i; n++)

@@ -57,9 +57,10 @@ static void live_wait(struct live *l)
 	ui_update(&l->ui, study_snapshot(l->st));
 }
 
-static const struct node_row *snapshot_row(const struct live *l, const char *name)
+static double scale_requested(const struct live *l, const char *node)
 {
-	return &l->ui.snap->row[graph_find_node(l->ui.snap->g, name)];
+	const struct graph *g = l->ui.snap->g;
+	return l->ui.snap->scale_requested[graph_output(g, graph_find_node(g, node))];
 }
 
 // The edit is made for the others: it has to be computed, saved and told as one.
@@ -92,7 +93,7 @@ static bool line_has(const struct ui *ui, int from_below, const char *what)
 }
 
 // The trial would be of another tensor than the one that the detail shows.
-void test_ui_study__a_scale_is_that_of_the_first_output(void **state)
+void test_ui_study__a_scale_is_that_of_an_output(void **state)
 {
 	struct live l;
 	live_open(&l, "onnxruntime", 2);
@@ -106,6 +107,59 @@ void test_ui_study__a_scale_is_that_of_the_first_output(void **state)
 	assert_true(l.ui.trial.active);
 	press(&l.ui, "<Esc>:goto<Space>/model.12/Split<Enter>");
 	assert_true(line_has(&l.ui, 33, "[output 1] output 2"));
+	live_close(&l);
+}
+
+static double tensor_scale(const struct live *l, const char *tensor)
+{
+	return l->ui.snap->scale_requested[graph_find_value(l->ui.snap->g, tensor)];
+}
+
+// The one that is chosen is tried and set, by keys and in the prompt, and which one it is stands beside the scale.
+void test_ui_study__a_scale_of_the_second_output(void **state)
+{
+	const char *first = "/model.12/Split_output_0", *second = "/model.12/Split_output_1";
+	struct live l;
+	live_open(&l, "xint8", 2);
+	ui_resize(&l.ui, 120, 40);
+	press(&l.ui, ":goto<Space>/model.12/Split<Enter>l-");
+	assert_true(l.ui.trial.active && l.ui.trial.predicted.known);
+	assert_true(line_has(&l.ui, 0, "scale of output 2 2^"));
+	press(&l.ui, "<Enter>");
+	assert_non_null(strstr(l.ui.note, "/model.12/Split_output_1: scale 2^"));
+	assert_true(tensor_scale(&l, second) > 0 && tensor_scale(&l, first) == 0);
+	live_wait(&l);
+	assert_true(line_has(&l.ui, 33, " output 1 [output 2*]"));
+	press(&l.ui, "s");
+	assert_true(line_has(&l.ui, 0, "scale of output 2: "));
+	press(&l.ui, "2^-9<Enter>");
+	assert_true(tensor_scale(&l, second) == 0x1p-9 && tensor_scale(&l, first) == 0);
+	press(&l.ui, ":scale<Space>/model.12/Split_output_1<Space>auto<Enter>");
+	assert_true(tensor_scale(&l, second) == 0);
+	press(&l.ui, "u");
+	assert_true(tensor_scale(&l, second) == 0x1p-9);
+	press(&l.ui, ":scale<Space>/model.12/Split<Space>2^-2<Enter>");
+	assert_true(tensor_scale(&l, second) == 0x1p-9 && tensor_scale(&l, first) == 0x1p-2);
+	press(&l.ui, "uhs");
+	assert_true(line_has(&l.ui, 0, "scale of output 1: "));
+	live_close(&l);
+}
+
+// :diff has a row for it, under its own name; Enter there leads to its node.
+void test_ui_study__a_diff_of_the_second_output(void **state)
+{
+	struct live l;
+	int found = -1;
+	live_open(&l, "xint8", 2);
+	press(&l.ui, ":scale<Space>/model.12/Split_output_1<Space>2^-9<Enter>");
+	live_wait(&l);
+	press(&l.ui, ":diff<Space>1<Enter>");
+	for (int i = 0; i < l.ui.diff.n; i++)
+		if (!strcmp(l.ui.diff.row[i].name, "/model.12/Split_output_1"))
+			found = i;
+	assert_true(found >= 0 && l.ui.diff.row[found].decided && l.ui.diff.row[found].gain < 0);
+	l.ui.scroll[VIEW_DIFF].cursor = found;
+	assert_int_equal(ui_node(&l.ui), graph_find_node(l.ui.snap->g, "/model.12/Split"));
 	live_close(&l);
 }
 
@@ -164,8 +218,8 @@ void test_ui_study__a_scale_for_many_nodes(void **state)
 	st = l.st;
 	press(&l.ui, ":mark-nodes<Space>/model.12/cv3.?/cv3.?.2/Conv<Enter>s2^-4<Enter>");
 	assert_string_equal(l.ui.note, "2 nodes: scale 2^-4");
-	assert_true(snapshot_row(&l, "/model.12/cv3.0/cv3.0.2/Conv")->scale_requested == 0x1p-4);
-	assert_true(snapshot_row(&l, "/model.12/cv3.1/cv3.1.2/Conv")->scale_requested == 0x1p-4);
+	assert_true(scale_requested(&l, "/model.12/cv3.0/cv3.0.2/Conv") == 0x1p-4);
+	assert_true(scale_requested(&l, "/model.12/cv3.1/cv3.1.2/Conv") == 0x1p-4);
 	press(&l.ui, ":scale<Space>marked<Space>2^-4<Enter>");
 	assert_string_equal(l.ui.note, "nothing changed: the scale is set so already");
 	press(&l.ui, "u");

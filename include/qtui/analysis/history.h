@@ -6,13 +6,13 @@
 #include "qtui/analysis/snapshot.h"
 #include "qtui/engine/data.h"
 
-// What a run said of each node of the graph; arrays are [n].
+// What a run said of each node of the graph, and behind them of each further output (run_further); arrays are [n].
 struct run_nodes {
 	atomic_int refs;
 	int n;
-	float *snr_db;          // graphwise, of its output: INFINITY exact, NAN not known
-	float *scale;           // of its output's quantizer; 0: none
-	signed char *precision; // enum precision; -1: another node shows its figures
+	float *snr_db;          // graphwise, of the output: INFINITY exact, NAN not known
+	float *scale;           // of the output's quantizer; 0: none
+	signed char *precision; // enum precision; -1: another node shows its figures, or not known
 };
 // What was decided when it ran, so that one can go back there. Never changed, shared by count.
 struct run_state {
@@ -28,6 +28,7 @@ struct run_record {
 	struct run_nodes *nodes; // NULL: not kept
 	struct run_state *state; // likewise
 };
+int *run_further(const struct graph *g, int *n); // the further outputs of nodes, in their order: value ids, heap
 struct run_state *run_state_take(struct run_state *s); // NULL is NULL
 void run_state_drop(struct run_state **s);
 struct run_record run_record_take(const struct run_record *r);

@@ -63,7 +63,7 @@ struct node_row {
 	int n_sites, first_site;      // in snapshot.site; the first is the node's output, quantized or left in float, if it has figures
 	enum precision precision;     // effective
 	int requested;                // enum precision of the edit, or -1
-	double scale_requested;       // 0: none
+	bool edited;                  // an edit asks for that, or for the scale of an output
 	int fused_into;               // node id of the group that shows this node's figures, -1: itself
 	const char *refused;          // reason, or NULL
 	bool quantizable;
@@ -111,6 +111,7 @@ struct snapshot {
 	bool dirty;                   // edits that no run has shown yet
 	int n_rows;
 	struct node_row *row;         // [g->n_nodes]
+	double *scale_requested;      // [g->n_values] by edits; 0: none
 	int n_sites;
 	struct site *site;
 	int n_outputs;
@@ -150,6 +151,9 @@ double snapshot_worst_output(const struct snapshot *s);
 const struct site *snapshot_output(const struct snapshot *s, int node);
 // Likewise, or the output that was left in float.
 const struct site *snapshot_made(const struct snapshot *s, int node);
+// The output (a value id) that a scale for the tensor of the site is given to: the tensor itself, or what its node makes
+// where other nodes are fused to it; -1: inputs and parameters have no scale by hand.
+int snapshot_scalable(const struct snapshot *s, const struct site *site);
 // Of a mean that only sums read: its noise over the signal of a sum, where it is most. In a normalization that is written out the mean is
 // next to nothing and has the grid of what it is taken from, so that its own figure is bad and does no harm. NAN: it is no such mean, or
 // not known.

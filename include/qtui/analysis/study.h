@@ -48,19 +48,27 @@ const struct target *study_target(const struct study *s);
 // the marks). Writes node ids in order to *out (heap). STATUS_NOTFOUND names the nearest known.
 MUST_CHECK enum status study_select(const struct study *s, const char *selection, const bool *marked, int **out, int *n, struct error *err);
 
+// A tensor that a node makes, as scales are given to it: by the node for its first output, else by its own name, before
+// which STUDY_TENSOR stands where a node has the same name. STATUS_REFUSED: an input of the network or a parameter.
+#define STUDY_TENSOR "tensor:"
+MUST_CHECK enum status study_find_output(int *value, const struct graph *g, const char *name, struct error *err);
+// SELECTION as such a name, or as nodes whose first outputs are meant: value ids (heap).
+MUST_CHECK enum status study_select_outputs(const struct study *s, const char *selection, const bool *marked, int **out,
+    int *n, struct error *err);
+
 // Edits: each call is one step of the history (one undo). `refused` (may be NULL) counts nodes that the target refuses, with the
 // reason of one in err->text; when all are refused nothing changes and the status is STATUS_REFUSED. An edit that changes nothing
 // says so in err->text with STATUS_OK and none refused, and adds no step.
 MUST_CHECK enum status study_set(struct study *s, const int *nodes, int n,
     int precision /* -1: the target's choice */, int *refused, struct error *err);
-MUST_CHECK enum status study_scale(struct study *s, int node, double scale /* 0: auto */, struct error *err);
 struct scale_edit {
-	int node;
+	int value;    // that a node makes
 	double scale; // 0: auto
 };
 MUST_CHECK enum status study_scales(struct study *s, const struct scale_edit *e, int n, struct error *err); // in one step
-// One scale for many nodes, in one step; refusals as study_set counts them.
-MUST_CHECK enum status study_scale_all(struct study *s, const int *nodes, int n, double scale, int *refused, struct error *err);
+// One scale for many tensors, in one step; refusals as study_set counts them.
+MUST_CHECK enum status study_scale_all(struct study *s, const int *values, int n, double scale, int *refused,
+    struct error *err);
 MUST_CHECK enum status study_set_target(struct study *s, const char *name, struct error *err);
 MUST_CHECK enum status study_set_method(struct study *s, enum calib_method m, struct error *err);
 // How pictures are prepared from now on: options as of the command line, beside what is in force, or "auto": as the study was opened.

@@ -95,6 +95,13 @@ enum status graph_error(const struct graph *g, int value, struct error *err);
 // Whether the file quantizes activations itself: it went through a quantizer before.
 bool graph_is_quantized(const struct graph *g);
 const char *graph_metadata(const struct graph *g, const char *key); // NULL when absent
+// The tensor that a node's name stands for where one is asked for: the first output that is wanted; -1: none is.
+int graph_output(const struct graph *g, int node);
+bool graph_is_further(const struct graph *g, int value); // a node makes it beside that one
+// What names such a tensor: its node, and of further outputs their own name.
+const char *graph_output_name(const struct graph *g, int value);
+// All tensors that nodes make, in the order of nodes: value ids, heap.
+int *graph_made(const struct graph *g, int *n);
 // Multiply-accumulates of a node for the shapes of the graph (Conv, ConvTranspose, Gemm, MatMul and their integer forms; 0 for
 // others).
 int64_t graph_macs(const struct graph *g, int node);

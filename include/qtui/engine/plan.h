@@ -16,18 +16,19 @@ enum precision { PREC_INT8, PREC_INT16, PREC_FLOAT, PREC_COUNT };
 const char *precision_name(enum precision p); // "int8" ...
 bool precision_parse(enum precision *out, const char *name);
 
-// What the user asked for; an idempotent set, dense over the graph's nodes.
+// What the user asked for; an idempotent set, dense over nodes and values of the graph.
 struct edits {
-	int n_nodes;
+	int n_nodes, n_values;
 	signed char *precision; // [node] enum precision, or -1: the target's own choice
-	double *scale;          // [node] override for the scale of output 0, or 0: none. Locked against calibration and alignment
+	double *scale;          // [value] scale of what a node makes, or 0: none. Calibration and alignment leave it alone
 	struct tuning *tuning;  // tuned constants, or NULL; counted
 };
-struct edits *edits_new(int n_nodes);
+struct edits *edits_new(const struct graph *g);
 struct edits *edits_copy(const struct edits *e);
 void edits_free(struct edits **e);
+void edits_forget_scales(struct edits *e, const struct node *n); // of its outputs
 bool edits_equal(const struct edits *a, const struct edits *b);
-struct key edits_key(const struct edits *e);
+struct key edits_key(const struct edits *e, const struct graph *g);
 
 enum slot_state {
 	SLOT_FLOAT,      // not quantized
@@ -124,11 +125,14 @@ const struct tensor *plan_constant(const struct plan *p, int slot);
 struct key plan_content(const struct plan *p, int slot);
 // A plan without edits, constants and observations, which answers what may be edited (plan_check_edit). It reads g and t while it lives.
 struct plan *plan_bare(const struct graph *g, const struct target *t);
-// Would the target take this edit? STATUS_OK, or STATUS_REFUSED with the reason; where the target wants powers of two, the reason names the
-// one nearest to `scale`. The answer is immediate for an edit that changes no width; for any other a plan is built.
-MUST_CHECK enum status plan_check_edit(const struct plan *bare, int node, enum precision want, double scale, struct error *err);
-// The same question for many nodes, each by itself: refused[i] is the answer for nodes[i]. Returns how many are refused; `err` has the
-// reason of the last of them.
+// Would the target take this edit? STATUS_OK, or STATUS_REFUSED with the reason. The answer is immediate for an edit that
+// changes no width; for any other a plan is built.
+MUST_CHECK enum status plan_check_edit(const struct plan *bare, int node, enum precision want, struct error *err);
+// Could the tensor, which a node makes, have this scale at 8 bit? Where the target wants powers of two, the reason names the
+// one nearest to `scale`.
+MUST_CHECK enum status plan_check_scale(const struct plan *bare, int value, double scale, struct error *err);
+// plan_check_edit for many nodes, each by itself: refused[i] is the answer for nodes[i]. Returns how many are refused; `err`
+// has the reason of the last of them.
 int plan_check_edits(const struct plan *bare, const int *nodes, int n, enum precision want, bool *refused, struct error *err);
 // The nodes that must go to 16 bit together so that `node` at 16 bit has an effect: its producer, a fused activation, nodes that share its
 // scale. With `readers` also the nodes that read its tensor, which otherwise go on reading it at 8 bit; this matters where the tensor loses

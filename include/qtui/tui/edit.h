@@ -5,9 +5,17 @@
 #include "qtui/tui/ui.h"
 
 MUST_CHECK enum status edit_precision(struct ui *ui, const int *nodes, int n, int precision, struct error *err);
-MUST_CHECK enum status edit_scale(struct ui *ui, const int *nodes, int n, double scale, struct error *err);
+// outputs: value ids.
+MUST_CHECK enum status edit_scale(struct ui *ui, const int *outputs, int n, double scale, struct error *err);
 // What a key edits, on the heap: in the list the range, the marked nodes or the node under the cursor, elsewhere the view's node.
 int *edit_selection(const struct ui *ui, int *n);
+// Where a key gives a scale to one tensor, the output that it goes to: the one that the detail shows. STATUS_REFUSED: that
+// is none of a node.
+MUST_CHECK enum status edit_output(int *value, const struct ui *ui, struct error *err);
+// The same of all that edit_selection finds, on the heap: of several nodes the first outputs.
+MUST_CHECK enum status edit_outputs(int **values, int *n, const struct ui *ui, struct error *err);
+// The output that stands for a tensor on the screen: itself, or that of the owner of the group that its node is part of.
+int edit_shown_output(const struct snapshot *s, int value);
 void edit_unsaved(struct ui *ui); // what the session keeps has changed: it is autosaved
 // After any change of the study's edits: that, and shows the study's newest snapshot and starts the run.
 void edit_done(struct ui *ui);
@@ -16,9 +24,10 @@ void edit_done(struct ui *ui);
 bool edit_taken(struct ui *ui, const struct error *err);
 void edit_note(struct ui *ui, const char *what, const char *step); // "undone: set A B and 20 more float"
 
-// The trial of a scale for the node under the cursor: begun by the first step, moved by 2^by.
+// The trial of a scale for the tensor that the detail shows: begun by the first step, moved by 2^by.
 MUST_CHECK enum status trial_step(struct ui *ui, int by, struct error *err);
-void trial_set(struct ui *ui, int node, double scale, bool typed);
+void trial_set(struct ui *ui, int value, double scale, bool typed);
+const struct site *trial_site(const struct ui *ui); // NULL: no site shows it
 void trial_drop(struct ui *ui);
 
 #endif

@@ -27,7 +27,7 @@
 // A scale that is being tried: shown with its predicted figures until it is applied or dropped.
 struct trial {
 	bool active, typed;    // typed: in the prompt; else moved with + and -
-	int node, site;
+	int value, site;       // the output (value id) that is to have it, and the site that shows it; -1: none
 	double scale;          // 0: auto
 	struct prediction predicted;
 };

@@ -53,7 +53,7 @@ static void coarse_sigmoid(struct look *l, const struct site *s, int sigmoid)
 	struct finding *f = finding_add(l, s->node, scores_noise(l, s));
 	finding_about(f, sigmoid);
 	say_coarse(f, l, sigmoid, s, fit);
-	if (s->state == SLOT_ACTIVE && finding_scale(f, l, s->node, fit))
+	if (s->state == SLOT_ACTIVE && finding_scale(f, l, s, fit))
 		finding_advise(f, "set the scale %s: it covers the largest logit and clips below %g, where scores are under %.1g",
 		    scale_phrase(offer, fit), low, 1 / (1 + exp(-low)));
 	else if (owner >= 0 && l->tail[owner])

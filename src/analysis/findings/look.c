@@ -57,14 +57,15 @@ int site_index(const struct look *l, const struct site *s)
 	return (int)(s - l->s->site);
 }
 
-bool site_has_scale(const struct look *l, const struct site *s)
+bool site_has_scale(const struct site *s)
 {
-	return s == snapshot_output(l->s, s->node) && s->state == SLOT_ACTIVE && s->bits > 0 && s->n_scale == 1 && s->layerwise.known && s->hist_float;
+	return s->kind == SITE_OUTPUT && s->state == SLOT_ACTIVE && s->bits > 0 && s->n_scale == 1 && s->layerwise.known &&
+	    s->hist_float;
 }
 
-bool site_is_free(const struct look *l, const struct site *s)
+bool site_is_free(const struct site *s)
 {
-	return site_has_scale(l, s) && s->bits == 8;
+	return site_has_scale(s) && s->bits == 8;
 }
 
 static const struct figures *own_figures(const struct site *s)

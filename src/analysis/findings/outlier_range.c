@@ -31,14 +31,14 @@ static void outliers(struct look *l, const struct site *s)
 	finding_prove(f, "SNR dB", now);
 	finding_prove(f, "SNR dB clipped", best);
 	f->gain_db = best - now;
-	finding_scale(f, l, s->node, offer);
+	finding_scale(f, l, s, offer);
 }
 
 void rule_outlier_range(struct look *l)
 {
 	for (int i = 0; i < l->s->n_sites; i++) {
 		const struct site *s = &l->s->site[i];
-		if (site_is_free(l, s) && !is_probability(l, s) && !is_decision(l, s->value) &&
+		if (site_is_free(s) && !is_probability(l, s) && !is_decision(l, s->value) &&
 		    !is_explained(l, s->node, FINDING_stale_override) && !is_explained(l, s->node, FINDING_postprocessing))
 			outliers(l, s);
 	}

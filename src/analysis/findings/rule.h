@@ -39,9 +39,9 @@ const struct site *site_behind(const struct look *l, int value);
 enum { JOINT_MANY_CODES = 64 };
 bool is_lost_in_joint(double codes, double widest, double snr);
 int site_index(const struct look *l, const struct site *s);
-// One scale of its own, figures known: a tensor whose scale can be changed by itself. An edit gives a scale to a node's first output only.
-bool site_has_scale(const struct look *l, const struct site *s);
-bool site_is_free(const struct look *l, const struct site *s); // and 8 bit
+// One scale of its own, figures known: a tensor whose scale can be changed by itself.
+bool site_has_scale(const struct site *s);
+bool site_is_free(const struct site *s); // and 8 bit
 double site_snr(const struct site *s);                // of the node alone, in dB; INFINITY: exact, NAN: not known
 double site_damage(const struct site *s);             // noise over signal of the node alone, at most 1
 // The same; but of a mean that only sums read: noise over the signal of those sums.
@@ -82,7 +82,7 @@ bool finding_widen(struct finding *f, const struct look *l, int node);
 bool finding_widen_weights(struct finding *f, const struct look *l, int node); // without the readers: its constants are what loses
 // Leaves the node and all that follows in float; for nodes of the tail.
 bool finding_free_behind(struct finding *f, const struct look *l, int node);
-bool finding_scale(struct finding *f, const struct look *l, int node, double scale);
+bool finding_scale(struct finding *f, const struct look *l, const struct site *s, double scale); // 0: auto
 const char *scale_phrase(char out[SCALE_TEXT], double scale); // "2^-4" or "0.0613"
 
 // ---- afterwards

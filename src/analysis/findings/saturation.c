@@ -85,8 +85,9 @@ static bool is_clipped_by_file(const struct look *l, int value)
 static bool is_candidate(const struct look *l, const struct site *s)
 {
 	bool upper_only = (is_decision(l, s->value) && !is_probability(l, s)) || is_flattened(l, s->value);
-	return site_has_scale(l, s) && (!upper_only || s->range.max > FAR * site_upper_end(s, s->scale[0])) && !is_clipped_by_file(l, s->value) &&
-	    !is_explained(l, s->node, FINDING_stale_override) && !is_explained(l, s->node, FINDING_postprocessing);
+	return site_has_scale(s) && (!upper_only || s->range.max > FAR * site_upper_end(s, s->scale[0])) &&
+	    !is_clipped_by_file(l, s->value) && !is_explained(l, s->node, FINDING_stale_override) &&
+	    !is_explained(l, s->node, FINDING_postprocessing);
 }
 
 static void prove_clipping(struct finding *f, double share, double scale, const struct tensor_range *r)
@@ -109,7 +110,7 @@ static void clipped(struct look *l, const struct site *s, const struct clipping 
 	finding_prove(f, "SNR dB", c->now);
 	finding_prove(f, "SNR dB with the offer", c->better);
 	f->gain_db = c->better - c->now;
-	finding_scale(f, l, s->node, c->offer);
+	finding_scale(f, l, s, c->offer);
 }
 
 // ---- terms that an operator reads on the grid of its result
@@ -177,7 +178,7 @@ static void clipped_term(struct look *l, const struct site *y, const struct term
 	prove_clipping(f, now->share, y->scale[0], &x->range);
 	finding_prove(f, "SNR dB of the term", now->snr);
 	finding_prove(f, "SNR dB of the term with the offer", then->snr);
-	finding_scale(f, l, node, offer);
+	finding_scale(f, l, y, offer);
 }
 
 // A difference is smaller than its terms (x - mean of x, in a layer normalization): where the target has terms read on the scale of the
@@ -212,7 +213,8 @@ void rule_saturation(struct look *l)
 	}
 	for (int i = 0; i < l->s->n_sites && l->plan; i++) {
 		const struct site *s = &l->s->site[i];
-		if (site_has_scale(l, s) && !is_explained(l, s->node, FINDING_stale_override) && !is_explained(l, s->node, FINDING_saturation))
+		if (site_has_scale(s) && !is_explained(l, s->node, FINDING_stale_override) &&
+		    !is_explained(l, s->node, FINDING_saturation))
 			clipped_terms(l, s);
 	}
 }

@@ -58,12 +58,6 @@ const char *scale_phrase(char out[SCALE_TEXT], double scale)
 	return scale_text(out, scale, 4);
 }
 
-static bool allowed(const struct look *l, int node, enum precision p, double scale)
-{
-	struct error err = {0};
-	return !l->bare || plan_check_edit(l->bare, node, p, scale, &err) == STATUS_OK;
-}
-
 static void take_edit(struct finding *f, struct str *text)
 {
 	free(f->edit);
@@ -106,9 +100,10 @@ static bool widen(struct finding *f, const struct look *l, int node, bool reader
 {
 	enum { MOST = 64 };
 	int region[MOST] = {node}, n = 1, conversions;
+	struct error ignored;
 	if (finding_is_small(f, l->noise))
 		return false;
-	if (!allowed(l, node, PREC_INT16, 0))
+	if (l->bare && plan_check_edit(l->bare, node, PREC_INT16, &ignored) != STATUS_OK)
 		return finding_set(f, l, &node, 1, PREC_FLOAT);
 	if (l->plan)
 		n = plan_widen_region(l->plan, node, readers, region, MOST, &conversions);
@@ -125,13 +120,15 @@ bool finding_widen_weights(struct finding *f, const struct look *l, int node)
 	return widen(f, l, node, false);
 }
 
-bool finding_scale(struct finding *f, const struct look *l, int node, double scale)
+bool finding_scale(struct finding *f, const struct look *l, const struct site *s, double scale)
 {
 	struct str text = {0};
-	if (node < 0 || (scale != 0 && !allowed(l, node, PREC_INT8, scale)))
+	struct error ignored;
+	int value = snapshot_scalable(l->s, s);
+	if (value < 0 || (scale != 0 && l->bare && plan_check_scale(l->bare, value, scale, &ignored) != STATUS_OK))
 		return false;
 	str_add(&text, "scale");
-	study_add_scale(&text, l->g->node[node].name, scale);
+	study_add_scale(&text, l->g, value, scale);
 	take_edit(f, &text);
 	return true;
 }

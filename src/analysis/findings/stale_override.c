@@ -35,23 +35,24 @@ static bool serves_decision(const struct look *l, const struct site *s, double s
 	return is_decision(l, s->value) && s->range.max <= top * 1.05 && s->range.max > top / 8;
 }
 
-static bool was_measured(const struct look *l, int node)
+static bool was_measured(const struct look *l, int value)
 {
 	const struct study *s = l->study;
-	return s && l->plan &&
-	    repair_memo_vouches(s->repairs, l->samples, target_name(l->plan->target), l->g->node[node].name, l->s->row[node].scale_requested);
+	return s && l->plan && repair_memo_vouches(s->repairs, l->samples, target_name(l->plan->target),
+	    graph_output_name(l->g, value), l->s->scale_requested[value]);
 }
 
-static void stale(struct look *l, int node, const struct site *s, double now)
+static void stale(struct look *l, int value, const struct site *s, double now)
 {
 	double snr = worth(l, s, now), better = snr, best = best_scale(l, s, now, &better);
 	struct prediction p = study_predict_scale(l->s, site_index(l, s), now);
 	char was[SCALE_TEXT], offer[SCALE_TEXT];
 	if (!(better - snr > WORTH) || snr > GOOD_DB || serves_decision(l, s, now))
 		return;
-	struct finding *f = finding_add(l, node, pow(10, -snr / 10));
-	finding_say(f, "The scale %s set on %s %s: %.1f dB%s where %s would give %.1f dB.", scale_phrase(was, now), l->g->node[node].name,
-	    best > now ? "clips its tensor" : "is coarser than its tensor needs", snr, isnan(logits_predict(l->s, s, now)) ? "" : " of its scores",
+	struct finding *f = finding_add(l, s->node, pow(10, -snr / 10));
+	finding_say(f, "The scale %s set on %s %s: %.1f dB%s where %s would give %.1f dB.", scale_phrase(was, now),
+	    graph_output_name(l->g, value), best > now ? "clips its tensor" : "is coarser than its tensor needs", snr,
+	    isnan(logits_predict(l->s, s, now)) ? "" : " of its scores",
 	    scale_phrase(offer, best), better);
 	finding_advise(f, "go back to the calibrated scale, or set %s", offer);
 	finding_prove(f, "scale", now);
@@ -59,14 +60,16 @@ static void stale(struct look *l, int node, const struct site *s, double now)
 	finding_prove(f, "SNR dB", snr);
 	finding_prove(f, "SNR dB with the best power of two", better);
 	f->gain_db = better - snr;
-	finding_scale(f, l, node, 0);
+	finding_scale(f, l, s, 0);
 }
 
 void rule_stale_override(struct look *l)
 {
-	for (int n = 0; n < l->s->n_rows; n++) {
-		const struct site *s = snapshot_output(l->s, n);
-		if (l->s->row[n].scale_requested > 0 && s && s->hist_float && s->n_scale == 1 && !was_measured(l, n))
-			stale(l, n, s, s->scale[0]);
+	for (int i = 0; i < l->s->n_sites; i++) {
+		const struct site *s = &l->s->site[i];
+		int value = snapshot_scalable(l->s, s);
+		bool by_hand = value >= 0 && l->s->scale_requested[value] > 0;
+		if (by_hand && s->hist_float && s->n_scale == 1 && !was_measured(l, value))
+			stale(l, value, s, s->scale[0]);
 	}
 }

@@ -71,7 +71,7 @@ void rule_unlike_samples(struct look *l)
 	int n = 0, looked_at = 0;
 	for (int i = 0; v && v->eval_samples > 0 && i < l->s->n_sites; i++) {
 		const struct site *s = &l->s->site[i];
-		if (!site_is_free(l, s) || s->value >= v->n_values || !v->hist[s->value] || s->locked)
+		if (!site_is_free(s) || s->value >= v->n_values || !v->hist[s->value] || s->locked)
 			continue;
 		looked_at++;
 		n += is_misfit(&m[n], s, v->hist[s->value]);

@@ -200,7 +200,7 @@ static enum status widened(struct plan **out, const struct blaming *b, const str
 	for (int n = 0; n < b->r->g->n_nodes; n++)
 		if (wide[n]) {
 			t.edits->precision[n] = (signed char)repair_wide_precision(b->r);
-			t.edits->scale[n] = 0;
+			edits_forget_scales(t.edits, &b->r->g->node[n]);
 		}
 	enum status st = scales_plan(b->r->scales, out, &t, err);
 	trial_done(&t);

@@ -1,4 +1,5 @@
 // Edits about to be tried: the same change in the trial and as commands of the study.
+#include <stdlib.h>
 #include <string.h>
 #include "../study/study_impl.h"
 #include "repair_impl.h"
@@ -33,14 +34,17 @@ void candidate_scales(struct repair *r, struct candidate *c, const double *scale
 	struct str text = {0};
 	struct edits *e = c->trial.edits;
 	bool any = false;
+	int n, *made = graph_made(r->g, &n);
 	str_add(&text, "scale");
-	for (int n = 0; n < r->g->n_nodes; n++) {
-		if (scale[n] == e->scale[n])
+	for (int i = 0; i < n; i++) {
+		int value = made[i];
+		if (scale[value] == e->scale[value])
 			continue;
 		any = true;
-		e->scale[n] = scale[n];
-		study_add_scale(&text, r->g->node[n].name, scale[n]);
+		e->scale[value] = scale[value];
+		study_add_scale(&text, r->g, value, scale[value]);
 	}
+	free(made);
 	if (any)
 		candidate_say(r, c, str_text(&text));
 	str_done(&text);

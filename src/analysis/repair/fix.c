@@ -96,9 +96,9 @@ static enum status measure(struct repair *r, const struct candidate *c, struct t
 
 static void vouch(struct repair *r, const struct edits *before, const struct edits *after)
 {
-	for (int n = 0; n < r->g->n_nodes; n++)
-		if (after->scale[n] > 0 && after->scale[n] != before->scale[n])
-			repair_memo_vouch(r->memo, r->data, target_name(r->target), r->g->node[n].name, after->scale[n]);
+	for (int v = 0; v < r->g->n_values; v++)
+		if (after->scale[v] > 0 && after->scale[v] != before->scale[v])
+			repair_memo_vouch(r->memo, r->data, target_name(r->target), graph_output_name(r->g, v), after->scale[v]);
 }
 
 static void keep(struct fixing *f, struct candidate *c, struct trying *t)

@@ -110,10 +110,10 @@ const char *frontier_changes(char out[FRONTIER_CHANGES], const struct frontier *
 {
 	const struct edits *from = f->at[0].edits, *to = f->at[i].edits;
 	int at[PREC_COUNT + 1] = {0}, scales = 0, used = 0;
-	for (int n = 0; n < to->n_nodes; n++) {
+	for (int n = 0; n < to->n_nodes; n++)
 		at[to->precision[n] < 0 ? PREC_COUNT : to->precision[n]] += to->precision[n] != from->precision[n];
-		scales += to->scale[n] != from->scale[n];
-	}
+	for (int v = 0; v < to->n_values; v++)
+		scales += to->scale[v] != from->scale[v];
 	const struct {
 		int n;
 		const char *what;

@@ -88,16 +88,16 @@ static double coarsest(struct logits *l, const struct repair *r)
 	return step;
 }
 
-// scale[n_nodes]: those in force, of logits `step` where they are coarser. False where the target refuses it.
+// scale[n_values]: those in force, of logits `step` where they are coarser. False where the target refuses it.
 static bool refine(struct logits *l, const struct repair *r, double step, double *scale)
 {
-	memcpy(scale, r->now.edits->scale, (size_t)r->g->n_nodes * sizeof *scale);
+	memcpy(scale, r->now.edits->scale, (size_t)r->g->n_values * sizeof *scale);
 	for (int n = 0; n < r->g->n_nodes; n++) {
 		struct error err = {0};
 		if (!is_logits(l, r, n) || step_of(l, n) <= step)
 			continue;
-		scale[n] = step;
-		if (plan_check_edit(r->bare, n, PREC_INT8, step, &err) != STATUS_OK)
+		scale[graph_output(r->g, n)] = step;
+		if (plan_check_scale(r->bare, graph_output(r->g, n), step, &err) != STATUS_OK)
 			return false;
 	}
 	return true;
@@ -158,7 +158,7 @@ enum status remedy_logits(struct fixing *f, struct error *err)
 	if (isnan(r->figures.score) && !r->reader)
 		return STATUS_OK;
 	struct logits l = {.tail = repair_tail(r)};
-	double *scale = xcalloc((size_t)r->g->n_nodes + 1, sizeof *scale);
+	double *scale = xcalloc((size_t)r->g->n_values + 1, sizeof *scale);
 	enum status st = scales_plan(r->scales, &p, &r->now, err);
 	l.p = p;
 	if (st == STATUS_OK)

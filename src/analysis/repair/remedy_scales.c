@@ -10,12 +10,13 @@ enum { FINER = 2, COARSER = 1 }; // steps in a row that bring nothing and end it
 enum { TRIES = 16 }; // networks measured in halves: those that save most come first
 static const double LEAST = 0.02;  // a finer step must save this part of the tensor's own damage
 
-static enum status alone(struct repair *r, const struct parts *parts, int part, int node, double scale, double *out, struct error *err)
+static enum status alone(struct repair *r, const struct parts *parts, int part, int value, double scale, double *out,
+    struct error *err)
 {
 	struct plan *p = NULL;
 	struct damage d = {0};
 	struct trial t = trial_copy(&r->now);
-	t.edits->scale[node] = scale;
+	t.edits->scale[value] = scale;
 	enum status st = scales_plan(r->scales, &p, &t, err);
 	if (st == STATUS_OK) {
 		parts_isolate(parts, p, part, part + 1, false);
@@ -28,7 +29,7 @@ static enum status alone(struct repair *r, const struct parts *parts, int part, 
 }
 
 struct search {
-	int part, node;
+	int part, value;
 	double scale, damage;  // the best so far
 	double before, first;  // the calibrated scale and its damage
 };
@@ -40,9 +41,9 @@ static enum status descend(struct repair *r, const struct parts *parts, struct s
 	for (int i = 0, misses = 0; i < STEPS && misses < patience && !repair_over(r); i++) {
 		double damage;
 		scale *= factor;
-		if (plan_check_edit(r->bare, s->node, PREC_INT8, scale, err) != STATUS_OK)
+		if (plan_check_scale(r->bare, s->value, scale, err) != STATUS_OK)
 			break;
-		enum status st = alone(r, parts, s->part, s->node, scale, &damage, err);
+		enum status st = alone(r, parts, s->part, s->value, scale, &damage, err);
 		if (st != STATUS_OK)
 			return st;
 		misses++;
@@ -65,7 +66,7 @@ static const char *reason_of(struct repair *r, const struct search *s, int n)
 	}
 	if (n == 1)
 		return repair_text(r, "%s alone does %.4f of damage with the step %.4g of its calibration and %.4f with %.4g.",
-		    r->g->node[s->node].name, s->first, s->before, s->damage, s->scale);
+		    graph_output_name(r->g, s->value), s->first, s->before, s->damage, s->scale);
 	return repair_text(r, "%d tensors do %.4f of damage, each alone, with the steps of their calibration and %.4f with these.", n, first, damage);
 }
 
@@ -75,11 +76,11 @@ static enum status try_scales(struct fixing *f, const struct search *s, int n, i
 	struct repair *r = f->r;
 	struct candidate c = {.kind = REPAIR_SCALE, .trial = trial_copy(&r->now), .harmless = r->reader && r->figures.damage > REPAIR_RUINED};
 	bool kept = false;
-	double *scale = xcalloc((size_t)r->g->n_nodes + 1, sizeof *scale);
-	memcpy(scale, r->now.edits->scale, (size_t)r->g->n_nodes * sizeof *scale);
+	double *scale = xcalloc((size_t)r->g->n_values + 1, sizeof *scale);
+	memcpy(scale, r->now.edits->scale, (size_t)r->g->n_values * sizeof *scale);
 	for (int i = 0; i < n; i++) {
 		c.expected += s[i].first - s[i].damage;
-		scale[s[i].node] = s[i].scale;
+		scale[s[i].value] = s[i].scale;
 	}
 	candidate_scales(r, &c, scale);
 	free(scale);
@@ -97,7 +98,7 @@ static enum status try_scales(struct fixing *f, const struct search *s, int n, i
 static bool has_scale(const struct repair *r, const struct plan *p, const struct part *part)
 {
 	const struct slot *s = part->slot >= 0 ? &p->slot[part->slot] : NULL;
-	return s && s->is_output && s->index == 0 && s->quant.n == 1 && s->quant.bits == 8 && r->now.edits->scale[part->node] == 0;
+	return s && s->is_output && s->quant.n == 1 && s->quant.bits == 8 && r->now.edits->scale[s->value] == 0;
 }
 
 static enum status find_scale(struct repair *r, const struct plan *p, const struct parts *parts, const struct run *run, struct search *s,
@@ -105,7 +106,8 @@ static enum status find_scale(struct repair *r, const struct plan *p, const stru
 {
 	const struct part *part = &parts->at[run->first];
 	double scale = (double)p->slot[part->slot].quant.scale[0], down = p->slot[part->slot].quant.pow2 ? 0.5 : 0.75;
-	*s = (struct search){.part = run->first, .node = part->node, .scale = scale, .before = scale, .damage = run->alone, .first = run->alone};
+	*s = (struct search){.part = run->first, .value = part->value, .scale = scale, .before = scale, .damage = run->alone,
+	    .first = run->alone};
 	struct search coarser = *s;
 	enum status st = descend(r, parts, s, down, FINER, err);
 	if (st == STATUS_OK)
@@ -162,7 +164,7 @@ enum status remedy_scales(struct fixing *f, struct error *err)
 		st = try_scales(f, found, 1, &tries, err);
 	if (st == STATUS_OK && n > 1 && fix_may_go_on(f))
 		st = try_scales(f, found + 1, n - 1, &tries, err);
-	if (st == STATUS_OK && n > 1 && r->now.edits->scale[found->node] != found->scale && fix_may_go_on(f))
+	if (st == STATUS_OK && n > 1 && r->now.edits->scale[found->value] != found->scale && fix_may_go_on(f))
 		st = try_scales(f, found, 1, &tries, err);
 	free(found);
 	runs_done(&runs);

@@ -40,14 +40,19 @@ static enum status open_ranges(struct repair *r, struct candidate *c, const bool
 {
 	struct plan *p = NULL;
 	struct trial t = {.edits = edits_copy(c->trial.edits), .method = CALIB_MINMAX};
-	double *scale = xcalloc((size_t)r->g->n_nodes + 1, sizeof *scale);
+	double *scale = xcalloc((size_t)r->g->n_values + 1, sizeof *scale);
+	memcpy(scale, c->trial.edits->scale, (size_t)r->g->n_values * sizeof *scale);
 	for (int n = 0; n < r->g->n_nodes; n++)
-		t.edits->scale[n] = added[n] ? 0 : t.edits->scale[n];
+		if (added[n])
+			edits_forget_scales(t.edits, &r->g->node[n]);
 	enum status st = scales_plan(r->scales, &p, &t, err);
-	for (int n = 0; st == STATUS_OK && n < r->g->n_nodes; n++) {
-		const struct slot *s = added[n] && r->g->node[n].n_out > 0 ? plan_out(p, n, 0) : NULL;
-		bool own = s && s->state == SLOT_ACTIVE && s->quant.n == 1 && s->quant.bits == 16 && repair_may_scale(r, n, (double)s->quant.scale[0]);
-		scale[n] = own ? (double)s->quant.scale[0] : s ? 0 : c->trial.edits->scale[n];
+	for (int i = 0; st == STATUS_OK && i < p->n_slots; i++) {
+		const struct slot *s = &p->slot[i];
+		if (!s->is_output || s->value < 0 || !added[s->node])
+			continue;
+		bool own = s->state == SLOT_ACTIVE && s->quant.n == 1 && s->quant.bits == 16 &&
+		    repair_may_scale(r, s->value, (double)s->quant.scale[0]);
+		scale[s->value] = own ? (double)s->quant.scale[0] : 0;
 	}
 	if (st == STATUS_OK)
 		candidate_scales(r, c, scale);

@@ -112,18 +112,18 @@ enum status repair_score(struct repair *r, const struct plan *p, struct repair_f
 	return st;
 }
 
-bool repair_may_scale(struct repair *r, int node, double scale)
+bool repair_may_scale(struct repair *r, int value, double scale)
 {
 	struct error ignored = {0};
-	if (!r->scalable[node])
-		r->scalable[node] = plan_check_edit(r->bare, node, PREC_INT8, scale, &ignored) == STATUS_OK ? 1 : -1;
-	return r->scalable[node] > 0;
+	if (!r->scalable[value])
+		r->scalable[value] = plan_check_scale(r->bare, value, scale, &ignored) == STATUS_OK ? 1 : -1;
+	return r->scalable[value] > 0;
 }
 
 static void count_macs(struct repair *r)
 {
 	r->macs = xcalloc((size_t)r->g->n_nodes + 1, sizeof *r->macs);
-	r->scalable = xcalloc((size_t)r->g->n_nodes + 1, sizeof *r->scalable);
+	r->scalable = xcalloc((size_t)r->g->n_values + 1, sizeof *r->scalable);
 	for (int n = 0; n < r->g->n_nodes; n++)
 		r->total_macs += r->macs[n] = graph_macs(r->g, n);
 }
@@ -197,7 +197,8 @@ enum status repair_open(struct repair **out, struct study *st, const struct repa
 	struct repair *r = xcalloc(1, sizeof *r);
 	*r = (struct repair){.g = study_graph(st), .opt = *opt, .arena = arena_new(), .memo = st->repairs, .float_score = NAN, .end = "not begun"};
 	r->now = (struct trial){.edits = study_effective(st, study_edits(st)), .method = snap->method};
-	r->decision = decision_key(st->step[st->current].target, st->step[st->current].method, r->now.edits, study_bench(st));
+	const struct decision *d = &st->step[st->current];
+	r->decision = decision_key(st->g, d->target, d->method, r->now.edits, study_bench(st));
 	r->deadline = opt->seconds > 0 ? clock_seconds() + opt->seconds : 0;
 	r->costs = costs_take(snap->costs);
 	note_basis(r, st);

@@ -123,7 +123,7 @@ struct repair {
 	bool prepared;
 	int64_t *macs, total_macs;  // [n_nodes]
 	struct costs *costs;        // of the state that it began from: nothing a repair does makes a node dearer than its width
-	signed char *scalable;      // [n_nodes] repair_may_scale said yes (1) or no (-1)
+	signed char *scalable;      // [n_values] repair_may_scale said yes (1) or no (-1)
 	const char *end;
 	int kept;                   // steps
 	struct frontier *frontier;  // of all states that were looked at
@@ -147,7 +147,7 @@ MUST_CHECK enum status repair_measure(struct repair *r, const struct trial *t, s
 MUST_CHECK enum status repair_estimate(struct repair *r, const struct trial *t, struct repair_figures *out, struct error *err);
 enum precision repair_wide_precision(const struct repair *r); // what a part is widened to: float where the target has no 16 bit
 // The study takes this scale for the node's output: it has one of its own whatever else is edited.
-bool repair_may_scale(struct repair *r, int node, double scale);
+bool repair_may_scale(struct repair *r, int value, double scale);
 // score and apart of a plan (NULL: of the float network).
 MUST_CHECK enum status repair_score(struct repair *r, const struct plan *p, struct repair_figures *out, struct error *err);
 
@@ -221,7 +221,8 @@ MUST_CHECK enum status remedy_weights(struct fixing *f, struct error *err);     
 MUST_CHECK enum status remedy_logits(struct fixing *f, struct error *err);      // remedy_logits.c
 // Adds a command to the candidate.
 void candidate_say(struct repair *r, struct candidate *c, const char *command);
-// The edit that gives the nodes' outputs these scales (0: their own) where they have others, in the trial and as one command.
+// The edit that gives tensors these scales ([n_values], 0: their own) where they have others, in the trial and as one
+// command.
 void candidate_scales(struct repair *r, struct candidate *c, const double *scale);
 // The edit "set A B int16" of the nodes that are marked, in the trial and as a command.
 void candidate_set(struct repair *r, struct candidate *c, const bool *marked, enum precision p);

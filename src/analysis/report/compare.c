@@ -1,6 +1,7 @@
 // Two analyses side by side: rows are matched by the names of nodes and outputs.
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "qtui/analysis/compare.h"
 #include "qtui/base/hash.h"
 #include "qtui/base/json.h"
@@ -85,6 +86,49 @@ static const cJSON **list_rows(const cJSON *rows)
 	return list;
 }
 
+// What two outputs differ in.
+static bool add_differences(cJSON *row, const cJSON *out_a, const cJSON *out_b)
+{
+	bool differs = add_if_different(row, "scale", member(out_a, "scale"), member(out_b, "scale"));
+	differs |= add_if_different(row, "zero_point", member(out_a, "zero_point"), member(out_b, "zero_point"));
+	differs |= add_snr(row, member(out_a, "graphwise"), member(out_b, "graphwise"), "snr_db", "gain_db");
+	differs |= add_snr(row, member(out_a, "layerwise"), member(out_b, "layerwise"), "layerwise_snr_db",
+	    "layerwise_gain_db");
+	return differs;
+}
+
+static void add_or_drop(cJSON *to, cJSON *row, bool differs)
+{
+	if (differs)
+		cJSON_AddItemToArray(to, row);
+	else
+		cJSON_Delete(row);
+}
+
+static const cJSON *output_named(const cJSON *outputs, const char *tensor)
+{
+	const cJSON *o;
+	cJSON_ArrayForEach(o, outputs)
+		if (strcmp(json_text(o, "tensor", ""), tensor) == 0)
+			return o;
+	return NULL;
+}
+
+// Outputs behind the first that both have, each as a row of its own.
+static void add_further(cJSON *to, const cJSON *a, const cJSON *b)
+{
+	const cJSON *of_a = member(a, "outputs"), *o = of_a ? of_a->child : NULL;
+	while (o && (o = o->next)) {
+		const char *tensor = json_text(o, "tensor", "");
+		const cJSON *other = output_named(member(b, "outputs"), tensor);
+		cJSON *row = cJSON_CreateObject();
+		json_add_text(row, "name", json_text(a, "name", NULL));
+		json_add_text(row, "op", json_text(a, "op", NULL));
+		cJSON_AddStringToObject(row, "tensor", tensor);
+		add_or_drop(to, row, other && add_differences(row, o, other));
+	}
+}
+
 // What one side does not have at all is NULL.
 static void add_node(cJSON *to, const cJSON *a, const cJSON *b)
 {
@@ -97,14 +141,9 @@ static void add_node(cJSON *to, const cJSON *a, const cJSON *b)
 		cJSON_AddStringToObject(row, "only_in", a ? "a" : "b");
 	differs |= add_if_different(row, "precision", member(a, "precision"), member(b, "precision"));
 	differs |= add_if_different(row, "requested", member(a, "requested"), member(b, "requested"));
-	differs |= add_if_different(row, "scale", member(out_a, "scale"), member(out_b, "scale"));
-	differs |= add_if_different(row, "zero_point", member(out_a, "zero_point"), member(out_b, "zero_point"));
-	differs |= add_snr(row, member(out_a, "graphwise"), member(out_b, "graphwise"), "snr_db", "gain_db");
-	differs |= add_snr(row, member(out_a, "layerwise"), member(out_b, "layerwise"), "layerwise_snr_db", "layerwise_gain_db");
-	if (differs)
-		cJSON_AddItemToArray(to, row);
-	else
-		cJSON_Delete(row);
+	differs |= add_differences(row, out_a, out_b);
+	add_or_drop(to, row, differs);
+	add_further(to, a, b);
 }
 
 static void add_nodes(cJSON *to, const cJSON *a, const cJSON *b)

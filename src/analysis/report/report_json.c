@@ -125,6 +125,8 @@ static cJSON *site_json(const struct subject *of, const struct site *s)
 		cJSON_AddStringToObject(o, "follows", g->value[s->follows].name);
 	if (s->locked)
 		cJSON_AddBoolToObject(o, "locked", true);
+	if (graph_is_further(g, s->value) && of->s->scale_requested[s->value] != 0) // of a first output the row has it
+		cJSON_AddNumberToObject(o, "scale_requested", of->s->scale_requested[s->value]);
 	if (s->kind == SITE_WEIGHT) {
 		if (s->graphwise.known)
 			add_metrics(o, &s->graphwise, true);
@@ -173,11 +175,12 @@ static void add_row(cJSON *o, const struct snapshot *s, int node)
 {
 	const struct node_row *r = &s->row[node];
 	cJSON_AddStringToObject(o, "precision", precision_name(r->precision));
-	cJSON_AddBoolToObject(o, "edited", r->requested >= 0 || r->scale_requested != 0);
+	double scale = graph_output(s->g, node) >= 0 ? s->scale_requested[graph_output(s->g, node)] : 0;
+	cJSON_AddBoolToObject(o, "edited", r->edited);
 	if (r->requested >= 0)
 		cJSON_AddStringToObject(o, "requested", precision_name((enum precision)r->requested));
-	if (r->scale_requested != 0)
-		cJSON_AddNumberToObject(o, "scale_requested", r->scale_requested);
+	if (scale != 0)
+		cJSON_AddNumberToObject(o, "scale_requested", scale);
 	json_add_text(o, "refused", r->refused);
 	if (r->macs > 0)
 		cJSON_AddNumberToObject(o, "macs", (double)r->macs);

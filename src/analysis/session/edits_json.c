@@ -1,22 +1,39 @@
-// Edits as sessions hold them, in force and of variants: [{"node", "precision", "scale"}], one a node that has any; {"tuned"} names tuned
-// weights.
+// Edits as sessions hold them, in force and of variants: [{"node", "precision", "scale"}], one a node that has any, the
+// scale of its first output; {"tensor", "scale"} of further outputs; {"tuned"} names tuned weights.
+#include <stdlib.h>
 #include "qtui/base/json.h"
 #include "../study/study_impl.h"
+
+static void add_further(cJSON *a, const struct graph *g, const struct edits *e)
+{
+	int n, *made = graph_made(g, &n);
+	for (int i = 0; i < n; i++) {
+		if (!graph_is_further(g, made[i]) || e->scale[made[i]] == 0)
+			continue;
+		cJSON *o = cJSON_CreateObject();
+		cJSON_AddStringToObject(o, "tensor", g->value[made[i]].name);
+		cJSON_AddNumberToObject(o, "scale", e->scale[made[i]]);
+		cJSON_AddItemToArray(a, o);
+	}
+	free(made);
+}
 
 struct cJSON *edits_json(const struct graph *g, const struct edits *e)
 {
 	cJSON *a = cJSON_CreateArray();
-	for (int n = 0; n < e->n_nodes; n++) {
-		if (e->precision[n] < 0 && e->scale[n] == 0)
+	for (int n = 0; n < g->n_nodes; n++) {
+		double scale = graph_output(g, n) >= 0 ? e->scale[graph_output(g, n)] : 0;
+		if (e->precision[n] < 0 && scale == 0)
 			continue;
 		cJSON *o = cJSON_CreateObject();
 		cJSON_AddStringToObject(o, "node", g->node[n].name);
 		if (e->precision[n] >= 0)
 			cJSON_AddStringToObject(o, "precision", precision_name((enum precision)e->precision[n]));
-		if (e->scale[n] != 0)
-			cJSON_AddNumberToObject(o, "scale", e->scale[n]);
+		if (scale != 0)
+			cJSON_AddNumberToObject(o, "scale", scale);
 		cJSON_AddItemToArray(a, o);
 	}
+	add_further(a, g, e);
 	if (tuning_count(e->tuning)) {
 		char name[TUNING_NAME];
 		tuning_name(e->tuning, name);
@@ -47,32 +64,56 @@ static enum status parse_tuned(struct edits *e, const struct study *s, const cJS
 	return e->tuning ? STATUS_OK : error_set(err, STATUS_NOTFOUND, "tuned weights %.40s are not there", name->valuestring);
 }
 
-static enum status parse_edit(struct edits *e, const struct graph *g, const cJSON *o, struct error *err)
+static enum status parse_tensor(struct edits *e, const struct graph *g, const cJSON *o, struct error *err)
 {
-	static const struct json_member member[] = {{NULL, "node", cJSON_String}, {NULL, "precision", cJSON_String}};
+	const char *name = json_text(o, "tensor", "");
+	int value = graph_find_value(g, name);
+	double scale = 0;
+	if (cJSON_GetObjectItemCaseSensitive(o, "node") || cJSON_GetObjectItemCaseSensitive(o, "precision"))
+		return error_set(err, STATUS_FORMAT, "an edit of tensor %s: only a scale goes with it", name);
+	if (value < 0 || g->value[value].producer < 0)
+		return error_set(err, STATUS_NOTFOUND, "the model has no tensor %.200s that a node makes", name);
+	if (!read_scale(&scale, cJSON_GetObjectItemCaseSensitive(o, "scale")))
+		return error_set(err, STATUS_FORMAT, "tensor %s has a scale that there is not", name);
+	e->scale[value] = scale;
+	return STATUS_OK;
+}
+
+static enum status parse_node(struct edits *e, const struct graph *g, const cJSON *o, struct error *err)
+{
 	const char *name = json_text(o, "node", ""), *word = json_text(o, "precision", NULL);
 	enum precision p = PREC_INT8;
 	double scale = 0;
 	bool has_scale = read_scale(&scale, cJSON_GetObjectItemCaseSensitive(o, "scale"));
 	int node = graph_find_node(g, name);
-	if (json_check(o, member, sizeof member / sizeof *member, false, err) != STATUS_OK)
-		return error_prefix(err, "an edit");
 	if (!*name)
 		return error_set(err, STATUS_FORMAT, "an edit names no node");
 	if (node < 0)
 		return graph_no_node(g, name, err);
 	if ((word && !precision_parse(&p, word)) || !has_scale)
 		return error_set(err, STATUS_FORMAT, "node %s has a precision or scale that there is not", name);
+	if (scale != 0 && graph_output(g, node) < 0)
+		return error_set(err, STATUS_FORMAT, "node %s has no output that anybody reads, and so no scale", name);
 	e->precision[node] = (signed char)(word ? (int)p : -1);
-	e->scale[node] = scale;
+	if (graph_output(g, node) >= 0)
+		e->scale[graph_output(g, node)] = scale;
 	return STATUS_OK;
+}
+
+static enum status parse_edit(struct edits *e, const struct graph *g, const cJSON *o, struct error *err)
+{
+	static const struct json_member member[] = {
+	    {NULL, "node", cJSON_String}, {NULL, "tensor", cJSON_String}, {NULL, "precision", cJSON_String}};
+	if (json_check(o, member, sizeof member / sizeof *member, false, err) != STATUS_OK)
+		return error_prefix(err, "an edit");
+	return cJSON_GetObjectItemCaseSensitive(o, "tensor") ? parse_tensor(e, g, o, err) : parse_node(e, g, o, err);
 }
 
 enum status edits_parse(struct edits **out, const struct study *s, const struct cJSON *list, struct error *err)
 {
 	const cJSON *o;
 	enum status st = STATUS_OK;
-	*out = edits_new(s->g->n_nodes);
+	*out = edits_new(s->g);
 	cJSON_ArrayForEach(o, list)
 	{
 		const cJSON *tuned = cJSON_GetObjectItemCaseSensitive(o, "tuned");

@@ -64,25 +64,51 @@ void run_record_done(struct run_record *r)
 
 // ---- of a snapshot
 
+int *run_further(const struct graph *g, int *n)
+{
+	int made, *list = graph_made(g, &made);
+	*n = 0;
+	for (int i = 0; i < made; i++)
+		if (graph_is_further(g, list[i]))
+			list[(*n)++] = list[i];
+	return list;
+}
+
+static void note_output(struct run_nodes *to, int i, const struct node_row *row, const struct site *site)
+{
+	if (row->fused_into >= 0)
+		return;
+	to->precision[i] = (signed char)row->precision;
+	to->snr_db[i] = site ? (float)figures_snr(&site->graphwise) : NAN;
+	to->scale[i] = site && site->n_scale > 0 ? site->scale[0] : 0;
+}
+
+static const struct site *site_of_output(const struct snapshot *s, int value)
+{
+	const struct node_row *r = &s->row[s->g->value[value].producer];
+	for (int i = r->first_site; i < r->first_site + r->n_sites; i++)
+		if (site_is_made(&s->site[i]) && s->site[i].value == value)
+			return &s->site[i];
+	return NULL;
+}
+
 static struct run_nodes *nodes_of(const struct snapshot *s)
 {
-	struct run_nodes *to = run_nodes_new(s->n_rows);
-	for (int i = 0; i < s->n_rows; i++) {
-		const struct site *site = snapshot_made(s, i);
-		if (s->row[i].fused_into >= 0)
-			continue;
-		to->precision[i] = (signed char)s->row[i].precision;
-		to->snr_db[i] = site ? (float)figures_snr(&site->graphwise) : NAN;
-		to->scale[i] = site && site->n_scale > 0 ? site->scale[0] : 0;
-	}
+	int n, *further = run_further(s->g, &n);
+	struct run_nodes *to = run_nodes_new(s->n_rows + n);
+	for (int i = 0; i < s->n_rows; i++)
+		note_output(to, i, &s->row[i], snapshot_made(s, i));
+	for (int i = 0; i < n; i++)
+		note_output(to, s->n_rows + i, &s->row[s->g->value[further[i]].producer], site_of_output(s, further[i]));
+	free(further);
 	return to;
 }
 
-static double mean_node(const struct run_nodes *nodes)
+static double mean_node(const struct run_nodes *nodes, int n_nodes)
 {
 	double sum = 0;
 	int n = 0;
-	for (int i = 0; i < nodes->n; i++)
+	for (int i = 0; i < n_nodes; i++)
 		if (isfinite(nodes->snr_db[i])) {
 			sum += nodes->snr_db[i];
 			n++;
@@ -94,7 +120,7 @@ struct run_record run_record_of(const struct snapshot *s)
 {
 	struct run_record r = {.nodes = nodes_of(s)};
 	r.note = (struct run_note){.method = s->method, .n_edits = s->n_edits, .decision = s->decision, .out_snr_db = snapshot_worst_output(s),
-	    .mean_snr_db = mean_node(r.nodes), .task_float = NAN, .task_quant = NAN};
+	    .mean_snr_db = mean_node(r.nodes, s->n_rows), .task_float = NAN, .task_quant = NAN};
 	memcpy(r.note.target, s->target, sizeof r.note.target);
 	return r;
 }

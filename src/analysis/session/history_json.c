@@ -157,10 +157,15 @@ static bool read_precisions(signed char *out, int n, const char *text)
 	return true;
 }
 
-static struct run_nodes *read_nodes(const cJSON *o, int n)
+static struct run_nodes *read_nodes(const cJSON *o, const struct graph *g)
 {
-	struct run_record r = {.nodes = run_nodes_new(n)};
-	bool fits = read_precisions(r.nodes->precision, n, json_text(o, "node_precision", "")) &&
+	const char *precision = json_text(o, "node_precision", "");
+	int further;
+	free(run_further(g, &further));
+	struct run_record r = {.nodes = run_nodes_new(g->n_nodes + further)};
+	bool nodes_only = strlen(precision) == (size_t)g->n_nodes; // in sessions of before
+	int n = nodes_only ? g->n_nodes : g->n_nodes + further;
+	bool fits = read_precisions(r.nodes->precision, n, precision) &&
 	    read_numbers(r.nodes->snr_db, n, cJSON_GetObjectItemCaseSensitive(o, "node_snr_db"), false) &&
 	    read_numbers(r.nodes->scale, n, cJSON_GetObjectItemCaseSensitive(o, "node_scale"), true);
 	if (!fits)
@@ -246,7 +251,7 @@ static enum status read_run(struct run_record *out, const struct study *s, const
 	n.total = read_int(o, "needed");
 	read_task(&n, cJSON_GetObjectItemCaseSensitive(o, "task"));
 	const cJSON *state = cJSON_GetObjectItemCaseSensitive(o, "state");
-	*out = (struct run_record){.note = n, .nodes = read_nodes(o, s->g->n_nodes)};
+	*out = (struct run_record){.note = n, .nodes = read_nodes(o, s->g)};
 	enum status st = state ? read_state(&out->state, s, n.method, state, err) : STATUS_OK;
 	if (st != STATUS_OK)
 		run_record_done(out);

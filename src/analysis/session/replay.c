@@ -51,14 +51,13 @@ static enum status replay_scale(struct study *s, char **word, int n, struct erro
 	struct scale_edit *e = xcalloc((size_t)n, sizeof *e);
 	enum status st = n >= 3 && n % 2 == 1 ? STATUS_OK : STATUS_FORMAT;
 	for (int i = 1; i < n && st == STATUS_OK; i += 2) {
-		e[i / 2].node = graph_find_node(s->g, word[i]);
 		if (!scale_parse(word[i + 1], &e[i / 2].scale))
 			st = STATUS_FORMAT;
-		else if (e[i / 2].node < 0)
-			st = graph_no_node(s->g, word[i], err);
+		else
+			st = study_find_output(&e[i / 2].value, s->g, word[i], err);
 	}
 	if (st == STATUS_FORMAT)
-		error_set(err, st, "scale needs nodes, each with 2^-4, a number or auto");
+		error_set(err, st, "scale needs nodes or tensors, each with 2^-4, a number or auto");
 	else if (st == STATUS_OK)
 		st = study_scales(s, e, n / 2, err);
 	free(e);

@@ -39,6 +39,7 @@ void body_drop(struct body **bp)
 	}
 	shared_plan_drop(&b->plan);
 	free(b->row);
+	free(b->scale_requested);
 	free(b->site);
 	free(b->keys);
 	free(b->output);
@@ -51,6 +52,7 @@ struct body *body_new(const struct graph *g, int n_sites)
 	struct body *b = xcalloc(1, sizeof *b);
 	atomic_store(&b->refs, 1);
 	b->row = xcalloc((size_t)g->n_nodes + 1, sizeof *b->row);
+	b->scale_requested = xcalloc((size_t)g->n_values + 1, sizeof *b->scale_requested);
 	b->site = xcalloc((size_t)n_sites + 1, sizeof *b->site);
 	b->keys = xcalloc((size_t)n_sites + 1, sizeof *b->keys);
 	b->output = xcalloc((size_t)g->n_outputs + 1, sizeof *b->output);
@@ -71,6 +73,7 @@ struct body *body_copy(const struct graph *g, const struct body *from)
 {
 	struct body *b = body_new(g, from->n_sites);
 	memcpy(b->row, from->row, (size_t)g->n_nodes * sizeof *b->row);
+	memcpy(b->scale_requested, from->scale_requested, (size_t)g->n_values * sizeof *b->scale_requested);
 	memcpy(b->site, from->site, (size_t)from->n_sites * sizeof *b->site);
 	memcpy(b->keys, from->keys, (size_t)from->n_sites * sizeof *b->keys);
 	memcpy(b->output, from->output, (size_t)g->n_outputs * sizeof *b->output);
@@ -89,7 +92,9 @@ void body_mark_downstream(struct body *b, const struct graph *g, const struct ed
 	bool *dirty = xcalloc((size_t)g->n_values + 1, 1);
 	for (int n = 0; n < g->n_nodes; n++) {
 		const struct node *node = &g->node[n];
-		bool hit = all || b->row[n].requested != e->precision[n] || b->row[n].scale_requested != e->scale[n];
+		bool hit = all || b->row[n].requested != e->precision[n];
+		for (int i = 0; i < node->n_out && !hit; i++)
+			hit = node->out[i] >= 0 && b->scale_requested[node->out[i]] != e->scale[node->out[i]];
 		for (int i = 0; i < node->n_in && !hit; i++)
 			hit = node->in[i] >= 0 && dirty[node->in[i]];
 		for (int i = 0; hit && i < node->n_out; i++)
@@ -102,8 +107,11 @@ void body_mark_downstream(struct body *b, const struct graph *g, const struct ed
 
 void body_note_edits(struct body *b, const struct graph *g, const struct edits *e)
 {
+	memcpy(b->scale_requested, e->scale, (size_t)g->n_values * sizeof *b->scale_requested);
 	for (int n = 0; n < g->n_nodes; n++) {
 		b->row[n].requested = e->precision[n];
-		b->row[n].scale_requested = e->scale[n];
+		b->row[n].edited = e->precision[n] >= 0;
+		for (int i = 0; i < g->node[n].n_out; i++)
+			b->row[n].edited |= g->node[n].out[i] >= 0 && e->scale[g->node[n].out[i]] != 0;
 	}
 }

@@ -10,6 +10,7 @@ struct site_keys { // under which the memo, and a session file, keep a site's fi
 struct body {
 	atomic_int refs;
 	struct node_row *row;
+	double *scale_requested; // [g->n_values]
 	struct site *site;
 	struct site_keys *keys;
 	int n_sites, samples;

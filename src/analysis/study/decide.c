@@ -10,7 +10,9 @@ int edits_count(const struct edits *e)
 {
 	int n = 0;
 	for (int i = 0; i < e->n_nodes; i++)
-		n += (e->precision[i] >= 0) + (e->scale[i] != 0);
+		n += e->precision[i] >= 0;
+	for (int i = 0; i < e->n_values; i++)
+		n += e->scale[i] != 0;
 	return n + (tuning_count(e->tuning) > 0);
 }
 
@@ -175,13 +177,15 @@ enum status study_set(struct study *s, const int *nodes, int n, int precision, i
 	return st;
 }
 
-void study_add_scale(struct str *out, const char *node, double scale)
+void study_add_scale(struct str *out, const struct graph *g, int value, double scale)
 {
 	enum { EXACT = 9 }; // digits: a float is read back as it was
-	char value[SCALE_TEXT];
-	str_add(out, " ");
-	study_add_word(out, node);
-	str_addf(out, " %s", scale == 0 ? "auto" : scale_text(value, scale, EXACT));
+	const char *name = graph_output_name(g, value);
+	bool alike = graph_is_further(g, value) && (graph_find_node(g, name) >= 0 || str_has_prefix(name, STUDY_TENSOR));
+	char text[SCALE_TEXT];
+	str_addf(out, " %s", alike ? STUDY_TENSOR : "");
+	study_add_word(out, name);
+	str_addf(out, " %s", scale == 0 ? "auto" : scale_text(text, scale, EXACT));
 }
 
 static enum status check_scale(struct study *s, const struct scale_edit *e, struct error *err)
@@ -189,8 +193,9 @@ static enum status check_scale(struct study *s, const struct scale_edit *e, stru
 	if (e->scale == 0)
 		return STATUS_OK;
 	if (!isfinite(e->scale) || e->scale < 0x1p-60 || e->scale > 0x1p60)
-		return error_set(err, STATUS_REFUSED, "%s: a scale is a number from 2^-60 to 2^60, like 2^-4 or 0.0625", s->g->node[e->node].name);
-	return plan_check_edit(refusals_bare(s), e->node, PREC_INT8, e->scale, err);
+		return error_set(err, STATUS_REFUSED, "%s: a scale is a number from 2^-60 to 2^60, like 2^-4 or 0.0625",
+		    graph_output_name(s->g, e->value));
+	return plan_check_scale(refusals_bare(s), e->value, e->scale, err);
 }
 
 enum status study_scales(struct study *s, const struct scale_edit *e, int n, struct error *err)
@@ -200,7 +205,7 @@ enum status study_scales(struct study *s, const struct scale_edit *e, int n, str
 	bool any = false;
 	for (int i = 0; i < n && st == STATUS_OK; i++) {
 		st = check_scale(s, &e[i], err);
-		any |= study_edits(s)->scale[e[i].node] != e[i].scale;
+		any |= study_edits(s)->scale[e[i].value] != e[i].scale;
 	}
 	if (st != STATUS_OK)
 		return st;
@@ -208,27 +213,22 @@ enum status study_scales(struct study *s, const struct scale_edit *e, int n, str
 		return nothing_changed(err, "the scale is set so already");
 	str_add(&text, "scale");
 	for (int i = 0; i < n; i++)
-		study_add_scale(&text, s->g->node[e[i].node].name, e[i].scale);
+		study_add_scale(&text, s->g, e[i].value, e[i].scale);
 	struct decision *d = branch(s, str_detach(&text));
 	for (int i = 0; i < n; i++)
-		d->edits->scale[e[i].node] = e[i].scale;
+		d->edits->scale[e[i].value] = e[i].scale;
 	commit(s);
 	return STATUS_OK;
 }
 
-enum status study_scale(struct study *s, int node, double scale, struct error *err)
-{
-	return study_scales(s, &(struct scale_edit){node, scale}, 1, err);
-}
-
-enum status study_scale_all(struct study *s, const int *nodes, int n, double scale, int *refused, struct error *err)
+enum status study_scale_all(struct study *s, const int *values, int n, double scale, int *refused, struct error *err)
 {
 	struct scale_edit *e = xcalloc((size_t)n + 1, sizeof *e);
 	enum status st = STATUS_OK;
 	int kept = 0;
 	*refused = 0;
 	for (int i = 0; i < n; i++) {
-		e[kept] = (struct scale_edit){nodes[i], scale};
+		e[kept] = (struct scale_edit){values[i], scale};
 		enum status one = check_scale(s, &e[kept], err);
 		if (one == STATUS_OK)
 			kept++;

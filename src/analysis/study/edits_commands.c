@@ -29,12 +29,14 @@ static char **add_precision(char **list, int *n, const struct graph *g, const st
 static char **add_scales(char **list, int *n, const struct graph *g, const struct edits *from, const struct edits *to)
 {
 	struct str text = {0};
-	for (int i = 0; i < g->n_nodes; i++) {
-		if (to->scale[i] == from->scale[i])
+	int made_n, *made = graph_made(g, &made_n);
+	for (int i = 0; i < made_n; i++) {
+		if (to->scale[made[i]] == from->scale[made[i]])
 			continue;
 		str_add(&text, text.len ? "" : "scale");
-		study_add_scale(&text, g->node[i].name, to->scale[i]);
+		study_add_scale(&text, g, made[i], to->scale[made[i]]);
 	}
+	free(made);
 	return text.len ? add_command(list, n, &text) : list;
 }
 

@@ -64,27 +64,41 @@ static void beginning_done(struct beginning *b)
 
 // ---- the thread
 
+// The tensor there that stands for the output of a node here; -1: none does.
+static int output_like(const struct graph *to, const struct graph *from, int value)
+{
+	const char *name = graph_output_name(from, value);
+	if (!graph_is_further(from, value)) {
+		int node = graph_find_node(to, name);
+		return node >= 0 ? graph_output(to, node) : -1;
+	}
+	int found = graph_find_value(to, name);
+	return found >= 0 && to->value[found].producer >= 0 ? found : -1;
+}
+
 // Makes the decisions of one study in the other. Equalizing keeps the nodes and their names, and what the target refuses
 // here it has refused there, so that refusals are no errors.
 static enum status decide_alike(struct study *to, const struct study *from, const struct edits *e, struct error *err)
 {
-	int *node = xcalloc((size_t)e->n_nodes + 1, sizeof *node), scales = 0, refused;
-	struct scale_edit *scale = xcalloc((size_t)e->n_nodes + 1, sizeof *scale);
+	int *node = xcalloc((size_t)from->g->n_nodes + 1, sizeof *node), scales = 0, refused;
+	int made_n, *made = graph_made(from->g, &made_n);
+	struct scale_edit *scale = xcalloc((size_t)made_n + 1, sizeof *scale);
 	enum status st = STATUS_OK;
 	for (int p = 0; p < PREC_COUNT && st == STATUS_OK; p++) {
 		int n = 0;
-		for (int i = 0; i < e->n_nodes; i++)
+		for (int i = 0; i < from->g->n_nodes; i++)
 			if (e->precision[i] == p && (node[n] = graph_find_node(to->g, from->g->node[i].name)) >= 0)
 				n++;
 		st = n ? study_set(to, node, n, p, &refused, err) : STATUS_OK;
 		st = st == STATUS_REFUSED ? STATUS_OK : st;
 	}
-	for (int i = 0; i < e->n_nodes; i++)
-		if (e->scale[i] > 0 && (scale[scales].node = graph_find_node(to->g, from->g->node[i].name)) >= 0)
-			scale[scales++].scale = e->scale[i];
+	for (int i = 0; i < made_n; i++)
+		if (e->scale[made[i]] > 0 && (scale[scales].value = output_like(to->g, from->g, made[i])) >= 0)
+			scale[scales++].scale = e->scale[made[i]];
 	if (st == STATUS_OK && scales)
 		st = study_scales(to, scale, scales, err);
 	free(node);
+	free(made);
 	free(scale);
 	return st;
 }

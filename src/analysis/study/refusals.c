@@ -61,7 +61,7 @@ int refusals_of(struct study *s, const int *nodes, int n, enum precision want, b
 	for (int i = n - 1; i >= 0; i--) {
 		refused[i] = r->of[want][nodes[i]] == REFUSED;
 		if (refused[i] && ++count == 1)
-			(void)!plan_check_edit(r->bare, nodes[i], want, 0, err);
+			(void)!plan_check_edit(r->bare, nodes[i], want, err);
 	}
 	return count;
 }

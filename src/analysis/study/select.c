@@ -93,6 +93,51 @@ static enum status mark_selection(const struct study *s, const char *selection, 
 	return need_node(g, selection, &node, err);
 }
 
+enum status study_find_output(int *value, const struct graph *g, const char *name, struct error *err)
+{
+	bool prefixed = str_has_prefix(name, STUDY_TENSOR);
+	const char *tensor = prefixed ? name + strlen(STUDY_TENSOR) : name;
+	int node = graph_find_node(g, name);
+	*value = node >= 0 ? graph_output(g, node) : graph_find_value(g, tensor);
+	if (*value >= 0 && g->value[*value].producer >= 0)
+		return STATUS_OK;
+	if (*value >= 0 && g->value[*value].constant)
+		return error_set(err, STATUS_REFUSED, "%s is a parameter, whose scales follow from its values", tensor);
+	if (*value >= 0)
+		return error_set(err, STATUS_REFUSED, "%s is an input of the network, whose scale is the target's own", tensor);
+	if (node >= 0)
+		return error_set(err, STATUS_REFUSED, "%s has no output that anybody reads", g->node[node].name);
+	if (prefixed)
+		return error_set(err, STATUS_NOTFOUND, "the model has no tensor %.200s", tensor);
+	return graph_no_node(g, name, err);
+}
+
+static bool names_output(const struct graph *g, const char *name)
+{
+	return graph_find_node(g, name) >= 0 || graph_find_value(g, name) >= 0 || str_has_prefix(name, STUDY_TENSOR);
+}
+
+enum status study_select_outputs(const struct study *s, const char *selection, const bool *marked, int **out, int *n,
+    struct error *err)
+{
+	const struct graph *g = study_graph(s);
+	bool is_name = names_output(g, selection);
+	int *nodes = NULL, n_nodes = 0, value;
+	enum status st = is_name ? study_find_output(&value, g, selection, err)
+	                         : study_select(s, selection, marked, &nodes, &n_nodes, err);
+	*out = NULL;
+	*n = 0;
+	if (st == STATUS_OK)
+		*out = xcalloc((size_t)n_nodes + 1, sizeof **out);
+	if (st == STATUS_OK && is_name)
+		(*out)[(*n)++] = value;
+	for (int i = 0; st == STATUS_OK && i < n_nodes; i++)
+		if (graph_output(g, nodes[i]) >= 0)
+			(*out)[(*n)++] = graph_output(g, nodes[i]);
+	free(nodes);
+	return st;
+}
+
 enum status study_select(const struct study *s, const char *selection, const bool *marked, int **out, int *n, struct error *err)
 {
 	const struct graph *g = study_graph(s);

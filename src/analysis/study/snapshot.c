@@ -89,6 +89,7 @@ void snapshot_attach(struct snapshot *s, struct study *st, struct body *b)
 {
 	s->priv = b;
 	s->row = b->row;
+	s->scale_requested = b->scale_requested;
 	s->n_rows = s->g->n_nodes;
 	s->site = b->site;
 	s->n_sites = b->n_sites;
@@ -106,7 +107,7 @@ struct snapshot *snapshot_before_run(struct study *st, const struct snapshot *pr
 	struct request req = {.generation = st->generation, .method = d->method, .n_edits = edits_count(d->edits) + (d->bench > 0)};
 	struct body *b = prev ? body_copy(st->g, prev->priv) : body_bare(st->g);
 	snprintf(req.target, sizeof req.target, "%s", d->target);
-	req.decision = decision_key(d->target, d->method, e, study_bench(st));
+	req.decision = decision_key(st->g, d->target, d->method, e, study_bench(st));
 	req.bench = d->bench;
 	struct snapshot *s = snapshot_new(st, &req);
 	if (prev) {
@@ -169,6 +170,13 @@ const struct site *snapshot_output(const struct snapshot *s, int node)
 {
 	const struct site *site = snapshot_made(s, node);
 	return site && site->kind == SITE_OUTPUT ? site : NULL;
+}
+
+int snapshot_scalable(const struct snapshot *s, const struct site *site)
+{
+	if (!site_is_made(site))
+		return -1;
+	return s->g->value[site->value].producer == site->node ? site->value : graph_output(s->g, site->node);
 }
 
 static double signal_of(const struct figures *f)

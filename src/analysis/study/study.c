@@ -80,7 +80,7 @@ static enum status first_decision(struct study *s, struct error *err)
 		return st;
 	s->step = xgrow(NULL, &s->cap_steps, 1, sizeof *s->step);
 	s->n_steps = 1;
-	s->step[0] = (struct decision){.edits = edits_new(s->g->n_nodes)};
+	s->step[0] = (struct decision){.edits = edits_new(s->g)};
 	s->step[0].method = s->opt.method >= 0 ? (enum calib_method)s->opt.method : target_default_calibration(s->target);
 	snprintf(s->step[0].target, sizeof s->step[0].target, "%s", name);
 	return STATUS_OK;
@@ -299,7 +299,7 @@ void study_run(struct study *s)
 	s->req = (struct request){.generation = s->generation, .edits = study_effective(s, d->edits), .state = state_of(s, d), .method = d->method,
 	    .n_edits = edits_count(d->edits) + (d->bench > 0)};
 	snprintf(s->req.target, sizeof s->req.target, "%s", d->target);
-	s->req.decision = decision_key(d->target, d->method, s->req.edits, study_bench(s));
+	s->req.decision = decision_key(s->g, d->target, d->method, s->req.edits, study_bench(s));
 	s->req.bench = d->bench;
 	s->req.steps = (int)s->current;
 	snprintf(s->req.step, sizeof s->req.step, "%s", str_text(&step));

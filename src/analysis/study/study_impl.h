@@ -133,9 +133,10 @@ void study_replay(struct study *s, bool begin);     // what is decided from here
 void study_fall_back(struct study *s, size_t step); // to a step in force before, without what came behind it
 // Brings the state of a variant back, as a step of the history.
 MUST_CHECK enum status study_go_variant(struct study *s, const struct decision *v, struct error *err);
-// Parts of a command's text: a name with its blanks escaped; a blank, that, and a scale as "2^-4", a number or "auto".
+// Parts of a command's text: a name with its blanks escaped; a blank, what study_find_output finds the tensor by, and a
+// scale as "2^-4", a number or "auto".
 void study_add_word(struct str *out, const char *word);
-void study_add_scale(struct str *out, const char *node, double scale);
+void study_add_scale(struct str *out, const struct graph *g, int value, double scale);
 
 // ---- edits_commands.c, session/edits_json.c
 // The commands that lead from one set of edits under a calibration to another; free with edits_commands_free.
@@ -172,7 +173,8 @@ MUST_CHECK enum status study_bench_of(int *out, struct study *s, const struct pr
 void results_load(struct study *s, const struct cJSON *results); // by the conductor
 
 // ---- study_blame.c
-struct key decision_key(const char *target, enum calib_method method, const struct edits *effective, const struct bench *b);
+struct key decision_key(const struct graph *g, const char *target, enum calib_method method,
+    const struct edits *effective, const struct bench *b);
 // The blame of a decision, else (*old) the one that was measured last, else NULL; the caller holds the lock, and drops it.
 struct blames *study_blames_of(const struct study *s, struct key decision, bool *old);
 void study_blames_lose_task(struct study *s); // those with a task metric go: it is another task now

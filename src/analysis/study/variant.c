@@ -165,7 +165,7 @@ const char *study_variant_name(const struct study *s, int i)
 static struct key decision_of(const struct study *s, const struct decision *v)
 {
 	struct edits *effective = study_effective(s, v->edits);
-	struct key k = decision_key(v->target, v->method, effective, &s->bench[v->bench]);
+	struct key k = decision_key(s->g, v->target, v->method, effective, &s->bench[v->bench]);
 	edits_free(&effective);
 	return k;
 }

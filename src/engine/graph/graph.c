@@ -71,6 +71,36 @@ bool graph_is_quantized(const struct graph *g)
 	return false;
 }
 
+int graph_output(const struct graph *g, int node)
+{
+	const struct node *n = &g->node[node];
+	for (int i = 0; i < n->n_out; i++)
+		if (n->out[i] >= 0)
+			return n->out[i];
+	return -1;
+}
+
+bool graph_is_further(const struct graph *g, int value)
+{
+	return g->value[value].producer >= 0 && graph_output(g, g->value[value].producer) != value;
+}
+
+const char *graph_output_name(const struct graph *g, int value)
+{
+	return graph_is_further(g, value) ? g->value[value].name : g->node[g->value[value].producer].name;
+}
+
+int *graph_made(const struct graph *g, int *n)
+{
+	int *made = xcalloc((size_t)g->n_values + 1, sizeof *made);
+	*n = 0;
+	for (int i = 0; i < g->n_nodes; i++)
+		for (int k = 0; k < g->node[i].n_out; k++)
+			if (g->node[i].out[k] >= 0)
+				made[(*n)++] = g->node[i].out[k];
+	return made;
+}
+
 int graph_find_node(const struct graph *g, const char *name)
 {
 	int id = namemap_get(g->node_by_name, name);

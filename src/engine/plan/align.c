@@ -51,8 +51,16 @@ static int align_to_large(struct plan *p, int node)
 
 static void follow_unless_float(struct plan *p, int slot, int master)
 {
-	if (!is_floating(&p->slot[slot]) && !p->slot[slot].locked)
+	if (!is_floating(&p->slot[slot]))
 		plan_master(p, slot, master);
+}
+
+int plan_states_master(const struct plan *p, int slot)
+{
+	const struct slot *s = &p->slot[slot];
+	bool follows = p->priv->node[s->node].rule->align == ALIGN_FIRST && s->is_output && s->index == RNN_HIDDEN &&
+	    !is_floating(plan_out(p, s->node, 0));
+	return follows ? p->first_out[s->node] : slot;
 }
 
 // A recurrence has one scale for the states that it gives: of every step, of the last one, and the one that it begins with.

@@ -24,21 +24,27 @@ bool precision_parse(enum precision *out, const char *name)
 	return false;
 }
 
-struct edits *edits_new(int n_nodes)
+static struct edits *make(int n_nodes, int n_values)
 {
 	struct edits *e = xcalloc(1, sizeof *e);
 	e->n_nodes = n_nodes;
+	e->n_values = n_values;
 	e->precision = xmalloc((size_t)n_nodes + 1);
 	memset(e->precision, -1, (size_t)n_nodes + 1);
-	e->scale = xcalloc((size_t)n_nodes + 1, sizeof *e->scale);
+	e->scale = xcalloc((size_t)n_values + 1, sizeof *e->scale);
 	return e;
+}
+
+struct edits *edits_new(const struct graph *g)
+{
+	return make(g->n_nodes, g->n_values);
 }
 
 struct edits *edits_copy(const struct edits *e)
 {
-	struct edits *c = edits_new(e->n_nodes);
+	struct edits *c = make(e->n_nodes, e->n_values);
 	memcpy(c->precision, e->precision, (size_t)e->n_nodes);
-	memcpy(c->scale, e->scale, (size_t)e->n_nodes * sizeof *e->scale);
+	memcpy(c->scale, e->scale, (size_t)e->n_values * sizeof *e->scale);
 	c->tuning = tuning_take(e->tuning);
 	return c;
 }
@@ -54,17 +60,41 @@ void edits_free(struct edits **e)
 	*e = NULL;
 }
 
-bool edits_equal(const struct edits *a, const struct edits *b)
+void edits_forget_scales(struct edits *e, const struct node *n)
 {
-	size_t n = (size_t)a->n_nodes;
-	return a->n_nodes == b->n_nodes && memcmp(a->precision, b->precision, n) == 0 &&
-	    memcmp(a->scale, b->scale, n * sizeof *a->scale) == 0 && key_equal(tuning_key(a->tuning), tuning_key(b->tuning));
+	for (int i = 0; i < n->n_out; i++)
+		if (n->out[i] >= 0)
+			e->scale[n->out[i]] = 0;
 }
 
-struct key edits_key(const struct edits *e)
+bool edits_equal(const struct edits *a, const struct edits *b)
+{
+	return a->n_nodes == b->n_nodes && a->n_values == b->n_values &&
+	    memcmp(a->precision, b->precision, (size_t)a->n_nodes) == 0 &&
+	    memcmp(a->scale, b->scale, (size_t)a->n_values * sizeof *a->scale) == 0 &&
+	    key_equal(tuning_key(a->tuning), tuning_key(b->tuning));
+}
+
+// First outputs as an array over the nodes, as the keys in sessions have always had them; then what others are given.
+static struct key add_scales(struct key k, const struct edits *e, const struct graph *g)
+{
+	double *first = xcalloc((size_t)g->n_nodes + 1, sizeof *first);
+	int n, *made = graph_made(g, &n);
+	for (int i = 0; i < n; i++)
+		if (!graph_is_further(g, made[i]))
+			first[g->value[made[i]].producer] = e->scale[made[i]];
+	k = key_add(k, first, (size_t)g->n_nodes * sizeof *first);
+	for (int i = 0; i < n; i++)
+		if (graph_is_further(g, made[i]) && e->scale[made[i]] != 0)
+			k = key_add(key_add_int(k, made[i]), &e->scale[made[i]], sizeof *e->scale);
+	free(first);
+	free(made);
+	return k;
+}
+
+struct key edits_key(const struct edits *e, const struct graph *g)
 {
 	struct key k = key_add_int((struct key){0}, e->n_nodes);
-	k = key_add(k, e->precision, (size_t)e->n_nodes);
-	k = key_add(k, e->scale, (size_t)e->n_nodes * sizeof *e->scale);
+	k = add_scales(key_add(k, e->precision, (size_t)e->n_nodes), e, g);
 	return tuning_count(e->tuning) ? key_add_key(k, tuning_key(e->tuning)) : k;
 }

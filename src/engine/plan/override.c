@@ -1,42 +1,79 @@
 // Scales given by the user: where they act, and what locks them.
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include "plan_impl.h"
 
-// A fused operator has one output quantizer: the one at its end.
-static int last_node(const struct plan *p, int node)
+// A fused operator has one output quantizer, the one at its end, which stands for what its parts give.
+static int slot_of(const struct plan *p, int value)
 {
-	return p->group[node].kind == GROUP_NONE ? node : p->group[node].last;
+	int node = p->g->value[value].producer, i = 0;
+	if (p->group[node].kind != GROUP_NONE && p->group[node].last != node)
+		return p->first_out[p->group[node].last];
+	while (p->g->node[node].out[i] != value)
+		i++;
+	return p->first_out[node] + i;
 }
 
-static int override_slot(const struct plan *p, int node, char *reason, size_t size)
+enum { OUTPUT_TEXT = 120 };
+
+// "output", and its name where the node has several.
+static const char *output_text(char out[OUTPUT_TEXT], const struct plan *p, int value)
 {
-	int last = last_node(p, node);
-	if (p->g->node[last].n_out < 1 || p->priv->node[last].platform == PLATFORM_FLOAT ||
-	    plan_out(p, last, 0)->state == SLOT_FLOAT) {
-		snprintf(reason, size, "its output stays float, so it has no scale");
+	bool further = graph_is_further(p->g, value);
+	snprintf(out, OUTPUT_TEXT, "output%s%.100s", further ? " " : "", further ? p->g->value[value].name : "");
+	return out;
+}
+
+static int refuse_shared(const struct plan *p, const char *output, int master, char *reason, size_t size)
+{
+	const struct slot *s = &p->slot[master];
+	const char *tensor = p->g->value[s->value].name, *node = p->g->node[s->node].name;
+	if (!s->is_output)
+		snprintf(reason, size, "its %s shares the scale on which %.100s reads tensor %.100s, which is the target's own",
+		    output, node, tensor);
+	else if (!graph_is_further(p->g, s->value))
+		snprintf(reason, size, "its %s shares the scale of tensor %.100s: give the scale to node %.100s", output, tensor,
+		    node);
+	else
+		snprintf(reason, size, "its %s shares the scale of tensor %.100s: give it the scale", output, tensor);
+	return -1;
+}
+
+static int override_slot(const struct plan *p, int value, char *reason, size_t size)
+{
+	char output[OUTPUT_TEXT];
+	int slot = slot_of(p, value), root = plan_root(p, slot);
+	const struct slot *s = &p->slot[slot];
+	output_text(output, p, value);
+	if (p->priv->node[s->node].platform == PLATFORM_FLOAT || s->state == SLOT_FLOAT) {
+		snprintf(reason, size, "its %s stays float, so it has no scale", output);
 		return -1;
 	}
-	int slot = p->first_out[last], root = plan_root(p, slot);
-	if (root != slot) {
-		snprintf(reason, size, "its output shares the scale of tensor %s: give the scale to node %s",
-		    p->g->value[p->slot[root].value].name, p->g->node[p->slot[root].node].name);
-		return -1;
-	}
+	if (root != slot)
+		return refuse_shared(p, output, root, reason, size);
 	if (p->target->kind != TARGET_LINEAR) {
 		snprintf(reason, size, "target %s casts and has no scales", p->target->name);
+		return -1;
+	}
+	root = plan_states_master(p, slot);
+	if (root != slot)
+		return refuse_shared(p, output, root, reason, size);
+	if (slot_has_step_scale(p, s)) {
+		snprintf(reason, size, "target %s fixes the scale of its %s: that of the recurrence's steps", p->target->name,
+		    output);
 		return -1;
 	}
 	return slot;
 }
 
-int plan_check_scale(const struct plan *p, int node, double scale, char *reason, size_t size)
+int plan_scale_slot(const struct plan *p, int value, double scale, char *reason, size_t size)
 {
 	if (!isfinite(scale) || scale < 0x1p-120 || scale > 0x1p120) {
 		snprintf(reason, size, "a scale must be between 2^-120 and 2^120");
 		return -1;
 	}
-	int slot = override_slot(p, node, reason, size);
+	int slot = override_slot(p, value, reason, size);
 	if (slot >= 0 && p->slot[slot].quant.pow2 && !scale_is_pow2(scale)) {
 		snprintf(reason, size, "target %s takes only powers of two as scales: the nearest is 2^%d", p->target->name,
 		    (int)log2(scale_nearest_pow2(scale)));
@@ -45,18 +82,29 @@ int plan_check_scale(const struct plan *p, int node, double scale, char *reason,
 	return slot;
 }
 
-void plan_lock(struct plan *p, const struct edits *e)
+static void lock(struct plan *p, int value, double scale)
 {
 	char reason[400];
-	for (int i = 0; e && i < p->g->n_nodes; i++) {
-		if (e->scale[i] == 0)
-			continue;
-		int slot = plan_check_scale(p, i, e->scale[i], reason, sizeof reason);
-		if (slot < 0)
-			plan_refuse(p, i, "%s", reason);
-		else
-			p->slot[slot].locked = true;
-	}
+	int slot = plan_scale_slot(p, value, scale, reason, sizeof reason);
+	if (slot < 0)
+		plan_refuse(p, p->g->value[value].producer, "%s", reason);
+	else
+		p->slot[slot].locked = true;
+}
+
+// In the order of nodes: those of one fused operator share a slot, and the edit of the last one counts.
+static void each_override(struct plan *p, const struct edits *e, void (*act)(struct plan *p, int value, double scale))
+{
+	int n, *made = graph_made(p->g, &n);
+	for (int i = 0; e && i < n; i++)
+		if (e->scale[made[i]] != 0)
+			act(p, made[i], e->scale[made[i]]);
+	free(made);
+}
+
+void plan_lock(struct plan *p, const struct edits *e)
+{
+	each_override(p, e, lock);
 }
 
 // An asymmetric quantizer with a coarser scale keeps the lower end of the range that was observed; with a finer one its zero point, so that
@@ -69,19 +117,18 @@ static int32_t zero_for(const struct quantizer *q, float observed, int32_t zero,
 	return (int32_t)fmin(fmax(shifted, (double)q->qmin), (double)q->qmax);
 }
 
-// Nodes of one fused operator share a slot: the edit of the last one counts.
+static void apply(struct plan *p, int value, double scale)
+{
+	struct slot_plan *v = &p->priv->slot[slot_of(p, value)];
+	const struct slot *s = &p->slot[slot_of(p, value)];
+	const struct quantizer *q = &s->quant;
+	if (!s->locked || (q->pow2 && !scale_is_pow2(scale)))
+		return;
+	v->zero = q->symmetric ? scale_middle(q) : zero_for(q, v->scale, v->zero, scale);
+	v->scale = (float)scale;
+}
+
 void plan_apply_overrides(struct plan *p, const struct edits *e)
 {
-	struct plan_priv *v = p->priv;
-	for (int i = 0; e && i < p->g->n_nodes; i++) {
-		const struct node *n = &p->g->node[last_node(p, i)];
-		if (e->scale[i] == 0 || n->n_out < 1)
-			continue;
-		int slot = p->first_out[last_node(p, i)];
-		const struct quantizer *q = &p->slot[slot].quant;
-		if (!p->slot[slot].locked || (q->pow2 && !scale_is_pow2(e->scale[i])))
-			continue;
-		v->slot[slot].zero = q->symmetric ? scale_middle(q) : zero_for(q, v->slot[slot].scale, v->slot[slot].zero, e->scale[i]);
-		v->slot[slot].scale = (float)e->scale[i];
-	}
+	each_override(p, e, apply);
 }

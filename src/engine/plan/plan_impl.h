@@ -70,6 +70,8 @@ void plan_dispatch(struct plan *p, const struct edits *e);
 void plan_make_slots(struct plan *p);
 bool slot_is_bias(const struct plan *p, const struct slot *s);
 bool slot_has_fixed_scale(const struct plan *p, const struct slot *s); // which the target gives it
+// A bias or the cell of a recurrence whose steps have a scale of their own.
+bool slot_has_step_scale(const struct plan *p, const struct slot *s);
 // fuse.c
 int plan_root(const struct plan *p, int slot);
 void plan_master(struct plan *p, int slot, int master); // slot takes the scale of master and still quantizes (PASSIVE)
@@ -81,6 +83,8 @@ void plan_passive(struct plan *p);
 void plan_bias_scales(struct plan *p);
 // align.c
 void plan_align(struct plan *p);
+// Of states that a recurrence gives, the slot whose scale they have; of all else `slot` itself.
+int plan_states_master(const struct plan *p, int slot);
 // stand_in.c: what runs in a node's place where it is quantized.
 struct stand_in plan_stand_in(const struct graph *g, const struct node *n, const struct op_rule *rule);
 bool plan_is_gate(const struct node *n); // a HardSigmoid as AMD's NPU has it: x / 6 + 1/2
@@ -88,8 +92,9 @@ bool plan_is_image_mean(const struct shape *x, const struct shape *y); // rows a
 // refine.c: once all scales are known.
 void plan_refine(struct plan *p);
 // override.c: the user's scales.
-// The slot whose scale an override of `node` would set; -1 and a reason where `scale` cannot be that of its output.
-int plan_check_scale(const struct plan *p, int node, double scale, char *reason, size_t size);
+// The slot that an override of a node's output (a value id) sets; -1 and a reason, a clause about the node, where `scale`
+// cannot be its scale.
+int plan_scale_slot(const struct plan *p, int value, double scale, char *reason, size_t size);
 void plan_lock(struct plan *p, const struct edits *e);
 void plan_apply_overrides(struct plan *p, const struct edits *e);
 // observe.c

@@ -35,21 +35,35 @@ struct plan *plan_bare(const struct graph *g, const struct target *t)
 	return outline(g, t, NULL);
 }
 
-// Asked of a plan that has only this edit. 8 bit is what every node gets that nobody edits: such a plan has the structure of the bare one.
-enum status plan_check_edit(const struct plan *bare, int node, enum precision p, double scale, struct error *err)
+// Asked of a plan that has only this edit: a width, and where `value` is none of -1 a scale with it.
+static enum status ask_plan(const struct plan *bare, int node, enum precision p, int value, double scale,
+    struct error *err)
 {
-	char text[400];
-	if (p == PREC_INT8 && bare->precision[node] == p)
-		return scale == 0 || plan_check_scale(bare, node, scale, text, sizeof text) >= 0 ? STATUS_OK : refuse(bare, node, text, err);
-	struct edits *e = edits_new(bare->g->n_nodes);
+	struct edits *e = edits_new(bare->g);
 	want(e, bare, node, p);
-	e->scale[node] = scale;
+	if (value >= 0)
+		e->scale[value] = scale;
 	struct plan *with = outline(bare->g, bare->target, e);
 	const char *reason = reason_for(with, node);
 	enum status st = reason ? refuse(bare, node, reason, err) : STATUS_OK;
 	plan_free(&with);
 	edits_free(&e);
 	return st;
+}
+
+// 8 bit is what every node gets that nobody edits: a plan that asks for it has the structure of the bare one.
+enum status plan_check_edit(const struct plan *bare, int node, enum precision p, struct error *err)
+{
+	return p == PREC_INT8 && bare->precision[node] == p ? STATUS_OK : ask_plan(bare, node, p, -1, 0, err);
+}
+
+enum status plan_check_scale(const struct plan *bare, int value, double scale, struct error *err)
+{
+	char text[400];
+	int node = bare->g->value[value].producer;
+	if (bare->precision[node] != PREC_INT8)
+		return ask_plan(bare, node, PREC_INT8, value, scale, err);
+	return plan_scale_slot(bare, value, scale, text, sizeof text) >= 0 ? STATUS_OK : refuse(bare, node, text, err);
 }
 
 static bool is_follower(const struct plan *bare, int node)
@@ -83,7 +97,7 @@ static bool is_clear(const struct edits *e, const struct plan *bare, int node)
 // Asks those of which nobody has asked yet and which one plan can tell of; returns how many.
 static int ask(const struct plan *bare, const int *nodes, int n, enum precision p, bool followers, bool *asked, bool *refused)
 {
-	struct edits *e = edits_new(bare->g->n_nodes);
+	struct edits *e = edits_new(bare->g);
 	int *at = xcalloc((size_t)n + 1, sizeof *at), count = 0;
 	for (int i = 0; i < n; i++)
 		if (!asked[i] && is_follower(bare, nodes[i]) == followers && (!followers || is_clear(e, bare, nodes[i]))) {
@@ -111,7 +125,7 @@ int plan_check_edits(const struct plan *bare, const int *nodes, int n, enum prec
 		left -= ask(bare, nodes, n, p, true, asked, refused);
 	for (int i = n - 1; i >= 0; i--)
 		if (refused[i] && ++count == 1)
-			(void)!plan_check_edit(bare, nodes[i], p, 0, err);
+			(void)!plan_check_edit(bare, nodes[i], p, err);
 	free(asked);
 	return count;
 }

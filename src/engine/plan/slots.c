@@ -89,8 +89,7 @@ bool slot_has_fixed_scale(const struct plan *p, const struct slot *s)
 	return s->is_output && s->index == 0 && p->priv->node[s->node].rule->fixed_scale.scale > 0;
 }
 
-// A bias or the cell of a recurrence whose steps have a scale of their own.
-static bool has_step_scale(const struct plan *p, const struct slot *s)
+bool slot_has_step_scale(const struct plan *p, const struct slot *s)
 {
 	bool bias = !s->is_output && s->index == RNN_BIAS && s->parameter, cell = s->is_output && s->index == RNN_CELL;
 	return p->priv->node[s->node].rule->step_scale > 0 && (bias || cell);
@@ -121,7 +120,7 @@ static void slot_template(struct plan *p, int id)
 		set_range(&s->quant, &p->target->weight, node_width(p, s->node)->weight);
 	else if (slot_is_bias(p, s))
 		bias_template(p, s);
-	else if (has_step_scale(p, s))
+	else if (slot_has_step_scale(p, s))
 		set_range(&s->quant, &steps, 16);
 	else
 		set_range(&s->quant, slot_has_fixed_scale(p, s) ? &full : &p->target->activation, node_width(p, s->node)->activation);

@@ -148,7 +148,7 @@ static void list_width(struct importing *m, enum precision p)
 			nodes[n++] = i;
 	plan_check_edits(m->bare, nodes, n, p, refused, &err);
 	for (int i = 0; i < n; i++)
-		if (refused[i] && plan_check_edit(m->bare, nodes[i], p, 0, &err) != STATUS_OK) {
+		if (refused[i] && plan_check_edit(m->bare, nodes[i], p, &err) != STATUS_OK) {
 			wish_note(&m->w, "%s", err.text);
 		} else {
 			note_conflict(m, nodes[i], p);
@@ -158,29 +158,32 @@ static void list_width(struct importing *m, enum precision p)
 	free(refused);
 }
 
-static bool accepts_scale(struct importing *m, int node)
+static bool accepts_scale(struct importing *m, int value)
 {
-	double was = m->edits->scale[node], scale = m->w.scale[node];
+	double was = m->edits->scale[value], scale = m->w.scale[value];
+	const char *name = graph_output_name(m->g, value);
 	struct error err = {0};
 	if (!(scale > 0) || !isfinite(scale)) {
-		wish_note(&m->w, "%s: %g is no scale", m->g->node[node].name, scale);
+		wish_note(&m->w, "%s: %g is no scale", name, scale);
 		return false;
 	}
-	if (plan_check_edit(m->bare, node, PREC_INT8, scale, &err) != STATUS_OK) {
+	if (plan_check_scale(m->bare, value, scale, &err) != STATUS_OK) {
 		wish_note(&m->w, "%s", err.text);
 		return false;
 	}
 	if (was != 0 && was != scale)
-		wish_note(&m->w, "%s: had the scale %.9g, the file's %.9g is taken", m->g->node[node].name, was, scale);
+		wish_note(&m->w, "%s: had the scale %.9g, the file's %.9g is taken", name, was, scale);
 	return was != scale;
 }
 
 static void list_scales(struct importing *m)
 {
-	m->scale = xcalloc((size_t)m->g->n_nodes + 1, sizeof *m->scale);
-	for (int i = 0; i < m->g->n_nodes; i++)
-		if (m->w.scale[i] != 0 && accepts_scale(m, i))
-			m->scale[m->n_scales++] = (struct scale_edit){i, m->w.scale[i]};
+	int n, *made = graph_made(m->g, &n);
+	m->scale = xcalloc((size_t)n + 1, sizeof *m->scale);
+	for (int i = 0; i < n; i++)
+		if (m->w.scale[made[i]] != 0 && accepts_scale(m, made[i]))
+			m->scale[m->n_scales++] = (struct scale_edit){made[i], m->w.scale[made[i]]};
+	free(made);
 }
 
 enum status import_begin(struct importing **out, const struct study *st, const struct snapshot *now, const char *path, struct error *err)
@@ -217,8 +220,10 @@ enum status import_read(struct importing *m, struct error *err)
 	enum status status = read_file(&m->w, &m->report.format, m->path, err);
 	for (size_t i = 0; status == STATUS_OK && i < sizeof widths / sizeof *widths; i++)
 		list_width(m, widths[i]);
-	if (status == STATUS_OK)
+	if (status == STATUS_OK) {
+		wishes_note_widths(&m->w);
 		list_scales(m);
+	}
 	return status;
 }
 

@@ -57,8 +57,8 @@ static void wish_type_of_tensor(struct wishes *w, const char *tensor, const char
 static bool target_has_zeros(const struct wishes *w, const char *tensor)
 {
 	const char *why;
-	int node = quantizing_node(w, tensor, &why);
-	return node >= 0 && !plan_out(w->p, node, 0)->quant.symmetric;
+	int value = quantized_output(w, tensor, &why);
+	return value >= 0 && !output_quantizer(w->p, value)->symmetric;
 }
 
 // The first entry speaks of the tensor; "convert" follows from the widths of its readers.

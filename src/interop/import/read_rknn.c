@@ -25,11 +25,11 @@ static double only_number(const cJSON *entry, const char *name)
 static bool read_scale(struct wishes *w, const cJSON *entry)
 {
 	const char *dtype = json_text(entry, "dtype", ""), *why;
-	int node = quantizing_node(w, entry->string, &why);
+	int value = quantized_output(w, entry->string, &why);
 	double scale = only_number(entry, "scale");
-	if (node < 0 || !str_has_prefix(dtype, "int") || scale == 0 || only_number(entry, "zero_point") != 0)
+	if (value < 0 || !str_has_prefix(dtype, "int") || scale == 0 || only_number(entry, "zero_point") != 0)
 		return false;
-	wish_scale(w, node, scale);
+	wish_scale(w, value, scale);
 	return true;
 }
 

@@ -15,7 +15,9 @@ void wishes_init(struct wishes *w, const struct plan *p, struct str *notes)
 	memset(w->precision, -1, n);
 	w->makers = tensor_makers(p->g);
 	w->said = xcalloc(n, sizeof *w->said);
-	w->scale = xcalloc(n, sizeof *w->scale);
+	w->scale = xcalloc((size_t)p->g->n_values + 1, sizeof *w->scale);
+	w->further = xcalloc((size_t)p->g->n_values + 1, sizeof *w->further);
+	memset(w->further, -1, (size_t)p->g->n_values + 1);
 }
 
 void wishes_done(struct wishes *w)
@@ -24,6 +26,7 @@ void wishes_done(struct wishes *w)
 	free(w->precision);
 	free(w->said);
 	free(w->scale);
+	free(w->further);
 	*w = (struct wishes){0};
 }
 
@@ -50,9 +53,10 @@ void wish_precision(struct wishes *w, int node, enum precision p)
 	w->said[owner] = (signed char)w->rank;
 }
 
-void wish_scale(struct wishes *w, int node, double scale)
+void wish_scale(struct wishes *w, int value, double scale)
 {
-	w->scale[w->p->group[node].owner] = scale;
+	int node = w->g->value[value].producer, owner = w->p->group[node].owner;
+	w->scale[owner == node ? value : graph_output(w->g, owner)] = scale;
 }
 
 int node_of_tensor(const struct wishes *w, const char *tensor)
@@ -61,7 +65,7 @@ int node_of_tensor(const struct wishes *w, const char *tensor)
 	return maker >= 0 ? w->g->origin[maker].node : -1;
 }
 
-int quantizing_node(const struct wishes *w, const char *tensor, const char **why)
+int quantized_output(const struct wishes *w, const char *tensor, const char **why)
 {
 	int v = graph_find_value(w->g, tensor), node = v >= 0 ? w->g->value[v].producer : -1;
 	*why = NULL;
@@ -71,40 +75,66 @@ int quantizing_node(const struct wishes *w, const char *tensor, const char **why
 		return -1;
 	else if (node < 0)
 		*why = "an input of the network, whose scale is the target's own";
-	else if (w->g->node[node].out[0] != v)
-		*why = "not the first output of its node, whose scale is the target's own";
 	else if (w->p->group[node].last != node)
 		*why = "inside a fused operator, where nothing is quantized";
-	return *why ? -1 : node;
+	return *why ? -1 : v;
 }
 
-static int quantizing_node_or_note(struct wishes *w, const char *tensor)
+static int quantized_output_or_note(struct wishes *w, const char *tensor)
 {
 	const char *why;
-	int node = quantizing_node(w, tensor, &why);
+	int value = quantized_output(w, tensor, &why);
 	if (why)
 		wish_note(w, "%.120s: %s", tensor, why);
-	return node;
+	return value;
+}
+
+static void wish_width(struct wishes *w, int value, enum precision p)
+{
+	if (graph_is_further(w->g, value))
+		w->further[value] = (signed char)p;
+	else
+		wish_precision(w, w->g->value[value].producer, p);
+}
+
+void wishes_note_widths(struct wishes *w)
+{
+	for (int v = 0; v < w->g->n_values; v++) {
+		int node = w->g->value[v].producer, owner = node >= 0 ? w->p->group[node].owner : -1;
+		int p = w->further[v] < 0 ? -1 : w->precision[owner] >= 0 ? w->precision[owner] : (int)w->p->precision[owner];
+		if (p != w->further[v])
+			wish_note(w, "%.120s: %s, but a node has one width, and that of %.120s is %s", w->g->value[v].name,
+			    precision_name((enum precision)w->further[v]), w->g->node[node].name,
+			    precision_name((enum precision)p));
+	}
 }
 
 void wish_tensor(struct wishes *w, const char *tensor, double bits, double scale)
 {
-	int node = quantizing_node_or_note(w, tensor);
-	if (node < 0)
+	int value = quantized_output_or_note(w, tensor);
+	if (value < 0)
 		return;
 	if (bits != WISH_FLOAT && bits != 8 && bits != 16) {
 		wish_note(w, "%.120s: %g bits are not known here: 8, 16 and float are", tensor, bits);
 		return;
 	}
-	wish_precision(w, node, bits == WISH_FLOAT ? PREC_FLOAT : bits == 16 ? PREC_INT16 : PREC_INT8);
+	wish_width(w, value, bits == WISH_FLOAT ? PREC_FLOAT : bits == 16 ? PREC_INT16 : PREC_INT8);
 	if (scale != 0 && bits != WISH_FLOAT)
-		wish_scale(w, node, scale);
+		wish_scale(w, value, scale);
+}
+
+const struct quantizer *output_quantizer(const struct plan *p, int value)
+{
+	int node = p->g->value[value].producer, i = 0;
+	while (p->g->node[node].out[i] != value)
+		i++;
+	return &plan_out(p, node, i)->quant;
 }
 
 void wish_threshold(struct wishes *w, const char *tensor, double threshold, double step)
 {
-	int node = quantizing_node_or_note(w, tensor);
-	const struct quantizer *q = node >= 0 ? &plan_out(w->p, node, 0)->quant : NULL;
+	int value = quantized_output_or_note(w, tensor);
+	const struct quantizer *q = value >= 0 ? output_quantizer(w->p, value) : NULL;
 	if (!q || q->kind != QUANT_LINEAR || q->qmax <= 0)
 		return;
 	if (!(threshold > 0))
@@ -115,7 +145,7 @@ void wish_threshold(struct wishes *w, const char *tensor, double threshold, doub
 		return;
 	double scale = threshold / (double)q->qmax, power = exp2(round(log2(scale)));
 	bool is_power = q->pow2 && fabs(power * (double)q->qmax - threshold) <= step / 2;
-	wish_scale(w, node, is_power ? power : scale);
+	wish_scale(w, value, is_power ? power : scale);
 }
 
 bool wish_name(struct wishes *w, const char *name, enum precision p)

@@ -12,7 +12,8 @@ struct wishes {
 	struct str *notes;      // a line for everything that is not taken over; the first thousand
 	int n_notes;            // of all
 	signed char *precision; // [n_nodes] enum precision, -1: nothing is said
-	double *scale;          // [n_nodes] of the first output, 0: nothing is said
+	double *scale;          // [n_values] of tensors that nodes make, 0: nothing is said
+	signed char *further;   // [n_values] of further outputs, enum precision, -1: nothing is said
 	signed char *said;      // [n_nodes] the rank of what said `precision`
 	int rank;               // of what is being read, where a file speaks of nodes on several levels: a higher one wins, float wins among equals
 	enum precision wanted;  // for readers of lists: what is wished of the names
@@ -21,16 +22,21 @@ struct wishes {
 void wishes_init(struct wishes *w, const struct plan *p, struct str *notes);
 void wishes_done(struct wishes *w);
 void wish_note(struct wishes *w, const char *fmt, ...) PRINTF(2, 3);
+// Once all is read: notes further outputs that are to have another width than their nodes, whose first output decides.
+void wishes_note_widths(struct wishes *w);
 
 // Of the owner of the node's group.
 void wish_precision(struct wishes *w, int node, enum precision p);
-void wish_scale(struct wishes *w, int node, double scale);
+// Of an output; where it ends a group it is said of the group's owner.
+void wish_scale(struct wishes *w, int value, double scale);
 // The node that stands for the one which makes the tensor in the file; -1: none does.
 int node_of_tensor(const struct wishes *w, const char *tensor);
-// The node whose first output the tensor is and which ends a group. -1: there is none, and *why says so, or is NULL: a parameter.
-int quantizing_node(const struct wishes *w, const char *tensor, const char **why);
-// Of the node that makes the tensor: its width as the file has it (bits; 8, 16 or WISH_FLOAT, others are noted), and its scale unless
-// that is 0. Parameters are left out: their scales follow from their values.
+// The output of a node which the tensor is and behind which a group ends. -1: it is none, and *why says so, or is NULL: a
+// parameter.
+int quantized_output(const struct wishes *w, const char *tensor, const char **why);
+const struct quantizer *output_quantizer(const struct plan *p, int value); // of a node's output
+// Of a tensor: its width as the file has it (bits; 8, 16 or WISH_FLOAT, others are noted), and its scale unless that is 0.
+// Parameters are left out: their scales follow from their values.
 #define WISH_FLOAT 0
 void wish_tensor(struct wishes *w, const char *tensor, double bits, double scale);
 // The same of a tensor whose table says the largest value that is not cut off, rounded to a multiple of `step`. Only its scale.

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "qtui/analysis/logits.h"
+#include "qtui/tui/detail.h"
 #include "qtui/tui/draw.h"
 #include "qtui/tui/edit.h"
 #include "qtui/tui/figures.h"
@@ -52,14 +53,16 @@ static void draw_hints(struct canvas *c, const struct ui *ui, struct rect r)
 static void trial_text(char *out, size_t size, const struct ui *ui, int room)
 {
 	const struct trial *t = &ui->trial;
-	const struct site *site = &ui->snap->site[t->site];
+	const struct site *site = trial_site(ui);
 	char snr[FIGURE], was[FIGURE], clipped[FIGURE], was_clipped[FIGURE], more[3 * FIGURE];
-	double now = site->n_scale == 1 ? (double)site->scale[0] : NAN, scores = logits_predict(ui->snap, site, now);
+	double now, scores;
 	int used;
-	if (!t->predicted.known) {
+	if (!site || !t->predicted.known) {
 		snprintf(out, size, "no figures to predict from yet");
 		return;
 	}
+	now = site->n_scale == 1 ? (double)site->scale[0] : NAN;
+	scores = logits_predict(ui->snap, site, now);
 	used = snprintf(out, size, "alone %s → ≈%s dB", format_db(was, figures_snr(&site->layerwise)), format_db(snr, t->predicted.snr_db));
 	if (!isnan(scores))
 		used += snprintf(out + used, size - (size_t)used, "  scores ≈%s → ≈%s dB", format_db(was, scores),
@@ -70,28 +73,43 @@ static void trial_text(char *out, size_t size, const struct ui *ui, int room)
 		snprintf(out + used, size - (size_t)used, "%s", more);
 }
 
+// "scale", and of which output where the node has several.
+static const char *trial_title(char *out, size_t size, const struct ui *ui)
+{
+	int number = detail_output_number(ui->snap->g, ui->trial.value);
+	if (number)
+		snprintf(out, size, "scale of output %d", number);
+	else
+		snprintf(out, size, "scale");
+	return out;
+}
+
 // "scale 2^-3 → 2^-4  alone ≈ 9.6 dB ..." and the keys of the trial.
 static void draw_trial(struct canvas *c, const struct ui *ui, struct rect r)
 {
-	const struct site *site = &ui->snap->site[ui->trial.site];
-	enum { SCALES = 20, HINTS = 14 };
-	char from[FIGURE], to[FIGURE], predicted[192], text[320];
+	const struct site *site = trial_site(ui);
+	enum { SCALES = 15, HINTS = 14 };
+	char title[24], from[FIGURE], to[FIGURE], predicted[192], text[320];
 	int used;
-	trial_text(predicted, sizeof predicted, ui, r.w - SCALES - HINTS);
-	snprintf(text, sizeof text, "scale %s → %s  %s", format_scale(from, site->n_scale ? (double)site->scale[0] : NAN),
-	    format_scale(to, ui->trial.scale), predicted);
+	trial_title(title, sizeof title, ui);
+	trial_text(predicted, sizeof predicted, ui, r.w - text_width(title) - SCALES - HINTS);
+	format_scale(from, site && site->n_scale ? (double)site->scale[0] : NAN);
+	snprintf(text, sizeof text, "%s %s → %s  %s", title, from, format_scale(to, ui->trial.scale), predicted);
 	used = canvas_text(c, r.x + 1, r.y, r.w - 2, ROLE_EDITED, text) + 3;
 	draw_hints(c, ui, (struct rect){r.x + used, r.y, r.w - used, 1});
 }
 
 static const char *prompt_label(char *out, size_t size, const struct ui *ui)
 {
-	static const char *const label[LINE_KINDS] = {[LINE_COMMAND] = ":", [LINE_SEARCH] = "/", [LINE_SCALE] = "scale: "};
+	static const char *const label[LINE_KINDS] = {[LINE_COMMAND] = ":", [LINE_SEARCH] = "/"};
+	char title[24];
 	int n = 1;
 	if (ui->line.kind == LINE_SCALE)
 		free(edit_selection(ui, &n));
 	if (n > 1)
 		snprintf(out, size, "scale of %d nodes: ", n);
+	else if (ui->line.kind == LINE_SCALE)
+		snprintf(out, size, "%.23s: ", trial_title(title, sizeof title, ui));
 	else
 		snprintf(out, size, "%s", label[ui->line.kind]);
 	return out;

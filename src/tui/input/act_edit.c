@@ -48,33 +48,24 @@ void act_cycle(struct ui *ui)
 	set_precision(ui, (now + 1) % PREC_COUNT);
 }
 
-// A scale by hand is that of the node's first output: another tensor that is looked at would stay as it is.
-static bool aims_elsewhere(struct ui *ui)
-{
-	const struct site *at = ui_site(ui), *first = at ? snapshot_output(ui->snap, at->node) : NULL;
-	struct error err;
-	if (!first || at == first || ui->layers.n_marked > 0 || ui->layers.visual >= 0)
-		return false;
-	error_set(&err, STATUS_REFUSED, "%s keeps its scale: one by hand is that of the node's first output, to which h goes",
-	    ui->snap->g->value[at->value].name);
-	ui_fail(ui, &err);
-	return true;
-}
-
 void act_set_scale(struct ui *ui)
 {
-	int node = ui_node(ui);
-	if (node < 0 || aims_elsewhere(ui))
+	struct error err;
+	int n, *outputs, at = ui_node(ui) < 0 ? -1 : graph_output(ui->snap->g, ui_node(ui));
+	if (ui_node(ui) < 0)
 		return;
-	prompt_open(ui, LINE_SCALE, "");
-	ui->trial.node = node;
+	if (edit_outputs(&outputs, &n, ui, &err)) {
+		ui_fail(ui, &err);
+	} else if (n > 0) {
+		prompt_open(ui, LINE_SCALE, "");
+		ui->trial.value = n > 1 && at >= 0 ? at : outputs[0];
+	}
+	free(outputs);
 }
 
 static void step(struct ui *ui, int by)
 {
 	struct error err;
-	if (!ui->trial.active && aims_elsewhere(ui))
-		return;
 	if (trial_step(ui, by, &err))
 		ui_fail(ui, &err);
 }
@@ -104,7 +95,7 @@ void act_trial_apply(struct ui *ui)
 	struct error err;
 	struct trial t = ui->trial;
 	trial_drop(ui);
-	if (edit_scale(ui, &t.node, 1, t.scale, &err))
+	if (edit_scale(ui, &t.value, 1, t.scale, &err))
 		ui_fail(ui, &err);
 }
 

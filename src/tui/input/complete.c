@@ -64,6 +64,16 @@ static void add_selections(struct names *l, const struct ui *ui)
 		add(l, "op:", g->node[i].op->name);
 }
 
+// And the outputs that need a name of their own.
+static void add_outputs(struct names *l, const struct ui *ui)
+{
+	const struct graph *g = ui->snap->g;
+	add_selections(l, ui);
+	for (int v = 0; v < g->n_values; v++)
+		if (graph_is_further(g, v))
+			add(l, graph_find_node(g, g->value[v].name) >= 0 ? STUDY_TENSOR : "", g->value[v].name);
+}
+
 static void add_precisions(struct names *l, const struct ui *ui)
 {
 	(void)ui;
@@ -149,8 +159,9 @@ static void add_variants(struct names *l, const struct ui *ui)
 static void add_kind(struct names *l, const struct ui *ui, enum completion kind, const char *word)
 {
 	static void (*const adders[COMPLETE_KINDS])(struct names *l, const struct ui *ui) = {
-		[COMPLETE_SELECTION] = add_selections, [COMPLETE_NODE] = add_nodes, [COMPLETE_PRECISION] = add_precisions,
-		[COMPLETE_COLUMN] = add_columns, [COMPLETE_TARGET] = add_targets, [COMPLETE_CALIBRATION] = add_calibrations,
+		[COMPLETE_SELECTION] = add_selections, [COMPLETE_OUTPUT] = add_outputs, [COMPLETE_NODE] = add_nodes,
+		[COMPLETE_PRECISION] = add_precisions, [COMPLETE_COLUMN] = add_columns,
+		[COMPLETE_TARGET] = add_targets, [COMPLETE_CALIBRATION] = add_calibrations,
 		[COMPLETE_FORMAT] = add_formats, [COMPLETE_THEME] = add_themes, [COMPLETE_VARIANT] = add_variants, [COMPLETE_SIDE] = add_variants,
 		[COMPLETE_TOPIC] = add_topics,
 	};

@@ -2,8 +2,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "qtui/base/log.h"
+#include "qtui/base/mem.h"
 #include "qtui/base/str.h"
 #include "qtui/tui/format.h"
 
@@ -106,33 +108,86 @@ int *edit_selection(const struct ui *ui, int *n)
 	return nodes;
 }
 
-enum status edit_scale(struct ui *ui, const int *nodes, int n, double scale, struct error *err)
+int edit_shown_output(const struct snapshot *s, int value)
+{
+	int node = s->g->value[value].producer, owner = around_owner(s, node);
+	return owner == node ? value : graph_output(s->g, owner);
+}
+
+enum status edit_output(int *value, const struct ui *ui, struct error *err)
+{
+	int node = ui_node(ui);
+	const struct site *site = ui_site(ui);
+	if (node < 0)
+		return error_set(err, STATUS_NOTFOUND, "no node is selected");
+	*value = snapshot_made(ui->snap, node) ? snapshot_scalable(ui->snap, site) : graph_output(ui->snap->g, node);
+	if (*value >= 0)
+		return STATUS_OK;
+	if (!site)
+		return error_set(err, STATUS_REFUSED, "%s has no output that anybody reads", ui->snap->g->node[node].name);
+	return error_set(err, STATUS_REFUSED, "%s keeps its scale: one by hand is that of a node's output, to which h goes",
+	    ui->snap->g->value[site->value].name);
+}
+
+enum status edit_outputs(int **values, int *n, const struct ui *ui, struct error *err)
+{
+	int *nodes = edit_selection(ui, n), kept = 0;
+	enum status st = *n == 1 ? edit_output(&nodes[0], ui, err) : STATUS_OK;
+	for (int i = 0; *n > 1 && i < *n; i++)
+		if (graph_output(ui->snap->g, nodes[i]) >= 0)
+			nodes[kept++] = graph_output(ui->snap->g, nodes[i]);
+	*n = *n > 1 ? kept : *n;
+	*values = nodes;
+	return st;
+}
+
+enum status edit_scale(struct ui *ui, const int *outputs, int n, double scale, struct error *err)
 {
 	char text[FIGURE] = "auto", done[UI_TEXT];
-	int refused = 0;
+	int refused = 0, *nodes;
+	bool taken;
 	if (n == 0)
 		return error_set(err, STATUS_NOTFOUND, "no node is selected");
 	*err = (struct error){0};
-	if (study_scale_all(ui->study, nodes, n, scale, &refused, err))
+	if (study_scale_all(ui->study, outputs, n, scale, &refused, err))
 		return err->status;
-	if (!nodes_taken(ui, nodes, n, refused, err))
+	nodes = xcalloc((size_t)n, sizeof *nodes);
+	for (int i = 0; i < n; i++)
+		nodes[i] = around_owner(ui->snap, ui->snap->g->value[outputs[i]].producer);
+	taken = nodes_taken(ui, nodes, n, refused, err);
+	free(nodes);
+	if (!taken)
 		return STATUS_OK;
 	if (scale > 0)
 		format_scale(text, scale);
 	if (n == 1)
-		snprintf(done, sizeof done, "%s: scale %s", ui->snap->g->node[nodes[0]].name, text);
+		snprintf(done, sizeof done, "%s: scale %s", graph_output_name(ui->snap->g, outputs[0]), text);
 	else
 		snprintf(done, sizeof done, "%d node%s: scale %s", n - refused, plural(n - refused), text);
 	note_nodes(ui, done, refused, err);
 	return STATUS_OK;
 }
 
-void trial_set(struct ui *ui, int node, double scale, bool typed)
+static int site_of_output(const struct snapshot *s, int value)
 {
-	const struct node_row *row = &ui->snap->row[node];
-	ui->trial = (struct trial){.active = true, .typed = typed, .node = node, .scale = scale, .site = row->first_site};
-	if (row->n_sites > 0)
-		ui->trial.predicted = study_predict_scale(ui->snap, row->first_site, scale);
+	const struct node_row *row = &s->row[around_owner(s, s->g->value[value].producer)];
+	for (int i = row->first_site; i < row->first_site + row->n_sites; i++)
+		if (snapshot_scalable(s, &s->site[i]) == edit_shown_output(s, value))
+			return i;
+	return -1;
+}
+
+void trial_set(struct ui *ui, int value, double scale, bool typed)
+{
+	ui->trial = (struct trial){.active = true, .typed = typed, .value = value, .scale = scale};
+	ui->trial.site = site_of_output(ui->snap, value);
+	if (ui->trial.site >= 0)
+		ui->trial.predicted = study_predict_scale(ui->snap, ui->trial.site, scale);
+}
+
+const struct site *trial_site(const struct ui *ui)
+{
+	return ui->trial.site >= 0 ? &ui->snap->site[ui->trial.site] : NULL;
 }
 
 void trial_drop(struct ui *ui)
@@ -142,15 +197,19 @@ void trial_drop(struct ui *ui)
 
 enum status trial_step(struct ui *ui, int by, struct error *err)
 {
-	int node = ui_node(ui);
-	const struct site *site = node >= 0 ? snapshot_output(ui->snap, node) : NULL;
+	const struct site *site;
+	int value = ui->trial.value, at;
 	double from;
+	if (!ui->trial.active && edit_output(&value, ui, err))
+		return err->status;
+	at = site_of_output(ui->snap, value);
+	site = at >= 0 ? &ui->snap->site[at] : NULL;
 	if (!site || !site->bits)
-		return error_set(err, STATUS_REFUSED, "%s", node >= 0 ? "this output is in float: it has no scale" : "no node is selected");
+		return error_set(err, STATUS_REFUSED, "this output is in float: it has no scale");
 	if (site->n_scale != 1)
 		return error_set(err, STATUS_UNSUPPORTED, "%s has a scale for each channel; an override is one scale for the tensor",
-		    ui->snap->g->node[node].name);
+		    graph_output_name(ui->snap->g, value));
 	from = ui->trial.active ? ui->trial.scale : ldexp(1, (int)lround(log2((double)site->scale[0])));
-	trial_set(ui, node, from * ldexp(1, by), false);
+	trial_set(ui, value, from * ldexp(1, by), false);
 	return STATUS_OK;
 }

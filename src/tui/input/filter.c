@@ -170,7 +170,7 @@ static bool has_flag(enum flag flag, const struct node_row *row, bool marked)
 	case FLAG_FLOAT:
 		return row->precision == PREC_FLOAT;
 	case FLAG_EDITED:
-		return row->requested >= 0 || row->scale_requested > 0;
+		return row->edited;
 	case FLAG_PENDING:
 		return row->pending;
 	case FLAG_REFUSED:

@@ -56,26 +56,26 @@ static void scale_edited(struct ui *ui)
 {
 	double scale;
 	if (scale_parse(ui->line.text, &scale) && scale > 0)
-		trial_set(ui, ui->trial.node, scale, true);
+		trial_set(ui, ui->trial.value, scale, true);
 	else
 		ui->trial.active = false;
 }
 
 static void scale_accepted(struct ui *ui)
 {
-	struct error err = {0};
+	struct error err = {0}, ignored;
 	double scale;
-	int n, *nodes = edit_selection(ui, &n);
-	if (n <= 1)
-		nodes[0] = ui->trial.node; // the cursor may stand on another one by now: a run moves rows
+	int n, *outputs;
+	if (edit_outputs(&outputs, &n, ui, &ignored) || n <= 1)
+		outputs[0] = ui->trial.value; // the cursor may stand on another one by now: a run moves rows
 	trial_drop(ui);
 	if (ui->line.text[0] && !scale_parse(ui->line.text, &scale))
 		error_set(&err, STATUS_USAGE, "\"%.60s\" is no scale: write 2^-4, a positive number, or auto", ui->line.text);
-	else if (ui->line.text[0] && !edit_scale(ui, nodes, n, scale, &err))
+	else if (ui->line.text[0] && !edit_scale(ui, outputs, n, scale, &err))
 		ui->layers.visual = -1;
 	if (err.status)
 		ui_fail(ui, &err);
-	free(nodes);
+	free(outputs);
 }
 
 struct prompt_ops {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "qtui/tui/detail.h"
+#include "qtui/tui/edit.h"
 #include "qtui/tui/figures.h"
 #include "qtui/tui/format.h"
 #include "qtui/tui/grade.h"
@@ -95,7 +96,7 @@ static void axis_mark(struct page *p, const struct hist *h, double v, int rows, 
 // The axis with zero and the ends of the grid; the grid's ends run up through the bars.
 static void put_axis(struct page *p, const struct site *s, const struct hist *h, int rows)
 {
-	bool trial = p->ui->trial.active && s == &p->ui->snap->site[p->ui->trial.site];
+	bool trial = p->ui->trial.active && s == trial_site(p->ui);
 	double scale = trial ? p->ui->trial.scale : s->n_scale ? (double)s->scale[0] : 0, low, high;
 	char text[FIGURE];
 	canvas_line(p->c, p->x, p->y, p->w, ROLE_RULE);

@@ -14,11 +14,11 @@ static double gain_of(double a, double b)
 	return b - a;
 }
 
-static bool compare_node(struct diff_row *r, const struct run_nodes *a, const struct run_nodes *b, int node)
+static bool compare_output(struct diff_row *r, const struct run_nodes *a, const struct run_nodes *b, int at)
 {
-	*r = (struct diff_row){.node = node, .a_db = a->snr_db[node], .b_db = b->snr_db[node]};
+	*r = (struct diff_row){.at = at, .a_db = a->snr_db[at], .b_db = b->snr_db[at]};
 	r->gain = gain_of(r->a_db, r->b_db);
-	r->decided = a->precision[node] != b->precision[node] || a->scale[node] != b->scale[node];
+	r->decided = a->precision[at] != b->precision[at] || a->scale[at] != b->scale[at];
 	return r->decided || gain_sign(r->gain) != 0;
 }
 
@@ -26,24 +26,29 @@ static int by_gain(const void *x, const void *y)
 {
 	const struct diff_row *a = x, *b = y;
 	double p = isnan(a->gain) ? 0 : fabs(a->gain), q = isnan(b->gain) ? 0 : fabs(b->gain);
-	return p != q ? (p < q) - (p > q) : (a->node > b->node) - (a->node < b->node);
+	return p != q ? (p < q) - (p > q) : (a->at > b->at) - (a->at < b->at);
 }
 
-static void list_nodes(struct diff *d, const struct run_nodes *a, const struct run_nodes *b)
+static void list_outputs(struct diff *d, const struct graph *g, const struct run_nodes *a, const struct run_nodes *b)
 {
+	int n, *further = run_further(g, &n);
 	d->row = xcalloc((size_t)a->n + 1, sizeof *d->row);
-	for (int node = 0; node < a->n; node++)
-		if (a->precision[node] >= 0 && b->precision[node] >= 0 && compare_node(&d->row[d->n], a, b, node))
-			d->n++;
+	for (int i = 0; i < g->n_nodes + n; i++) {
+		if (a->precision[i] < 0 || b->precision[i] < 0 || !compare_output(&d->row[d->n], a, b, i))
+			continue;
+		d->row[d->n].node = i < g->n_nodes ? i : g->value[further[i - g->n_nodes]].producer;
+		d->row[d->n++].name = i < g->n_nodes ? g->node[i].name : g->value[further[i - g->n_nodes]].name;
+	}
+	free(further);
 	qsort(d->row, (size_t)d->n, sizeof *d->row, by_gain);
 }
 
-void diff_set(struct diff *d, const struct diff_side *a, const struct diff_side *b)
+void diff_set(struct diff *d, const struct graph *g, const struct diff_side *a, const struct diff_side *b)
 {
 	diff_done(d);
 	*d = (struct diff){.made = true, .a = *a, .b = *b};
 	if (d->a.figures.nodes && d->b.figures.nodes)
-		list_nodes(d, d->a.figures.nodes, d->b.figures.nodes);
+		list_outputs(d, g, d->a.figures.nodes, d->b.figures.nodes);
 }
 
 void diff_done(struct diff *d)

@@ -77,6 +77,7 @@ static void add_commands(struct help *h)
 		add(h, HELP_LONG_ROW, usage, row[i].help);
 	}
 	add(h, HELP_TEXT, "", "SELECTION: a node's name, a pattern with * and ?, op:TYPE, A..B (all from A to B), or marked");
+	add(h, HELP_TEXT, "", "TENSOR: one of the outputs of a node that has several; a node stands for its first");
 }
 
 static void add_filters(struct help *h)

@@ -6,6 +6,7 @@
 #include "qtui/analysis/logits.h"
 #include "qtui/engine/op.h"
 #include "qtui/tui/detail.h"
+#include "qtui/tui/edit.h"
 #include "qtui/tui/format.h"
 #include "qtui/tui/grade.h"
 
@@ -62,7 +63,7 @@ static void put_reason(struct page *p, const char *reason)
 
 static void put_precision(struct page *p, const struct node_row *row)
 {
-	const char *why = row->requested >= 0 || row->scale_requested > 0 ? "edited by you"
+	const char *why = row->edited ? "edited by you"
 	    : row->quantizable ? "as the target chooses" : "the target leaves it so";
 	if (row->pending && row->requested >= 0 && row->requested != (int)row->precision)
 		put(p, "precision", ROLE_EDITED, "%s → %s, being computed", precision_name(row->precision),
@@ -73,16 +74,24 @@ static void put_precision(struct page *p, const struct node_row *row)
 		put_reason(p, row->refused);
 }
 
+int detail_output_number(const struct graph *g, int value)
+{
+	const struct node *node = &g->node[g->value[value].producer];
+	int at = 0;
+	while (node->out[at] != value)
+		at++;
+	return node->n_out > 1 ? at + 1 : 0;
+}
+
+// "output 2*": of several one, which has a scale by hand.
 static void site_title(char *out, size_t size, const struct snapshot *s, const struct site *site)
 {
 	static const char *const title[] = {[SITE_OUTPUT] = "output", [SITE_INPUT] = "input", [SITE_WEIGHT] = "weight", [SITE_FLOAT] = "output"};
 	const struct node *node = &s->g->node[site->node];
 	bool bias = site->kind == SITE_WEIGHT && node->n_in > 2 && node->in[2] == site->value;
-	int at = 0;
-	while (site_is_made(site) && at < node->n_out && node->out[at] != site->value)
-		at++;
-	if (site_is_made(site) && node->n_out > 1 && at < node->n_out)
-		snprintf(out, size, "output %d", at + 1);
+	int number = site_is_made(site) ? detail_output_number(s->g, site->value) : 0;
+	if (number)
+		snprintf(out, size, "output %d%s", number, site->locked ? "*" : "");
 	else
 		snprintf(out, size, "%s", bias ? "bias" : title[site->kind]);
 }
@@ -212,7 +221,7 @@ static void put_trial(struct page *p, const struct site *s)
 	const struct trial *t = &p->ui->trial;
 	char scale[FIGURE], snr[FIGURE], clipped[FIGURE], low_text[FIGURE], high_text[FIGURE];
 	double low, high;
-	if (!t->active || s != &p->ui->snap->site[t->site])
+	if (!t->active || s != trial_site(p->ui))
 		return;
 	p->y++;
 	put(p, "trying", ROLE_EDITED, "scale %s", format_scale(scale, t->scale));

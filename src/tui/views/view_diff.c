@@ -17,14 +17,9 @@ int view_diff_count(const struct ui *ui)
 	return ui->diff.n;
 }
 
-static const char *node_name(const struct ui *ui, int row)
-{
-	return ui->snap->g->node[ui->diff.row[row].node].name;
-}
-
 void view_diff_text(char *out, size_t size, const struct ui *ui, int row)
 {
-	snprintf(out, size, "%s", node_name(ui, row));
+	snprintf(out, size, "%s", ui->diff.row[row].name);
 }
 
 // "A  4 of 2026-11-22 14:03: 2 edits, ..." when it is of an earlier sitting; "A  base: 0 edits, worst output 9.1 dB, mAP .371 → .318,
@@ -57,12 +52,12 @@ static const char *scale_or_dash(char *out, float scale)
 }
 
 // Precision and scale; where there is no room for both, the one that was decided otherwise.
-static void draw_decision(struct canvas *c, const struct diff *d, struct rect r, int node)
+static void draw_decision(struct canvas *c, const struct diff *d, struct rect r, int at)
 {
 	const struct run_nodes *a = d->a.figures.nodes, *b = d->b.figures.nodes;
-	enum precision before = (enum precision)a->precision[node], after = (enum precision)b->precision[node];
+	enum precision before = (enum precision)a->precision[at], after = (enum precision)b->precision[at];
 	char a_text[FIGURE], b_text[FIGURE], text[2 * FIGURE + 8];
-	const char *was = scale_or_dash(a_text, a->scale[node]), *is = scale_or_dash(b_text, b->scale[node]);
+	const char *was = scale_or_dash(a_text, a->scale[at]), *is = scale_or_dash(b_text, b->scale[at]);
 	if (r.w >= WIDE || before != after)
 		canvas_text(c, r.x + X_PRECISION, r.y, X_SCALE - X_PRECISION - 1, ROLE_TEXT,
 		    both(text, sizeof text, precision_name(before), precision_name(after)));
@@ -84,8 +79,8 @@ static void draw_node(struct canvas *c, const struct ui *ui, struct rect r, int 
 	canvas_right(c, r.x + X_B, r.y, W_DB, snr_role(x->b_db), format_db(text, x->b_db));
 	canvas_right(c, r.x + X_GAIN, r.y, W_DB - 1, gain_role(x->gain), format_change(text, x->gain));
 	if (r.w >= MEDIUM)
-		draw_decision(c, &ui->diff, r, x->node);
-	draw_found(c, ui, r.x + name, r.y, r.w - name - 1, x->decided ? ROLE_STRONG : ROLE_TEXT, CUT_LEFT, node_name(ui, row));
+		draw_decision(c, &ui->diff, r, x->at);
+	draw_found(c, ui, r.x + name, r.y, r.w - name - 1, x->decided ? ROLE_STRONG : ROLE_TEXT, CUT_LEFT, x->name);
 }
 
 static void draw_heads(struct canvas *c, struct rect r, int y)

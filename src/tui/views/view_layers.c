@@ -103,7 +103,7 @@ static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r, con
 static void draw_precision(struct canvas *c, const struct node_row *row, int x, int y)
 {
 	enum precision requested = (enum precision)row->requested;
-	bool edited = row->requested >= 0 || row->scale_requested > 0;
+	bool edited = row->edited;
 	bool coming = row->pending && row->requested >= 0 && row->requested != (int)row->precision && !row->refused;
 	x += canvas_text(c, x, y, 2, precision_role(row->precision), precision_short(row->precision));
 	if (coming)
