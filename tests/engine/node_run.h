@@ -7,7 +7,7 @@
 #include "support.h"
 #include "qtui/engine/op.h"
 
-#define NODE_RUN_MAX 16 // inputs
+#define NODE_RUN_MAX 18 // inputs
 #define NODE_RUN_OUT 4  // outputs
 
 struct node_run {

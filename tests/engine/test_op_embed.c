@@ -65,3 +65,30 @@ void test_op_embed__an_id_behind_the_table_is_refused(void **state)
 	assert_non_null(strstr(err.text, "id 3"));
 	node_run_done(&r);
 }
+
+// From codes; scales and zero points follow the mask.
+void test_op_embed__tables_of_codes(void **state)
+{
+	static const uint8_t table[] = {12, 14, 16, 20, 26, 36}, gain[] = {12, 13}, shift[] = {11, 9}, ten = 10;
+	static const float half = 0.5f, one = 1;
+	struct node_run r;
+	(void)state;
+	node_run_init(&r, "com.microsoft", "QEmbedLayerNormalization", 1, 1);
+	node_run_add(&r, DT_I32, SHAPE_OF(1, LENGTH), ids);
+	node_run_add(&r, DT_I32, SHAPE_OF(1, LENGTH), NULL);
+	for (int i = 0; i < 3; i++)
+		node_run_add(&r, DT_U8, SHAPE_OF(3, WIDTH), i < 2 ? table : NULL);
+	node_run_add(&r, DT_U8, SHAPE_OF(WIDTH), gain);
+	node_run_add(&r, DT_U8, SHAPE_OF(WIDTH), shift);
+	node_run_add(&r, DT_I32, SHAPE_OF(1, LENGTH), NULL);
+	for (int i = 0; i < 5; i++)
+		node_run_add(&r, DT_F32, SCALAR, i == 3 ? &one : &half);
+	for (int i = 0; i < 5; i++)
+		node_run_add(&r, DT_U8, SCALAR, &ten);
+	node_run(&r);
+	for (int i = 0; i < LENGTH; i++) {
+		const float *y = (const float *)r.out[0].data + i * WIDTH;
+		assert_true(fabsf(y[0] - (-2 + 0.5f)) < 1e-5f && fabsf(y[1] - (3 - 0.5f)) < 1e-5f);
+	}
+	node_run_done(&r);
+}

@@ -85,7 +85,7 @@ int op_newest(void); // the newest opset of ONNX itself in which an operator of 
 // which code it becomes. NULL: the operator has none of its own. On constants and shapes it behaves like op->eval.
 op_eval_fn *op_eval_ordered(enum op_id id);
 
-// The weights of a MatMulNBits as a MatMul has them, [K, N], from its constant inputs 1 to 3; allocated, the caller drops them.
+// The weights of a MatMulNBits or MatMulBnb4 as a MatMul has them, [K, N], from its constant inputs 1 to 4; allocated, the caller drops them.
 MUST_CHECK enum status matmulnbits_weights(struct tensor *w, const struct node *n, const struct tensor *const *in, struct error *err);
 
 // Loop and Scan: what their body is inferred with. loop_formals writes the type and shape of each of the node's own inputs as the body sees

@@ -9,7 +9,7 @@
 static enum status (*const passes[])(struct draft *d, struct error *err) = {
     pass_folded,    // nodes whose outputs are all constant
     pass_identity,  // nodes that only pass a tensor on
-    pass_nbits,     // MatMulNBits of constants into MatMul
+    pass_nbits,     // MatMulNBits and MatMulBnb4 of constants into MatMul
     pass_bias,      // Add of a constant into Conv, ConvTranspose, Gemm
     pass_batchnorm, // BatchNormalization into Conv, ConvTranspose, Gemm; alone: a depthwise Conv
     pass_unused,    // nodes on which no output depends

@@ -1,5 +1,5 @@
-// A MatMulNBits of constant weights becomes a MatMul of what they stand for, and an Add of its bias: what a DequantizeLinear of constants
-// becomes, too. The weights are unpacked once, and are weights like any other to a target.
+// A MatMulNBits or MatMulBnb4 of constant weights becomes a MatMul of what they stand for, and an Add of its bias: what a DequantizeLinear of
+// constants becomes, too. The weights are unpacked once, and are weights like any other to a target.
 #include "attr.h"
 #include "infer.h"
 #include "pass.h"
@@ -14,13 +14,14 @@ static bool read_constants(const struct tensor *in[INPUTS], const struct draft *
 	for (int i = WEIGHTS; i < INPUTS; i++)
 		if (draft_in(d, n, i) && !in[i])
 			return false;
-	return in[WEIGHTS] && in[SCALES] && !in[GROUPS];
+	return in[WEIGHTS] && in[SCALES];
 }
 
-// Bytes of the weights as floats.
+// Bytes of the weights as floats: no more than 4 codes a byte, or the operator refuses them.
 static int64_t float_bytes(const struct node *n, const struct tensor *codes)
 {
-	return tensor_count(codes) * 8 / (int64_t)attr_number(n, "bits") * (int64_t)sizeof(float);
+	double most = 4 * (double)tensor_count(codes), count = attr_number(n, "K") * attr_number(n, "N");
+	return (int64_t)(count >= 0 && count < most ? count : most) * (int64_t)sizeof(float);
 }
 
 // Behind the node at `at`, whose output it takes over.
@@ -43,7 +44,7 @@ static enum status to_matmul(struct draft *d, size_t at, struct error *err)
 	struct tensor w;
 	int weight, bias = n->n.n_in > BIAS ? draft_resolve(d, n->n.in[BIAS]) : -1;
 	enum status s = STATUS_OK;
-	if (!read_constants(in, d, n) || n->n.out[0] < 0 || !(attr_number(&n->n, "bits") >= 1) ||
+	if (!read_constants(in, d, n) || n->n.out[0] < 0 ||
 	    !infer_takes(d, float_bytes(&n->n, in[WEIGHTS])))
 		return STATUS_OK;
 	s = matmulnbits_weights(&w, &n->n, in, err);
@@ -63,7 +64,7 @@ enum status pass_nbits(struct draft *d, struct error *err)
 {
 	enum status s = STATUS_OK;
 	for (size_t i = 0; i < d->n_nodes && !s; i++)
-		if (d->node[i]->fate == FATE_KEPT && d->node[i]->n.op->id == OP_MatMulNBits)
+		if (d->node[i]->fate == FATE_KEPT && (d->node[i]->n.op->id == OP_MatMulNBits || d->node[i]->n.op->id == OP_MatMulBnb4))
 			s = to_matmul(d, i, err);
 	return s;
 }

@@ -163,11 +163,7 @@ static enum status read_sinks(struct attention *t, float **made, const struct gr
 	if (g->sink || !smooth)
 		return STATUS_OK;
 	t->sink = *made = mem_try_array((size_t)g->heads, sizeof **made);
-	if (!*made)
-		return error_set(err, STATUS_NOMEM, "no memory for %lld heads", (long long)g->heads);
-	for (int64_t h = 0; h < g->heads; h++)
-		(*made)[h] = 0;
-	return STATUS_OK;
+	return *made ? STATUS_OK : error_set(err, STATUS_NOMEM, "no memory for %lld heads", (long long)g->heads);
 }
 
 // What lies `window` keys and more behind a query is hidden.

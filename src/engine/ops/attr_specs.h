@@ -96,6 +96,10 @@ SPEC(fusedmatmul, fusedmatmul_attrs) = {
 SPEC(nbits, nbits_attrs) = {
 	INT(nbits_attrs, k, "K", 0), INT(nbits_attrs, n, "N", 0), INT(nbits_attrs, bits, "bits", 4), INT(nbits_attrs, block, "block_size", 0), END,
 };
+SPEC(bnb4, nbits_attrs) = {
+	INT(nbits_attrs, k, "K", 0), INT(nbits_attrs, n, "N", 0), INT(nbits_attrs, bits, "", 4), INT(nbits_attrs, block, "block_size", 0),
+	INT(nbits_attrs, kind, "quant_type", 0), INT(nbits_attrs, trans_b, "transB", 1), END,
+};
 SPEC(einsum, einsum_attrs) = {TEXT(einsum_attrs, equation, "equation", ""), END};
 #define ROIALIGN_ATTRS(transform_dflt) \
 	TEXT(roialign_attrs, transform, "coordinate_transformation_mode", transform_dflt), \
@@ -179,6 +183,10 @@ SPEC(reshape, reshape_attrs) = {
 };
 SPEC(axes, reshape_attrs) = {INTS(reshape_attrs, axes, "axes"), END};
 SPEC(depth, depth_attrs) = {INT(depth_attrs, blocksize, "blocksize", 0), TEXT(depth_attrs, mode, "mode", "DCR"), END};
+SPEC(gatherblock, gatherblock_attrs) = {
+	INT(gatherblock_attrs, gather_axis, "gather_axis", 0), INT(gatherblock_attrs, quantize_axis, "quantize_axis", 1),
+	INT(gatherblock_attrs, bits, "bits", 4), INT(gatherblock_attrs, block, "block_size", 128), END,
+};
 SPEC(gathernd, gathernd_attrs) = {INT(gathernd_attrs, batch_dims, "batch_dims", 0), END};
 SPEC(pad, pad_attrs) = {
 	TEXT(pad_attrs, mode, "mode", "constant"), INTS(pad_attrs, pads, "pads"), INTS(pad_attrs, paddings, "paddings"),

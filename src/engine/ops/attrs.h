@@ -78,6 +78,9 @@ struct fusedmatmul_attrs {
 	float alpha;
 	int64_t trans_a, trans_b, trans_batch_a, trans_batch_b;
 };
+struct gatherblock_attrs {
+	int64_t gather_axis, quantize_axis, bits, block;
+};
 struct gathernd_attrs {
 	int64_t batch_dims;
 };
@@ -106,8 +109,9 @@ struct loss_attrs {
 struct mod_attrs {
 	int64_t fmod;
 };
-struct nbits_attrs {
+struct nbits_attrs { // MatMulNBits, MatMulBnb4
 	int64_t k, n, bits, block;
+	int64_t kind, trans_b; // MatMulBnb4
 };
 struct nms_attrs {
 	int64_t center_point_box;
