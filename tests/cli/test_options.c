@@ -172,12 +172,14 @@ static const char *config_file(const char *text)
 void test_options__config_of_xquant(void **state)
 {
 	struct options o;
-	char line[512];
+	char line[512], model[512], list[512];
+	snprintf(model, sizeof model, "%s", support_temp_file("m.onnx", "", 0)); // beside the configuration
+	snprintf(list, sizeof list, "%s", support_temp_file("list.txt", "", 0));
 	snprintf(line, sizeof line, "--config %s", config_file(xquant));
 	accept(&o, VERB_ANALYZE, line);
 	assert_int_equal(o.positional.n, 2);
-	assert_string_equal(o.positional.at[0], "m.onnx");
-	assert_string_equal(o.positional.at[1], "list.txt");
+	assert_string_equal(o.positional.at[0], model);
+	assert_string_equal(o.positional.at[1], list);
 	assert_string_equal(o.study.target, "xquant");
 	assert_int_equal(o.study.method, CALIB_KL);
 	assert_int_equal(o.study.data.samples, 10);
