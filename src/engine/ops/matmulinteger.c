@@ -108,10 +108,10 @@ static void start_with(uint32_t *sums, const struct tensor *addend, const struct
 static void rescale(float *y, const uint32_t *sums, const struct matmul *t, const struct product_scales *s)
 {
 	const float *b = s->b->data;
-	int64_t a_scales = tensor_count(s->a), rows = matmul_batches(t) * t->one.m, n = t->one.n;
-	for (int64_t r = 0; r < rows; r++, y += n, sums += n) {
+	int64_t a_scales = tensor_count(s->a), b_scales = tensor_count(s->b), rows = matmul_batches(t) * t->one.m, n = t->one.n;
+	for (int64_t r = 0; r < rows && b_scales > 0; r++, y += n, sums += n) { // none: no columns
 		const float a = ((const float *)s->a->data)[r % t->one.m % a_scales], one = a * b[0] / s->y;
-		if (tensor_count(s->b) == 1)
+		if (b_scales == 1)
 			_Pragma("omp simd") for (int64_t i = 0; i < n; i++) y[i] = (float)(int32_t)sums[i] * one;
 		else
 			_Pragma("omp simd") for (int64_t i = 0; i < n; i++) y[i] = (float)(int32_t)sums[i] * (a * b[i] / s->y);
