@@ -92,7 +92,8 @@ enum status cast_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	int64_t count = tensor_count(in[0]);
-	enum quantizer_kind rounding = rounds_to(n, in[0]->type);
+	// What CastLike was given may be of another type than the model says.
+	enum quantizer_kind rounding = out[0].type == DT_F32 ? rounds_to(n, in[0]->type) : QUANT_NONE;
 	bool from_float = in[0]->type == DT_F32, floats = out[0].type == DT_F32 || (from_float && out[0].type == DT_BOOL);
 	void (*cast)(const struct tensor *x, struct tensor *y, int64_t at, int64_t m) =
 	    floats ? cast_floats : from_float ? cast_to_whole : cast_ints;
@@ -108,6 +109,7 @@ enum status cast_eval(
 		if (!cast_directly(in[0], &out[0], at, m))
 			cast(in[0], &out[0], at, m);
 	}
-	round_to_format(&out[0], n->attrs);
+	if (out[0].type == DT_F32)
+		round_to_format(&out[0], n->attrs);
 	return STATUS_OK;
 }
