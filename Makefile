@@ -157,7 +157,8 @@ fuzz:
 	$(Q)$(MAKE) --no-print-directory MODE=fuzz CC=clang build/fuzz/fuzz
 	$(Q)FUZZ_TIME=$(FUZZ_TIME) tests/fuzz/run.sh build/fuzz $(INPUTS)
 
-check: $(BUILD)/qtui $(BUILD)/replay $(TESTS)
+BENCHES := $(addprefix $(BUILD)/bench/,kernels study latency)
+check: $(BUILD)/qtui $(BUILD)/replay $(TESTS) $(BENCHES)
 	$(Q)BUILD=$(BUILD) tests/run.sh $(TESTS) $(if $(ONLY),,$(sort $(wildcard tests/scripts/*.sh)))
 check-asan check-tsan: check-%:
 	$(Q)TEST_TIMEOUT=3600 $(MAKE) --no-print-directory MODE=$* check
@@ -180,7 +181,7 @@ uninstall:
 demo: all
 	$(Q)examples/demo.sh
 
-bench: all $(BUILD)/bench/kernels $(BUILD)/bench/study $(BUILD)/bench/latency
+bench: all $(BENCHES)
 	$(Q)BUILD=$(BUILD) bench/run.sh
 $(BUILD)/bench/%: $(BUILD)/bench/%.o $(BUILD)/libanalysis.a $(BUILD)/libengine.a $(BUILD)/libbase.a
 	@echo "  LD    $@"

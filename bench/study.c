@@ -149,7 +149,8 @@ static void full(const char *model, const char *calib, int samples, int threads,
 static bool edit(struct study *s, int node)
 {
 	struct error err = {0};
-	return study_set(s, &node, 1, PREC_INT16, NULL, &err) == STATUS_OK || study_scale(s, node, 0.25, &err) == STATUS_OK;
+	struct scale_edit scale = {graph_output(study_graph(s), node), 0.25};
+	return study_set(s, &node, 1, PREC_INT16, NULL, &err) == STATUS_OK || study_scales(s, &scale, 1, &err) == STATUS_OK;
 }
 
 // Edits the first node from `node` on, in steps of 1 or -1, that multiplies and that the target lets edit; then runs.
