@@ -236,11 +236,12 @@ static bool same_grid(const struct quantizer *a, const struct quantizer *b)
 	return quantizer_same_grid(a, b);
 }
 
-// Does what is moved keep its grid from the first node to the last?
+// Does what is moved keep its grid from the first node to the last? (Alone, the last would else be rounded as the first is.)
 static bool keeps_grid(const struct plan *plan, int view, int behind)
 {
 	const struct quantizer *end = &plan_out(plan, behind, 0)->quant;
-	return same_grid(&plan_out(plan, view, 0)->quant, end) && same_grid(&plan_in(plan, behind, 0)->quant, end) &&
+	return same_grid(&plan_in(plan, view, 0)->quant, end) && same_grid(&plan_out(plan, view, 0)->quant, end) &&
+	    same_grid(&plan_in(plan, behind, 0)->quant, end) &&
 	    !plan_calibration_quantizer(plan, plan->first_in[behind]);
 }
 
