@@ -37,35 +37,41 @@ static enum status check_tensors(const struct config *c, const struct graph *g, 
 	return STATUS_OK;
 }
 
-// Nodes on the way from the tensors `from` (none: the inputs) to the tensors `to`.
+// Nodes that XSlim reaches from the tensors `from` (none: the inputs), going into all that reads them until it meets a tensor of `to`.
 static bool *find_region(const struct graph *g, const cJSON *from, const cJSON *to)
 {
-	bool *below = xcalloc((size_t)g->n_values + 1, 1), *above = xcalloc((size_t)g->n_values + 1, 1);
-	bool *hit = xcalloc((size_t)g->n_nodes + 1, 1), *down = xcalloc((size_t)g->n_nodes + 1, 1);
-	for (int v = 0; v < g->n_values; v++) {
+	bool *below = xcalloc((size_t)g->n_values + 1, 1), *hit = xcalloc((size_t)g->n_nodes + 1, 1);
+	for (int v = 0; v < g->n_values; v++)
 		below[v] = cJSON_GetArraySize(from) ? names_value(g, from, v) : g->value[v].is_input;
-		above[v] = names_value(g, to, v);
-	}
 	for (int n = 0; n < g->n_nodes; n++) {
 		for (int i = 0; i < g->node[n].n_in; i++)
-			down[n] |= g->node[n].in[i] >= 0 && below[g->node[n].in[i]];
-		for (int i = 0; down[n] && i < g->node[n].n_out; i++)
-			if (g->node[n].out[i] >= 0 && !above[g->node[n].out[i]])
-				below[g->node[n].out[i]] = true;
+			hit[n] |= g->node[n].in[i] >= 0 && below[g->node[n].in[i]];
+		for (int i = 0; hit[n] && i < g->node[n].n_out; i++)
+			if (g->node[n].out[i] >= 0)
+				below[g->node[n].out[i]] = !names_value(g, to, g->node[n].out[i]);
 	}
+	free(below);
+	return hit;
+}
+
+// How many nodes of a region are on no way to the tensors `to`, which its author will not have meant.
+static int count_strays(const struct graph *g, const bool *hit, const cJSON *to)
+{
+	bool *above = xcalloc((size_t)g->n_values + 1, 1);
+	int strays = 0;
+	for (int v = 0; v < g->n_values; v++)
+		above[v] = names_value(g, to, v);
 	for (int n = g->n_nodes - 1; n >= 0; n--) {
 		bool up = false;
-		for (int i = 0; i < g->node[n].n_out; i++)
+		for (int i = 0; hit[n] && i < g->node[n].n_out; i++)
 			up |= g->node[n].out[i] >= 0 && above[g->node[n].out[i]];
-		hit[n] = up && down[n];
-		for (int i = 0; hit[n] && i < g->node[n].n_in; i++)
+		strays += hit[n] && !up;
+		for (int i = 0; up && i < g->node[n].n_in; i++)
 			if (g->node[n].in[i] >= 0)
 				above[g->node[n].in[i]] = true;
 	}
-	free(below);
 	free(above);
-	free(down);
-	return hit;
+	return strays;
 }
 
 // One step of the history for all that is marked; what the target refuses is said.
@@ -105,6 +111,10 @@ static enum status apply_region(const struct config *c, struct study *st, const 
 	if (s != STATUS_OK)
 		return s;
 	bool *hit = find_region(study_graph(st), from, to);
+	int strays = count_strays(study_graph(st), hit, to);
+	if (strays)
+		log_warn("%s: custom_setting: %d node%s on no way to output_names in it, as for XSlim: name there also where the other ways end",
+		    c->path, strays, strays == 1 ? " is" : "s are");
 	s = apply_level(c, st, hit, json_number(region, "precision_level", 0), "custom_setting", err);
 	free(hit);
 	return s;

@@ -1,17 +1,54 @@
-// xquant / XSlim: a configuration that runs as it is, but for the list of images.
+// xquant / XSlim: a configuration that runs as it is, but for the lists of samples.
 #include <string.h>
 #include "formats.h"
 
-// Tensors around a node that stays in float, as a region of `custom_setting`; level 3 is float.
-static cJSON *float_region(const struct graph *g, const struct node *n)
+static bool stays_float(const struct decided *d, int node)
 {
-	cJSON *o = cJSON_CreateObject(), *in = cJSON_AddArrayToObject(o, "input_names"), *out = cJSON_AddArrayToObject(o, "output_names");
-	for (int i = 0; i < n->n_in; i++)
-		if (n->in[i] >= 0 && !g->value[n->in[i]].constant)
-			cJSON_AddItemToArray(in, cJSON_CreateString(g->value[n->in[i]].name));
-	for (int i = 0; i < n->n_out; i++)
-		if (n->out[i] >= 0)
-			cJSON_AddItemToArray(out, cJSON_CreateString(g->value[n->out[i]].name));
+	return d->edits->precision[node] == PREC_FLOAT;
+}
+
+// How often nodes read the tensor that are not to be in float.
+static int bystanders(const struct decided *d, const struct value *v, int node)
+{
+	int n = 0;
+	for (int i = 0; i < v->n_consumers; i++)
+		n += v->consumer[i] != node && !stays_float(d, v->consumer[i]);
+	return n;
+}
+
+// The input of the node that fewest others read; -1: all are constants.
+static int entrance(const struct decided *d, const struct graph *g, int node)
+{
+	int best = -1, fewest = 0;
+	for (int i = 0; i < g->node[node].n_in; i++) {
+		int v = g->node[node].in[i], n = v >= 0 && !g->value[v].constant ? bystanders(d, &g->value[v], node) : -1;
+		if (n >= 0 && (best < 0 || n < fewest)) {
+			best = v;
+			fewest = n;
+		}
+	}
+	return best;
+}
+
+// A region of `custom_setting` around a node that stays in float; level 3 is float. From input_names xquant goes into all that reads these
+// tensors, and on until it meets one of output_names: one input is enough, and what else reads it has its outputs there too, or all that
+// lies behind them would be in float.
+static cJSON *float_region(struct str *loss, const struct decided *d, const struct graph *g, int node)
+{
+	const struct value *in = &g->value[entrance(d, g, node)];
+	cJSON *o = cJSON_CreateObject(), *out;
+	cJSON_AddItemToArray(cJSON_AddArrayToObject(o, "input_names"), cJSON_CreateString(in->name));
+	out = cJSON_AddArrayToObject(o, "output_names");
+	for (int i = 0; i < in->n_consumers; i++) {
+		const struct node *n = &g->node[in->consumer[i]];
+		if (i > 0 && in->consumer[i] == in->consumer[i - 1])
+			continue;
+		for (int k = 0; k < n->n_out; k++)
+			if (n->out[k] >= 0)
+				cJSON_AddItemToArray(out, cJSON_CreateString(g->value[n->out[k]].name));
+		if (in->consumer[i] != node && !stays_float(d, in->consumer[i]))
+			str_addf(loss, "%s: xquant leaves it in float with %s: both read %s\n", n->name, g->node[node].name, in->name);
+	}
 	cJSON_AddNumberToObject(o, "precision_level", 3);
 	return o;
 }
@@ -24,18 +61,30 @@ static cJSON *channels(const float *v)
 	return a;
 }
 
+// What xquant takes for an image of its own, it reads as three channels.
+static const char *file_type(const struct decided *d, const struct value *v)
+{
+	const char *file = dataset_count(d->data) ? dataset_file(d->data, 0) : NULL;
+	if (file && str_has_suffix(file, ".bin"))
+		return "raw";
+	return v->shape.rank != 4 || (file && str_has_suffix(file, ".npy")) ? "npy" : "img";
+}
+
 static cJSON *input(const struct decided *d, const struct value *v)
 {
 	const struct preprocess *p = dataset_preprocess(d->data);
+	const char *type = file_type(d, v);
 	cJSON *o = cJSON_CreateObject(), *shape;
 	cJSON_AddStringToObject(o, "input_name", v->name);
 	shape = cJSON_AddArrayToObject(o, "input_shape");
 	for (int i = 0; i < v->shape.rank; i++)
 		cJSON_AddItemToArray(shape, cJSON_CreateNumber((double)v->shape.dim[i]));
-	cJSON_AddStringToObject(o, "file_type", "img");
-	cJSON_AddStringToObject(o, "color_format", p->bgr ? "bgr" : "rgb");
-	cJSON_AddItemToObject(o, "mean_value", channels(p->mean));
-	cJSON_AddItemToObject(o, "std_value", channels(p->std));
+	cJSON_AddStringToObject(o, "file_type", type);
+	if (strcmp(type, "img") == 0) {
+		cJSON_AddStringToObject(o, "color_format", p->bgr ? "bgr" : "rgb");
+		cJSON_AddItemToObject(o, "mean_value", channels(p->mean));
+		cJSON_AddItemToObject(o, "std_value", channels(p->std));
+	}
 	json_add_text(o, "data_list_path", d->opt->calib);
 	return o;
 }
@@ -57,10 +106,12 @@ static cJSON *calibration(const struct decided *d, const struct snapshot *s)
 	inputs = cJSON_AddArrayToObject(o, "input_parameters");
 	for (int i = 0; i < s->g->n_inputs; i++)
 		cJSON_AddItemToArray(inputs, input(d, &s->g->value[s->g->input[i]]));
+	// xquant 1 and some XSlim have this spelling only; each passes over the other's.
+	cJSON_AddItemToObject(o, "input_parametres", cJSON_Duplicate(inputs, true));
 	return o;
 }
 
-static cJSON *quantization(const struct decided *d, const struct snapshot *s)
+static cJSON *quantization(struct str *loss, const struct decided *d, const struct snapshot *s)
 {
 	cJSON *o = cJSON_CreateObject(), *custom;
 	const struct study_options *opt = d->opt;
@@ -69,9 +120,17 @@ static cJSON *quantization(const struct decided *d, const struct snapshot *s)
 	cJSON_AddItemToObject(o, "truncate_var_names", cJSON_CreateStringArray(opt->truncate, opt->n_truncate));
 	custom = cJSON_AddArrayToObject(o, "custom_setting");
 	for (int n = 0; n < s->n_rows; n++)
-		if (d->edits->precision[n] == PREC_FLOAT)
-			cJSON_AddItemToArray(custom, float_region(s->g, &s->g->node[n]));
+		if (stays_float(d, n) && entrance(d, s->g, n) >= 0)
+			cJSON_AddItemToArray(custom, float_region(loss, d, s->g, n));
 	return o;
+}
+
+// XSlim stretches a picture to the input's size; xquant 1 takes it as it is.
+static const char *images_as(const struct decided *d)
+{
+	if (dataset_preprocess(d->data)->resize == RESIZE_STRETCH)
+		return "; for xquant 1 the pictures must have the input's size";
+	return "; it does no letterbox and no crop: the pictures must have the input's size";
 }
 
 enum status xquant(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err)
@@ -80,10 +139,10 @@ enum status xquant(struct str *out, struct str *loss, const struct decided *d, c
 	(void)err;
 	cJSON_AddStringToObject(cJSON_AddObjectToObject(root, "model_parameters"), "onnx_model", s->g->path);
 	cJSON_AddItemToObject(root, "calibration_parameters", calibration(d, s));
-	cJSON_AddItemToObject(root, "quantization_parameters", quantization(d, s));
+	cJSON_AddItemToObject(root, "quantization_parameters", quantization(loss, d, s));
 	lose_precision(loss, d, s, PREC_INT16, "xquant");
 	lose_scales(loss, d, s, "xquant");
-	str_add(loss, "data_list_path: xquant reads a text file with one image a line, already of the input's size\n");
+	str_addf(loss, "data_list_path: xquant reads a text file with one file a line, found from its own directory%s\n", images_as(d));
 	finish_json(out, root);
 	return STATUS_OK;
 }

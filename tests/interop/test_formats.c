@@ -118,6 +118,62 @@ void test_formats__xquant_names_regions_by_tensors(void **state)
 	study_close(&st);
 }
 
+// xquant goes into whatever reads an input of a region, and on to the end of the network where it meets no tensor of output_names.
+void test_formats__xquant_stops_where_others_read_the_input(void **state)
+{
+	struct study *st = case_open(MODEL, CALIB, "xquant");
+	struct str loss = {0};
+	case_set(st, "/model.3/act/Sigmoid", PREC_FLOAT);
+	case_set(st, "/model.1/act/Mul", PREC_FLOAT); // nothing else reads the gate that it reads
+	cJSON *j = case_export_json(st, "xquant", &loss);
+	const cJSON *list = case_at(j, "quantization_parameters|custom_setting"), *mul = cJSON_GetArrayItem(list, 0);
+	const cJSON *gate = cJSON_GetArrayItem(list, 1);
+	assert_int_equal(cJSON_GetArraySize(list), 2);
+	assert_true(case_has_text(case_at(mul, "input_names"), "/model.1/act/Sigmoid_output_0"));
+	assert_int_equal(cJSON_GetArraySize(case_at(mul, "input_names")), 1);
+	assert_true(case_has_text(case_at(mul, "output_names"), "/model.1/act/Mul_output_0"));
+	assert_int_equal(cJSON_GetArraySize(case_at(mul, "output_names")), 1);
+	assert_true(case_has_text(case_at(gate, "output_names"), "/model.3/act/Sigmoid_output_0"));
+	assert_true(case_has_text(case_at(gate, "output_names"), "/model.3/act/Mul_output_0"));
+	assert_has(&loss, "/model.3/act/Mul: xquant leaves it in float with /model.3/act/Sigmoid: both read /model.3/conv/Conv_output_0");
+	assert_null(strstr(str_text(&loss), "/model.1/"));
+	str_done(&loss);
+	cJSON_Delete(j);
+	study_close(&st);
+}
+
+// xquant 1 knows the one spelling only, XSlim 2 the other.
+void test_formats__xquant_of_either_version(void **state)
+{
+	struct study *st = case_open(MODEL, CALIB, "xquant");
+	cJSON *j = case_export_json(st, "xquant", NULL);
+	const cJSON *new = case_at(j, "calibration_parameters|input_parameters"), *old = case_at(j, "calibration_parameters|input_parametres");
+	assert_int_equal(cJSON_GetArraySize(new), 1);
+	assert_true(cJSON_Compare(new, old, true));
+	assert_string_equal(json_text(cJSON_GetArrayItem(old, 0), "file_type", ""), "img");
+	cJSON_Delete(j);
+	study_close(&st);
+}
+
+// An array is what the network gets: nothing is subtracted from it.
+void test_formats__xquant_of_arrays(void **state)
+{
+	const char *path = support_temp("sample.npy");
+	struct tensor x = {.type = DT_F32, .shape = shape_of(4, (int64_t[]){1, 3, 160, 160})};
+	struct error err = {0};
+	assert_int_equal(tensor_alloc(&x, NULL, &err), STATUS_OK);
+	memset(x.data, 0, tensor_bytes(&x));
+	assert_int_equal(array_write(&x, 0, path, &err), STATUS_OK);
+	struct study *st = case_open(MODEL, path, "xquant");
+	cJSON *j = case_export_json(st, "xquant", NULL);
+	const cJSON *input = cJSON_GetArrayItem(case_at(j, "calibration_parameters|input_parameters"), 0);
+	assert_string_equal(json_text(input, "file_type", ""), "npy");
+	assert_null(case_at(input, "mean_value"));
+	tensor_drop(&x);
+	cJSON_Delete(j);
+	study_close(&st);
+}
+
 static void expect_calibration_type(struct study *st, const char *type)
 {
 	cJSON *j = case_export_json(st, "xquant", NULL);
