@@ -6,9 +6,11 @@ static cJSON *encoding(const struct snapshot *s, const struct site *x)
 	cJSON *o = cJSON_CreateObject();
 	cJSON_AddStringToObject(o, "name", s->g->value[x->value].name);
 	cJSON_AddStringToObject(o, "enc_type", x->n_scale > 1 ? "PER_CHANNEL" : "PER_TENSOR");
-	cJSON_AddStringToObject(o, "dtype", "INT");
+	cJSON_AddStringToObject(o, "dtype", is_cast(x) ? "FLOAT" : "INT");
 	cJSON_AddNumberToObject(o, "bw", x->bits);
 	bool symmetric = true;
+	if (is_cast(x))
+		return o;
 	cJSON *scale = cJSON_AddArrayToObject(o, "scale"), *offset = cJSON_AddArrayToObject(o, "offset");
 	for (int i = 0; i < x->n_scale; i++) {
 		int zero = x->zero ? x->zero[i] : 0;
@@ -24,6 +26,8 @@ enum status aimet(struct str *out, struct str *loss, const struct decided *d, co
 {
 	cJSON *root = cJSON_CreateObject();
 	(void)err;
+	if (s->n_sites && snapshot_plan(s)->slot[s->site->slot].quant.kind == QUANT_BF16)
+		str_add(loss, "target: AIMET's floats of 16 bits are float16, not bfloat16\n");
 	cJSON_AddStringToObject(root, "version", "1.0.0");
 	cJSON *acts = cJSON_AddArrayToObject(root, "activation_encodings"), *params = cJSON_AddArrayToObject(root, "param_encodings");
 	for (int v = 0; v < s->g->n_values; v++) {
@@ -40,6 +44,7 @@ enum status aimet(struct str *out, struct str *loss, const struct decided *d, co
 			    s->g->node[x->node].name);
 	}
 	cJSON_AddItemToObject(root, "excluded_layers", excluded_nodes(d, s));
+	lose_unnamed(loss, d, s, "AIMET");
 	finish_json(out, root);
 	return STATUS_OK;
 }

@@ -79,10 +79,17 @@ const struct site *tensor_site(const struct snapshot *s, int value)
 	return use;
 }
 
+bool is_wide(const struct snapshot *s, int node)
+{
+	return s->row[node].precision == PREC_INT16 && target_has_precision(snapshot_plan(s)->target, 8);
+}
+
 bool is_wide_output(const struct snapshot *s, int value)
 {
+	if (!is_wide(s, s->g->value[value].producer))
+		return false;
 	if (!graph_is_further(s->g, value))
-		return s->row[s->g->value[value].producer].precision == PREC_INT16;
+		return true;
 	const struct site *x = tensor_site(s, value);
 	return x && x->bits == 16;
 }
@@ -103,6 +110,48 @@ void lose_scales(struct str *loss, const struct decided *d, const struct snapsho
 			str_addf(loss, "%s: %s has no way to say the scale %g\n", graph_output_name(s->g, made[i]), format, scale);
 	}
 	free(made);
+}
+
+static bool is_wide_end(const struct graph *g, const signed char *want, int value)
+{
+	for (int i = 0; value >= 0 && i < g->value[value].n_consumers; i++)
+		if (want[g->value[value].consumer[i]] != PREC_INT16)
+			return true;
+	return false;
+}
+
+void lose_wide_ends(struct str *loss, const struct graph *g, const signed char *want, const char *tool)
+{
+	for (int n = 0; n < g->n_nodes; n++)
+		for (int i = 0; want[n] == PREC_INT16 && i < g->node[n].n_out; i++)
+			if (is_wide_end(g, want, g->node[n].out[i])) {
+				str_addf(loss, "%s: the int16 of %s is of what an operator reads: its output has 16 bits where its readers are int16 too\n",
+				    g->node[n].name, tool);
+				break;
+			}
+}
+
+static bool is_decided(const struct decided *d, const struct snapshot *s, int node)
+{
+	const struct node *n = &s->g->node[node];
+	bool decided = decided_precision(d, s, node) >= 0;
+	for (int i = 0; i < n->n_out; i++)
+		decided |= n->out[i] >= 0 && d->edits->scale[n->out[i]] != 0;
+	return decided;
+}
+
+void lose_unnamed(struct str *loss, const struct decided *d, const struct snapshot *s, const char *tool)
+{
+	const struct origin *first = NULL;
+	int n = 0;
+	for (const struct origin *o = s->g->origin; o < s->g->origin + s->g->n_origins; o++)
+		if (o->unnamed && origin_in_graph(o) && is_decided(d, s, o->node)) {
+			first = first ? first : o;
+			n++;
+		}
+	if (n)
+		str_addf(loss, "%s: %d node%s with decisions %s no name in the model's file: give the nodes there these names (TYPE_INDEX), or %s does "
+		    "not find them\n", first->name, n, plural(n), n == 1 ? "has" : "have", tool);
 }
 
 void finish_json(struct str *out, cJSON *root)

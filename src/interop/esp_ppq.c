@@ -96,6 +96,7 @@ enum status esp_ppq_dispatch(struct str *out, struct str *loss, const struct dec
 	cJSON *root = cJSON_CreateObject();
 	cJSON_AddItemToObject(root, "dispatchings", dispatchings(loss, d, s, p));
 	lose_scales(loss, d, s, "a dispatching table (unlike esp-ppq-setting)");
+	lose_unnamed(loss, d, s, "esp-ppq");
 	finish_json(out, root);
 	return STATUS_OK;
 }
@@ -121,6 +122,7 @@ enum status esp_ppq_setting(struct str *out, struct str *loss, const struct deci
 	free(made);
 	cJSON_AddBoolToObject(root, "quant_config_modify", scales->child != NULL);
 	cJSON_AddItemToObject(cJSON_AddObjectToObject(root, "quant_config_modify_setting"), "custom_config", scales);
+	lose_unnamed(loss, d, s, "esp-ppq");
 	finish_json(out, root);
 	return STATUS_OK;
 }

@@ -19,7 +19,16 @@ signed char *operator_precisions(const struct decided *d, const struct snapshot 
 int operator_end(const struct snapshot *s, int node);
 // Where the tensor itself is quantized: at its producer, else (an input of the network) at its first use. NULL: nowhere.
 const struct site *tensor_site(const struct snapshot *s, int value);
-// The output of a node has 16 bits: a first one by the node's width, a further one if it is quantized.
+// The tensor is rounded to float16 or bfloat16: it has no scale.
+static inline bool is_cast(const struct site *x)
+{
+	return x->n_scale == 0;
+}
+// For tools whose widths are those of what an operator reads: a line where one at int16 is read by one that is not.
+void lose_wide_ends(struct str *loss, const struct graph *g, const signed char *want, const char *tool);
+// The node has 16 bits where the target's nodes have 8; where all have 16, as for a16w8, no tool need be told.
+bool is_wide(const struct snapshot *s, int node);
+// So has an output: a first one by the node's width, a further one if it is quantized.
 bool is_wide_output(const struct snapshot *s, int value);
 // The node of the file is a node of the graph or a part of one: not removed, not computed at load.
 bool origin_in_graph(const struct origin *o);
@@ -30,6 +39,8 @@ cJSON *excluded_nodes(const struct decided *d, const struct snapshot *s);
 // One line of the loss report for each decision of a kind that the format cannot say; `format` begins the sentence.
 void lose_precision(struct str *loss, const struct decided *d, const struct snapshot *s, enum precision p, const char *format);
 void lose_scales(struct str *loss, const struct decided *d, const struct snapshot *s, const char *format);
+// A line for the nodes with decisions that the model's file has no name for, where `tool` goes by the names of nodes.
+void lose_unnamed(struct str *loss, const struct decided *d, const struct snapshot *s, const char *tool);
 // Prints the tree with a line end and deletes it.
 void finish_json(struct str *out, cJSON *root);
 

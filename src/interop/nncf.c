@@ -9,6 +9,7 @@ enum status nncf(struct str *out, struct str *loss, const struct decided *d, con
 	cJSON_AddBoolToObject(scope, "validate", true);
 	lose_precision(loss, d, s, PREC_INT16, "an IgnoredScope");
 	lose_scales(loss, d, s, "an IgnoredScope");
+	lose_unnamed(loss, d, s, "NNCF");
 	finish_json(out, root);
 	return STATUS_OK;
 }

@@ -5,18 +5,52 @@
 // CALIB_KL has no name here: quantize_static gives its Entropy calibrator as many bins as levels, so that it clips nothing.
 static const char *const method_name[CALIB_COUNT] = {[CALIB_MINMAX] = "MinMax", [CALIB_PERCENTILE] = "Percentile"};
 
+// The first of its kind at the target's own width; NULL: there is none.
+static const struct site *plain_site(const struct snapshot *s, bool weight)
+{
+	for (const struct site *x = s->site; x < s->site + s->n_sites; x++)
+		if ((x->kind == SITE_WEIGHT) == weight && x->bits > 0 && !is_cast(x) && !is_wide(s, x->node))
+			return x;
+	return NULL;
+}
+
+static bool has_weights_per_channel(const struct snapshot *s)
+{
+	for (const struct site *x = s->site; x < s->site + s->n_sites; x++)
+		if (x->kind == SITE_WEIGHT && x->n_scale > 1)
+			return true;
+	return false;
+}
+
+// What holds for tensors without an override: quantize_static's own choice is not always the target's.
+static void add_types(cJSON *root, cJSON *extra, const struct snapshot *s)
+{
+	const struct site *act = plain_site(s, false), *weight = plain_site(s, true);
+	if (act) {
+		cJSON_AddStringToObject(root, "activation_type", site_type(act));
+		cJSON_AddBoolToObject(extra, "ActivationSymmetric", snapshot_plan(s)->slot[act->slot].quant.symmetric);
+	}
+	if (weight) {
+		cJSON_AddStringToObject(root, "weight_type", site_type(weight));
+		cJSON_AddBoolToObject(root, "per_channel", has_weights_per_channel(s));
+	}
+}
+
 enum status onnxruntime(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err)
 {
-	cJSON *root = cJSON_CreateObject();
+	cJSON *root = cJSON_CreateObject(), *extra = cJSON_CreateObject();
 	(void)err;
 	if (method_name[s->method])
 		cJSON_AddStringToObject(root, "calibrate_method", method_name[s->method]);
 	else
 		str_addf(loss, "calibration: quantize_static has no way to say %s\n", calib_name(s->method));
+	add_types(root, extra, s);
 	cJSON_AddItemToObject(root, "nodes_to_exclude", excluded_nodes(d, s));
-	cJSON_AddItemToObject(cJSON_AddObjectToObject(root, "extra_options"), "TensorQuantOverrides", tensor_overrides(d, s));
+	cJSON_AddItemToObject(extra, "TensorQuantOverrides", tensor_overrides(d, s));
+	cJSON_AddItemToObject(root, "extra_options", extra);
 	if (strcmp(s->target, "onnxruntime") != 0)
 		str_addf(loss, "target: the rounding and the scale rule of %s are not ONNX Runtime's\n", s->target);
+	lose_unnamed(loss, d, s, "ONNX Runtime");
 	finish_json(out, root);
 	return STATUS_OK;
 }

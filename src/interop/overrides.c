@@ -1,4 +1,4 @@
-// TensorQuantOverrides, as ONNX Runtime and Quark read them: what differs from the rest, tensor by tensor.
+// TensorQuantOverrides, as ONNX Runtime reads them: what differs from the rest, tensor by tensor.
 #include "overrides.h"
 
 static cJSON *first_entry(cJSON *overrides, const char *tensor)
@@ -30,12 +30,21 @@ static void convert(cJSON *overrides, const struct graph *g, int value, int read
 	cJSON_AddItemToArray(cJSON_GetObjectItemCaseSensitive(to, "recv_nodes"), cJSON_CreateString(g->node[reader].name));
 }
 
+static const char *type_name(int bits, bool is_signed)
+{
+	return bits == 16 ? (is_signed ? "QInt16" : "QUInt16") : is_signed ? "QInt8" : "QUInt8";
+}
+
+const char *site_type(const struct site *x)
+{
+	return type_name(x->bits, x->qmin < 0);
+}
+
 // Signed or not as the target quantizes the tensor.
-static const char *type_of(const struct snapshot *s, int value, enum precision p)
+static const char *type_of(const struct snapshot *s, int value, bool wide)
 {
 	const struct site *x = tensor_site(s, value);
-	bool is_signed = !x || x->qmin < 0;
-	return p == PREC_INT16 ? (is_signed ? "QInt16" : "QUInt16") : is_signed ? "QInt8" : "QUInt8";
+	return type_name(wide ? 16 : 8, !x || x->qmin < 0);
 }
 
 // Whether the node's weights are of 16 bits too: not on every target that gives its output so many.
@@ -49,30 +58,29 @@ static bool has_wide_weights(const struct snapshot *s, int node)
 static void add_inputs(cJSON *overrides, const struct snapshot *s, int node)
 {
 	const struct graph *g = s->g;
-	enum precision mine = s->row[node].precision;
-	for (int i = 0; mine != PREC_FLOAT && i < g->node[node].n_in; i++) {
+	bool wide = is_wide(s, node);
+	for (int i = 0; s->row[node].precision != PREC_FLOAT && i < g->node[node].n_in; i++) {
 		int v = g->node[node].in[i], from = v >= 0 ? g->value[v].producer : -1;
 		if (v < 0 || (from >= 0 && s->row[from].precision == PREC_FLOAT))
 			continue;
-		enum precision own = from >= 0 ? s->row[from].precision : PREC_INT8;
-		if (g->value[v].constant && mine == PREC_INT16 && i == 1 && has_wide_weights(s, node))
+		bool own = from >= 0 && is_wide(s, from);
+		if (g->value[v].constant && wide && i == 1 && has_wide_weights(s, node))
 			set_text(first_entry(overrides, g->value[v].name), "quant_type", "QInt16");
-		else if (!g->value[v].constant && (own == PREC_INT16) != (mine == PREC_INT16))
-			convert(overrides, g, v, node, type_of(s, v, own), type_of(s, v, mine));
+		else if (!g->value[v].constant && own != wide)
+			convert(overrides, g, v, node, type_of(s, v, own), type_of(s, v, wide));
 	}
 }
 
 static void add_output(cJSON *overrides, const struct decided *d, const struct snapshot *s, int node, int out)
 {
-	enum precision p = s->row[node].precision;
 	int end = operator_end(s, node), value = end == node ? out : s->g->node[end].out[0];
 	if (is_wide_output(s, out))
-		set_text(first_entry(overrides, s->g->value[out].name), "quant_type", type_of(s, out, PREC_INT16));
-	if (d->edits->scale[out] == 0 || p == PREC_FLOAT)
+		set_text(first_entry(overrides, s->g->value[out].name), "quant_type", type_of(s, out, true));
+	if (d->edits->scale[out] == 0 || s->row[node].precision == PREC_FLOAT)
 		return;
 	const struct site *x = tensor_site(s, value);
 	cJSON *o = first_entry(overrides, s->g->value[value].name);
-	set_text(o, "quant_type", type_of(s, value, p));
+	set_text(o, "quant_type", x ? site_type(x) : type_of(s, value, is_wide(s, node)));
 	cJSON_AddNumberToObject(o, "scale", d->edits->scale[out]);
 	cJSON_AddNumberToObject(o, "zero_point", x && x->zero ? x->zero[0] : 0);
 }

@@ -53,9 +53,11 @@ enum status pulsar2(struct str *out, struct str *loss, const struct decided *d, 
 			cJSON_AddItemToArray(list, o);
 	}
 	cJSON_AddStringToObject(quant, "calibration_method", method_name[s->method]);
+	lose_wide_ends(loss, s->g, want, "Pulsar2");
 	lose_scales(loss, d, s, "Pulsar2");
 	if (list->child)
 		str_add(loss, "layer_names: a layer that Pulsar2 merges away is passed over; its optimized.onnx has the names that count\n");
+	lose_unnamed(loss, d, s, "Pulsar2");
 	finish_json(out, root);
 	free(want);
 	return STATUS_OK;

@@ -1,11 +1,18 @@
 // AMD Quark for ONNX: members of its QuantizationConfig.
 #include <stdlib.h>
-#include "overrides.h"
+#include <string.h>
+#include "formats.h"
 
+// An input of the network is wide where its first reader takes it so; Quark has one width for all of them.
 static cJSON *wide_tensors(const struct snapshot *s)
 {
 	cJSON *list = cJSON_CreateArray();
 	int n, *made = graph_made(s->g, &n);
+	for (int i = 0; i < s->g->n_inputs; i++) {
+		const struct site *x = tensor_site(s, s->g->input[i]);
+		if (x && x->bits == 16 && is_wide(s, x->node))
+			cJSON_AddItemToArray(list, cJSON_CreateString(s->g->value[s->g->input[i]].name));
+	}
 	for (int i = 0; i < n; i++)
 		if (is_wide_output(s, made[i]))
 			cJSON_AddItemToArray(list, cJSON_CreateString(s->g->value[made[i]].name));
@@ -13,15 +20,47 @@ static cJSON *wide_tensors(const struct snapshot *s)
 	return list;
 }
 
+// Members of PowerOfTwoMethod, which its own presets of powers of two have, and of ONNX Runtime's CalibrationMethod. (Of the latter Entropy
+// clips nothing, with as many bins as levels.)
+static const char *const pow2_method[CALIB_COUNT] = {[CALIB_MINMAX] = "PowerOfTwoMethod.NonOverflow", [CALIB_MSE] = "PowerOfTwoMethod.MinMSE"};
+static const char *const float_method[CALIB_COUNT] = {
+    [CALIB_MINMAX] = "CalibrationMethod.MinMax", [CALIB_PERCENTILE] = "CalibrationMethod.Percentile"};
+
+static void add_method(cJSON *root, struct str *loss, const struct snapshot *s)
+{
+	const struct site *act = s->site;
+	while (act < s->site + s->n_sites && (act->kind == SITE_WEIGHT || act->bits == 0))
+		act++;
+	if (act == s->site + s->n_sites || is_cast(act))
+		return;
+	const char *name = (snapshot_plan(s)->slot[act->slot].quant.pow2 ? pow2_method : float_method)[s->method];
+	if (name)
+		cJSON_AddStringToObject(root, "calibrate_method", name);
+	else
+		str_addf(loss, "calibration: Quark has no way to say %s of such scales\n", calib_name(s->method));
+}
+
+static void tell_target(struct str *loss, const char *target)
+{
+	static const char *const own[] = {"xint8", "vint8", "a8w8", "a16w8", "bf16", "fp16"};
+	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+		if (strcmp(own[i], target) == 0)
+			return;
+	str_addf(loss, "target: the rounding and the scale rule of %s are not Quark's\n", target);
+}
+
 enum status quark(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err)
 {
 	cJSON *root = cJSON_CreateObject(), *wide = wide_tensors(s);
-	(void)err, (void)loss;
+	(void)err;
+	add_method(root, loss, s);
 	cJSON_AddItemToObject(root, "nodes_to_exclude", excluded_nodes(d, s));
 	cJSON_AddBoolToObject(root, "specific_tensor_precision", wide->child != NULL);
 	cJSON *extra = cJSON_AddObjectToObject(root, "extra_options");
 	cJSON_AddItemToObject(cJSON_AddObjectToObject(extra, "MixedPrecisionTensor"), "QInt16", wide);
 	lose_scales(loss, d, s, "Quark's MixedPrecisionTensor");
+	tell_target(loss, s->target);
+	lose_unnamed(loss, d, s, "Quark");
 	finish_json(out, root);
 	return STATUS_OK;
 }

@@ -75,9 +75,32 @@ void test_formats__onnxruntime_writes_its_own_target_as_it_is(void **state)
 	const struct site *site = &s->site[s->row[graph_find_node(s->g, CLASS_CONV)].first_site];
 	assert_string_equal(json_text(logits, "quant_type", ""), "QUInt8");
 	assert_true(json_number(logits, "scale", 0) == 0.06 && json_number(logits, "zero_point", -1) == site->zero[0] && site->zero[0] > 0);
+	assert_string_equal(json_text(j, "activation_type", ""), "QUInt8");
+	assert_string_equal(json_text(j, "weight_type", ""), "QInt8");
+	assert_true(json_bool(j, "per_channel", false));
+	assert_false(json_bool(case_at(j, "extra_options"), "ActivationSymmetric", true));
 	assert_null(strstr(str_text(&loss), "rule"));
 	snapshot_drop(&s);
 	str_done(&loss);
+	cJSON_Delete(j);
+	study_close(&st);
+}
+
+// quantize_static begins with unsigned activations, and weights of one scale.
+void test_formats__onnxruntime_is_told_the_targets_types(void **state)
+{
+	struct study *st = case_open(MODEL, CALIB, "xint8");
+	cJSON *j = case_export_json(st, "onnxruntime", NULL);
+	assert_string_equal(json_text(j, "activation_type", ""), "QInt8");
+	assert_false(json_bool(j, "per_channel", true));
+	assert_true(json_bool(case_at(j, "extra_options"), "ActivationSymmetric", false));
+	cJSON_Delete(j);
+	study_close(&st);
+	st = case_open(MODEL, CALIB, "a16w8");
+	j = case_export_json(st, "onnxruntime", NULL);
+	assert_string_equal(json_text(j, "activation_type", ""), "QInt16");
+	assert_string_equal(json_text(j, "weight_type", ""), "QInt8");
+	assert_null(case_at(j, "extra_options|TensorQuantOverrides")->child);
 	cJSON_Delete(j);
 	study_close(&st);
 }
@@ -201,8 +224,9 @@ void test_formats__quark_lists_wide_tensors(void **state)
 	struct str loss = {0};
 	cJSON *j = case_export_json(st, "quark", &loss);
 	const cJSON *wide = case_at(j, "extra_options|MixedPrecisionTensor|QInt16");
-	assert_int_equal(cJSON_GetArraySize(wide), 1);
-	assert_true(case_has_text(wide, STEM_OUT));
+	assert_int_equal(cJSON_GetArraySize(wide), 2);
+	assert_true(case_has_text(wide, STEM_OUT) && case_has_text(wide, "images"));
+	assert_has(&loss, "target: the rounding and the scale rule of esp32p4 are not Quark's");
 	assert_true(case_has_text(case_at(j, "nodes_to_exclude"), SUB));
 	assert_non_null(strstr(str_text(&loss), CLASS_CONV));
 	str_done(&loss);
@@ -222,6 +246,33 @@ void test_formats__quark_lists_what_went_along(void **state)
 	assert_true(case_has_text(case_at(j, "extra_options|MixedPrecisionTensor|QInt16"), "171"));
 	cJSON_Delete(j);
 	study_close(&st);
+}
+
+// The methods of powers of two have names of their own, and are not all there.
+void test_formats__quark_calibrates_as_was_shown(void **state)
+{
+	static const struct {
+		const char *target, *name;
+		enum calib_method method;
+	} row[] = {
+	    {"xint8", "PowerOfTwoMethod.MinMSE", CALIB_MSE}, {"vint8", "PowerOfTwoMethod.NonOverflow", CALIB_MINMAX},
+	    {"a8w8", "CalibrationMethod.MinMax", CALIB_MINMAX}, {"a16w8", "CalibrationMethod.Percentile", CALIB_PERCENTILE},
+	    {"xint8", "", CALIB_KL}, {"a8w8", "", CALIB_MSE}, {"bf16", "", CALIB_MINMAX},
+	};
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct study *st = case_open(MODEL, CALIB, row[i].target);
+		struct error err = {0};
+		struct str loss = {0};
+		assert_int_equal(study_set_method(st, row[i].method, &err), STATUS_OK);
+		cJSON *j = case_export_json(st, "quark", &loss);
+		assert_string_equal(json_text(j, "calibrate_method", ""), row[i].name);
+		assert_int_equal(strstr(str_text(&loss), "calibration: ") != NULL, !row[i].name[0] && strcmp(row[i].target, "bf16") != 0);
+		assert_null(strstr(str_text(&loss), "target: "));
+		assert_null(case_at(j, "extra_options|MixedPrecisionTensor|QInt16")->child);
+		str_done(&loss);
+		cJSON_Delete(j);
+		study_close(&st);
+	}
 }
 
 void test_formats__nncf_ignores_what_is_float(void **state)
@@ -299,6 +350,8 @@ void test_formats__what_a_format_cannot_say_is_told(void **state)
 	    {"onnxruntime", "target: the rounding and the scale rule of esp32p4 are not ONNX Runtime's"},
 	    {"aimet", STEM_OUT ": 8 bits for /model.0/act/Sigmoid"},
 	    {"tensorrt-cache", "the first line names TensorRT 8.6.1"},
+	    {"hmct", STEM ": the int16 of HMCT is of what an operator reads"},
+	    {"pulsar2", STEM ": the int16 of Pulsar2 is of what an operator reads"},
 	};
 	struct study *st = edited("esp32p4");
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
@@ -348,6 +401,50 @@ void test_formats__aimet_of_codes_without_a_sign(void **state)
 	assert_int_equal(loss.len, 0);
 	str_done(&loss);
 	cJSON_Delete(j);
+	study_close(&st);
+}
+
+// A cast has no scale: AIMET calls it a float.
+void test_formats__aimet_of_casts(void **state)
+{
+	struct study *st = case_open(MODEL, CALIB, "fp16");
+	struct str loss = {0};
+	cJSON *j = case_export_json(st, "aimet", &loss);
+	const cJSON *images = encoding_of(case_at(j, "activation_encodings"), "images");
+	assert_string_equal(json_text(images, "dtype", ""), "FLOAT");
+	assert_true(json_number(images, "bw", 0) == 16);
+	assert_null(case_at(images, "scale"));
+	assert_int_equal(loss.len, 0);
+	cJSON_Delete(j);
+	study_close(&st);
+	st = case_open(MODEL, CALIB, "bf16");
+	cJSON_Delete(case_export_json(st, "aimet", &loss));
+	assert_has(&loss, "AIMET's floats of 16 bits are float16");
+	str_done(&loss);
+	study_close(&st);
+}
+
+// The names that nodes without one have here are not in the file, which the tool reads.
+void test_formats__nodes_without_a_name(void **state)
+{
+	static const char *const by_name[] = {"esp-ppq-dispatch", "esp-ppq-setting", "onnxruntime", "quark", "nncf", "aimet", "hmct", "pulsar2"};
+	const char *model = support_data("models/squeezenet11_fp16.onnx");
+	if (!model)
+		skip();
+	struct study *st = case_open(model, NULL, "esp32p4");
+	case_set(st, "Relu_1", PREC_INT16);
+	for (size_t i = 0; i < sizeof by_name / sizeof *by_name; i++) {
+		struct str loss = {0}, text = case_export(st, by_name[i], &loss);
+		assert_has(&loss, "1: 1 node with decisions has no name in the model's file");
+		str_done(&loss);
+		str_done(&text);
+	}
+	study_close(&st);
+	st = edited("esp32p4"); // where unnamed constants are the only ones
+	struct str loss = {0}, text = case_export(st, "esp-ppq-setting", &loss);
+	assert_null(strstr(str_text(&loss), "no name in"));
+	str_done(&loss);
+	str_done(&text);
 	study_close(&st);
 }
 

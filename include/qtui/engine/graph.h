@@ -52,7 +52,8 @@ enum fate {
 	FATE_REMOVED,  // Identity, Dropout, or its results are not used; `node` is the producer that it passed on, or -1
 };
 struct origin {
-	const char *name, *op_type; // as in the file (named Op_INDEX when unnamed)
+	const char *name, *op_type; // as in the file
+	bool unnamed;               // the file has no name for it: it is called Op_INDEX here
 	const char **out;           // names of its output tensors as in the file
 	int n_out;
 	enum fate fate;

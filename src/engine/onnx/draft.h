@@ -34,6 +34,7 @@ struct draft_value {
 struct draft_node {
 	struct node n; // in and out are draft value ids; op is NULL for Constant
 	const char *op_type;
+	bool unnamed;          // the file has no name for it
 	const char **out_name; // as in the file
 	int n_out_names;
 	enum fate fate;               // FATE_KEPT: the node is live

@@ -126,6 +126,7 @@ static void finish_origin(struct finisher *f, const struct draft_node *n)
 	f->g->origin[i] = (struct origin){
 	    .name = n->n.name,
 	    .op_type = n->op_type,
+	    .unnamed = n->unnamed,
 	    .out = n->out_name,
 	    .n_out = n->n_out_names,
 	    .node = destination(n),

@@ -178,6 +178,7 @@ static enum status import_node(
 	enum status s;
 	snprintf(name, sizeof name, "%.200s_%zu", type, index);
 	n = draft_node_add(d, p->name && p->name[0] ? p->name : name);
+	n->unnamed = !p->name || !p->name[0];
 	n->op_type = arena_strdup(d->arena, type);
 	n->proto = p;
 	n->scope = scope;

@@ -4,7 +4,7 @@
 enum { OF_MODEL, OF_TYPE, OF_NODE }; // ranks
 
 static const struct word qtypes[] = {{"int8", PREC_INT8}, {"int16", PREC_INT16}, {"dual-int16", PREC_INT16}, {"float16", PREC_FLOAT},
-    {"float32", PREC_FLOAT}};
+    {"float32", PREC_FLOAT}, {"float", PREC_FLOAT}};
 static const struct word methods[] = {{"max", CALIB_MINMAX}, {"kl", CALIB_KL}};
 
 // Of {"qtype": T} or {"input0": T, "input1": T}; -1, with a note, where it is none that a node can have here.
