@@ -282,7 +282,26 @@ void test_formats__nncf_ignores_what_is_float(void **state)
 	cJSON *j = case_export_json(st, "nncf", &loss);
 	assert_int_equal(cJSON_GetArraySize(case_at(j, "ignored_scope|names")), 1);
 	assert_true(case_has_text(case_at(j, "ignored_scope|names"), SUB));
+	assert_true(json_bool(case_at(j, "ignored_scope"), "validate", false));
 	assert_non_null(strstr(str_text(&loss), STEM));
+	str_done(&loss);
+	cJSON_Delete(j);
+	study_close(&st);
+}
+
+// Where OpenVINO converted the model, what has the name of a Conv with a bias is the sum behind it.
+void test_formats__nncf_names_a_conv_with_a_bias_twice(void **state)
+{
+	struct study *st = case_open(MODEL, CALIB, "esp32p4");
+	struct str loss = {0};
+	case_set(st, STEM, PREC_FLOAT);
+	case_set(st, SUB, PREC_FLOAT);
+	cJSON *j = case_export_json(st, "nncf", &loss);
+	const cJSON *names = case_at(j, "ignored_scope|names");
+	assert_int_equal(cJSON_GetArraySize(names), 3);
+	assert_true(case_has_text(names, STEM) && case_has_text(names, STEM "/WithoutBiases"));
+	assert_false(json_bool(case_at(j, "ignored_scope"), "validate", true));
+	assert_has(&loss, "validate is off");
 	str_done(&loss);
 	cJSON_Delete(j);
 	study_close(&st);

@@ -120,6 +120,20 @@ void test_import__nncf_types_and_patterns(void **state)
 	study_close(&st);
 }
 
+// A model that OpenVINO converted has names and types of its own.
+void test_import__nncf_in_openvinos_words(void **state)
+{
+	struct study *st = bare();
+	struct import_report r = take(st, file("{\"ignored_scope\": {\"names\": [\"" STEM "/WithoutBiases\", \"/none/WithoutBiases\"], "
+	    "\"types\": [\"Subtract\"]}}"));
+	assert_int_equal(precision(st, STEM), PREC_FLOAT);
+	assert_int_equal(precision(st, SUB), PREC_FLOAT);
+	assert_int_equal(r.n_notes, 1);
+	assert_non_null(strstr(str_text(&r.notes), "/none"));
+	import_report_done(&r);
+	study_close(&st);
+}
+
 void test_import__encodings_of_each_version(void **state)
 {
 	static const char *const text[] = {
@@ -135,6 +149,32 @@ void test_import__encodings_of_each_version(void **state)
 		assert_int_equal(precision(st, STEM), PREC_INT16);
 		assert_true(scale(st, STEM) == 0.5);
 		assert_int_equal(r.n_notes, 0);
+		import_report_done(&r);
+		study_close(&st);
+	}
+}
+
+// AIMET exports symmetric activations without a sign, and calls symmetric what has no negative values too.
+void test_import__encodings_are_symmetric_about_the_middle_code(void **state)
+{
+	static const struct {
+		const char *text;
+		bool taken;
+	} row[] = {
+	    {"{\"encodings\": [{\"name\": \"" STEM_OUT "\", \"output_dtype\": \"uint8\", \"y_scale\": 0.5, \"y_zero_point\": 128}]}", true},
+	    {"{\"encodings\": [{\"name\": \"" STEM_OUT "\", \"output_dtype\": \"uint8\", \"y_scale\": 0.5, \"y_zero_point\": 3}]}", false},
+	    {"{\"encodings\": [{\"name\": \"" STEM_OUT "\", \"output_dtype\": \"uint8\", \"y_scale\": 0.5}]}", false},
+	    {"{\"activation_encodings\": [{\"name\": \"" STEM_OUT "\", \"bw\": 8, \"is_sym\": true, \"offset\": [0], \"scale\": [0.5]}]}", false},
+	    {"{\"activation_encodings\": [{\"name\": \"" STEM_OUT "\", \"bw\": 8, \"is_sym\": false, \"offset\": [-128], \"scale\": [0.5]}]}", true},
+	    {"{\"activation_encodings\": {\"" STEM_OUT "\": [{\"bitwidth\": 8, \"is_symmetric\": \"True\", \"offset\": -127, \"scale\": 0.5}]}}",
+	        true},
+	    {"{\"activation_encodings\": {\"" STEM_OUT "\": [{\"bitwidth\": 8, \"is_symmetric\": \"True\", \"offset\": 0, \"scale\": 0.5}]}}", false},
+	};
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct study *st = bare();
+		struct import_report r = take(st, file(row[i].text));
+		assert_true(scale(st, STEM) == (row[i].taken ? 0.5 : 0));
+		assert_int_equal(r.n_notes, !row[i].taken);
 		import_report_done(&r);
 		study_close(&st);
 	}

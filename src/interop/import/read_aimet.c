@@ -1,4 +1,5 @@
 // AIMET's encodings: 0.6.1 (an object of lists), 1.0.0 (a list of objects with enc_type) and 2.x (ONNX's words, one list).
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "wishes.h"
@@ -12,6 +13,22 @@ static double only_number(const cJSON *a)
 {
 	const cJSON *x = cJSON_IsArray(a) && cJSON_GetArraySize(a) == 1 ? cJSON_GetArrayItem(a, 0) : a;
 	return cJSON_IsNumber(x) ? x->valuedouble : 0;
+}
+
+// Codes are counted from zero there, so that those of a symmetric scale have their zero in the middle, or one below it where the lowest
+// code is not used. What AIMET calls symmetric may also have no negative values, and all codes above zero: then its scale covers twice the
+// range.
+static bool is_centred(double bits, double zero)
+{
+	double middle = bits >= 1 && bits <= 32 ? ldexp(1, (int)bits - 1) : 0;
+	return zero == middle || zero == middle - 1;
+}
+
+// Where no offset is given, what is_sym says.
+static bool is_symmetric(const cJSON *e, double bits, bool said)
+{
+	const cJSON *offset = member(e, "offset");
+	return offset ? is_centred(bits, -only_number(offset)) : said;
 }
 
 static void take(struct wishes *w, const char *tensor, double bits, bool symmetric, const cJSON *scale)
@@ -34,10 +51,11 @@ static void read_0_6(struct wishes *w, const cJSON *object)
 	{
 		const cJSON *e = cJSON_GetArrayItem(list, 0), *symmetric = member(e, "is_symmetric");
 		bool yes = cJSON_IsString(symmetric) ? strcmp(symmetric->valuestring, "True") == 0 : cJSON_IsTrue(symmetric);
+		double bits = json_number(e, "bitwidth", 8);
 		if (!cJSON_IsObject(e))
 			wish_note(w, "%.120s: its encodings are no list of objects", list->string);
 		else
-			take(w, list->string, is_float(json_text(e, "dtype", "int")) ? WISH_FLOAT : json_number(e, "bitwidth", 8), yes, member(e, "scale"));
+			take(w, list->string, is_float(json_text(e, "dtype", "int")) ? WISH_FLOAT : bits, is_symmetric(e, bits, yes), member(e, "scale"));
 	}
 }
 
@@ -47,10 +65,11 @@ static void read_1_0(struct wishes *w, const cJSON *list)
 	cJSON_ArrayForEach(e, list)
 	{
 		const char *name = json_text(e, "name", NULL);
+		double bits = json_number(e, "bw", 8);
 		if (!name)
 			wish_note(w, "activation_encodings: one has no name");
 		else
-			take(w, name, is_float(json_text(e, "dtype", "INT")) ? WISH_FLOAT : json_number(e, "bw", 8), json_bool(e, "is_sym", false),
+			take(w, name, is_float(json_text(e, "dtype", "INT")) ? WISH_FLOAT : bits, is_symmetric(e, bits, json_bool(e, "is_sym", false)),
 			    member(e, "scale"));
 	}
 }
@@ -67,7 +86,8 @@ static void read_2_0(struct wishes *w, const cJSON *list)
 		else if (!name || sscanf(dtype, "%*[uint]%3d", &bits) != 1)
 			wish_note(w, "%.120s: an encoding has a name, and an output_dtype like int8", name ? name : "encodings");
 		else
-			take(w, name, bits, dtype[0] == 'i' && only_number(member(e, "y_zero_point")) == 0, member(e, "y_scale"));
+			take(w, name, bits, is_centred(bits, only_number(member(e, "y_zero_point")) + (dtype[0] == 'i' ? ldexp(1, bits - 1) : 0)),
+			    member(e, "y_scale"));
 	}
 }
 

@@ -1,6 +1,12 @@
 // Lists of what stays in float or goes wide: arguments of ONNX Runtime's quantize_static and of Quark, NNCF's IgnoredScope.
+#include <stdlib.h>
 #include <string.h>
 #include "wishes.h"
+
+static void exclude_name(struct wishes *w, const char *name)
+{
+	wish_name(w, name, PREC_FLOAT);
+}
 
 // A name, or an expression when it begins with ^, as in Quark.
 static void exclude(struct wishes *w, const char *name)
@@ -8,7 +14,7 @@ static void exclude(struct wishes *w, const char *name)
 	if (name[0] == '^')
 		wish_pattern(w, name, PREC_FLOAT);
 	else
-		wish_name(w, name, PREC_FLOAT);
+		exclude_name(w, name);
 }
 
 // Names, and subgraphs: a list of nodes where they begin and one where they end, each a tuple in Python.
@@ -158,12 +164,34 @@ void read_arguments(struct wishes *w, const cJSON *root)
 		read_mixed(w, item);
 }
 
+// In an IR that OpenVINO made of the model, a Conv or Gemm with a bias is NAME/WithoutBiases, and NAME is the sum behind it.
+static void ignore_name(struct wishes *w, const char *name)
+{
+	static const char suffix[] = "/WithoutBiases";
+	char *base = xstrdup(name);
+	if (graph_find_node(w->g, name) < 0 && str_has_suffix(name, suffix))
+		base[strlen(name) - strlen(suffix)] = '\0';
+	exclude_name(w, base);
+	free(base);
+}
+
+// OpenVINO's words for types of operators, where they are not ONNX's.
+static void ignore_type(struct wishes *w, const char *type)
+{
+	static const char *const word[][2] = {{"Multiply", "Mul"}, {"Subtract", "Sub"}, {"Divide", "Div"}, {"Power", "Pow"}, {"Minimum", "Min"},
+	    {"Maximum", "Max"}, {"Interpolate", "Resize"}, {"Clamp", "Clip"}, {"HSwish", "HardSwish"}, {"ConvolutionBackpropData", "ConvTranspose"}};
+	for (size_t i = 0; i < sizeof word / sizeof *word; i++)
+		if (strcmp(type, word[i][0]) == 0)
+			type = word[i][1];
+	exclude_type(w, type);
+}
+
 void read_nncf(struct wishes *w, const cJSON *root)
 {
 	const cJSON *item, *inner = object_in(w, root, "ignored_scope"), *scope = inner ? inner : root;
-	each_text_in(w, scope, "names", exclude);
+	each_text_in(w, scope, "names", ignore_name);
 	each_text_in(w, scope, "patterns", exclude_pattern);
-	each_text_in(w, scope, "types", exclude_type);
+	each_text_in(w, scope, "types", ignore_type);
 	cJSON_ArrayForEach(item, list_in(w, scope, "subgraphs"))
 		wish_region(w, cJSON_GetObjectItemCaseSensitive(item, "inputs"), cJSON_GetObjectItemCaseSensitive(item, "outputs"), PREC_FLOAT);
 }
