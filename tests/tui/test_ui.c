@@ -190,6 +190,49 @@ void test_ui__help_finds_what_is_named(void **state)
 	assert_int_equal(help_find("xyzzy"), -1);
 }
 
+static const char *first_of_help(const struct ui *ui, char out[256])
+{
+	view_row(VIEW_HELP)->text(out, 256, ui, ui->scroll[VIEW_HELP].cursor);
+	return out;
+}
+
+// The list of layers has what holds everywhere: the beginning.
+void test_ui__help_begins_with_the_view_it_is_asked_in(void **state)
+{
+	static const struct {
+		const char *keys, *first;
+	} row[] = {{"?", " Precision"}, {"T?", " Task"}, {"W?", " Why"}, {"B?", " Blame"}, {"P?", " Pareto"}, {"3?", " Runs"}, {"C?", " Channels"}};
+	struct ui ui;
+	char text[256];
+	start(&ui, FAKE_MEASURED);
+	ui_resize(&ui, 120, 40);
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		press(&ui, row[i].keys);
+		assert_int_equal(ui.view, VIEW_HELP);
+		assert_string_equal(first_of_help(&ui, text), row[i].first);
+		press(&ui, "q");
+	}
+	ui_done(&ui);
+}
+
+// It is as wide as the screen, though the view that it was asked in was narrower.
+void test_ui__help_is_found_where_it_will_stand(void **state)
+{
+	struct ui ui;
+	char text[256];
+	start(&ui, FAKE_MEASURED);
+	ui_resize(&ui, 100, 40);
+	press(&ui, ":help save-screen<Enter>");
+	assert_memory_equal(first_of_help(&ui, text), ":save-screen", 12);
+	ui_done(&ui);
+}
+
+void test_ui__every_view_is_explained(void **state)
+{
+	for (int v = 0; v < VIEW_COUNT; v++)
+		assert_true(v == VIEW_LAYERS || v == VIEW_HELP || help_of_view((enum view)v) > 0);
+}
+
 void test_ui__help_comes_and_goes(void **state)
 {
 	struct ui ui;

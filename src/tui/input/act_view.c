@@ -4,6 +4,7 @@
 #include "qtui/tui/action.h"
 #include "qtui/tui/autosave.h"
 #include "qtui/tui/command.h"
+#include "qtui/tui/help.h"
 #include "qtui/tui/prompt.h"
 #include "qtui/tui/search.h"
 #include "qtui/tui/view_layers.h"
@@ -139,9 +140,10 @@ void act_view_log(struct ui *ui)
 	ui->scroll[VIEW_LOG].cursor = view_row(VIEW_LOG)->count(ui);
 }
 
+// At what it says of the view that is left for it.
 void act_view_help(struct ui *ui)
 {
-	ui_show(ui, VIEW_HELP);
+	help_open(ui, help_of_view(ui->view));
 }
 
 void act_command(struct ui *ui)

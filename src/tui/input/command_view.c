@@ -88,9 +88,7 @@ enum status command_help(struct ui *ui, char *args, struct error *err)
 	int row = *args ? help_find(args) : 0;
 	if (row < 0)
 		return error_set(err, STATUS_NOTFOUND, "the help says nothing of \"%.60s\"", args);
-	ui_show(ui, VIEW_HELP);
-	row = help_line(ui, row);
-	ui->scroll[VIEW_HELP] = (struct scroll){row, row};
+	help_open(ui, row);
 	return STATUS_OK;
 }
 

@@ -10,11 +10,23 @@
 #include "qtui/tui/keys.h"
 #include "qtui/tui/text.h"
 
-enum { HELP_MAX = 256 };
+enum { HELP_MAX = 320 };
 struct help {
 	int n;
 	struct help_row row[HELP_MAX];
+	int view[VIEW_COUNT]; // the section of each; 0: it has none
 };
+
+// What is said of views, beside their keys: of their columns and, without a head, of themselves.
+static const struct view_says {
+	enum view view;
+	const char *head, *text;
+} view_says[] = {
+#define SAYS(view, head, text) {VIEW_##view, head, text},
+#include "qtui/tui/view_help.def"
+#undef SAYS
+};
+enum { VIEW_SAYS = sizeof view_says / sizeof *view_says };
 
 static void add(struct help *h, enum help_kind kind, const char *key, const char *text)
 {
@@ -50,17 +62,33 @@ static void key_names(char *out, size_t size, const char *keys)
 	}
 }
 
+static void add_key(struct help *h, const struct key_row *row)
+{
+	char names[64];
+	key_names(names, sizeof names, row->keys);
+	add(h, HELP_ROW, names, row->help);
+}
+
+static bool is_of_view(const struct key_row *row)
+{
+	for (int v = 0; v < VIEW_COUNT; v++)
+		if (!strcmp(row->group, view_row((enum view)v)->title))
+			return true;
+	return false;
+}
+
+// Keys that hold in more than one view.
 static void add_keys(struct help *h)
 {
 	const char *group = "";
-	char names[64];
 	for (int a = 0; a < ACTION_COUNT; a++) {
 		const struct key_row *row = keys_row((enum action)a);
+		if (is_of_view(row))
+			continue;
 		if (strcmp(group, row->group))
 			add_section(h, row->group);
 		group = row->group;
-		key_names(names, sizeof names, row->keys);
-		add(h, HELP_ROW, names, row->help);
+		add_key(h, row);
 	}
 }
 
@@ -100,7 +128,6 @@ static void add_columns(struct help *h)
 
 static void add_channel_columns(struct help *h)
 {
-	add_section(h, "Columns of the channels");
 	for (int i = 0; i < CHANNEL_COLUMNS; i++)
 		add(h, HELP_ROW, channel_column((enum channel_column)i)->head, channel_column((enum channel_column)i)->help);
 	add(h, HELP_TEXT, "", "Conspicuous channels: dead, all zeros; outlier, reaches 4 times as far as the median channel; few codes, its");
@@ -132,16 +159,45 @@ static void add_marks(struct help *h)
 	add(h, HELP_TEXT, "", "Dimmed figures are from before the last edit and are being computed again.");
 }
 
+static void add_says(struct help *h, enum view v, bool columns)
+{
+	for (int i = 0; i < VIEW_SAYS; i++)
+		if (view_says[i].view == v && columns == (view_says[i].head[0] != '\0'))
+			add(h, columns ? HELP_ROW : HELP_TEXT, view_says[i].head, view_says[i].text);
+}
+
+// What is seen in a view, the keys that are its own, its columns.
+static void add_view(struct help *h, enum view v)
+{
+	const char *title = view_row(v)->title;
+	add_section(h, title);
+	h->view[v] = h->n - 1;
+	add_says(h, v, false);
+	for (int a = 0; a < ACTION_COUNT; a++)
+		if (!strcmp(keys_row((enum action)a)->group, title))
+			add_key(h, keys_row((enum action)a));
+	add_says(h, v, true);
+	if (v == VIEW_CHANNELS)
+		add_channel_columns(h);
+}
+
+static void add_views(struct help *h)
+{
+	for (int i = 0; i < VIEW_SAYS; i++)
+		if (!h->view[view_says[i].view])
+			add_view(h, view_says[i].view);
+}
+
 static struct help *help(void)
 {
 	static struct help h;
 	if (!h.n) {
 		add_keys(&h);
-		add_commands(&h);
-		add_filters(&h);
 		add_columns(&h);
-		add_channel_columns(&h);
 		add_marks(&h);
+		add_filters(&h);
+		add_views(&h);
+		add_commands(&h);
 	}
 	return &h;
 }
@@ -154,6 +210,11 @@ int help_count(void)
 const struct help_row *help_at(int i)
 {
 	return &help()->row[i];
+}
+
+int help_of_view(enum view v)
+{
+	return help()->view[v];
 }
 
 // As a whole word: a command, a key, a column.

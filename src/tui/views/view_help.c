@@ -90,10 +90,14 @@ int view_help_count(const struct ui *ui)
 	return find_line(&l, ui, -1, -1);
 }
 
-int help_line(const struct ui *ui, int entry)
+void help_open(struct ui *ui, int row)
 {
 	struct piece l;
-	return find_line(&l, ui, -1, entry);
+	int line;
+	ui_show(ui, VIEW_HELP);
+	ui_arrange(ui); // lines depend on the width, which other views share with panels
+	line = find_line(&l, ui, -1, row);
+	ui->scroll[VIEW_HELP] = (struct scroll){.cursor = line, .top = line};
 }
 
 // A search looks at whole rows of the help: it finds text that is broken over lines at the first of these.
