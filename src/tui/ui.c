@@ -138,7 +138,7 @@ void ui_arrange(struct ui *ui)
 	struct layout_want want;
 	if (!companions)
 		ui->focus = PANEL_MAIN;
-	want = (struct layout_want){.companions = companions, .focus = ui->focus, .zoom = ui->zoom};
+	want = (struct layout_want){.companions = companions, .focus = ui->focus, .zoom = ui->zoom, .trial = ui->trial.active};
 	layout_compute(&ui->layout, ui->w, ui->h, &want);
 	task_list_refresh(&ui->task, ui->snap->task, &ui->scroll[VIEW_TASK]);
 	if (ui->view == VIEW_TASK)

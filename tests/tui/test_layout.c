@@ -38,9 +38,9 @@ void test_layout__panels_never_overlap(void **state)
 {
 	for (int w = 1; w <= 400; w += w < 130 ? 1 : 7)
 		for (int h = 1; h <= 120; h++)
-			for (int i = 0; i < 4 * PANEL_COUNT; i++) {
-				struct layout_want want = {.companions = i & 1, .zoom = i & 2};
-				want.focus = want.companions ? (enum panel)(i / 4) : PANEL_MAIN;
+			for (int i = 0; i < 8 * PANEL_COUNT; i++) {
+				struct layout_want want = {.companions = i & 1, .zoom = i & 2, .trial = i & 4};
+				want.focus = want.companions ? (enum panel)(i / 8) : PANEL_MAIN;
 				check(w, h, &want);
 			}
 }
@@ -57,4 +57,17 @@ void test_layout__detail_beside_the_list_when_wide(void **state)
 	assert_true(l.panel[PANEL_DETAIL].y > l.panel[PANEL_MAIN].y);
 	layout_compute(&l, 80, 24, &want);
 	assert_int_equal(l.panel[PANEL_DETAIL].w, 0);
+}
+
+// The detail has the whole side, unless the neighbourhood is where the keys go.
+void test_layout__detail_alone_while_a_scale_is_tried(void **state)
+{
+	struct layout_want want = {.companions = true, .trial = true};
+	struct panels l;
+	layout_compute(&l, 120, 40, &want);
+	assert_int_equal(l.panel[PANEL_AROUND].w, 0);
+	assert_int_equal(l.panel[PANEL_DETAIL].h, l.panel[PANEL_MAIN].h);
+	want.focus = PANEL_AROUND;
+	layout_compute(&l, 120, 40, &want);
+	assert_true(l.panel[PANEL_AROUND].w > 0 && l.panel[PANEL_DETAIL].w > 0);
 }

@@ -108,6 +108,8 @@ void test_screens__after_keys(void **state)
 	    // Texts are broken at the width, and a topic is found where its row begins.
 	    {"help_40x24", FAKE_MEASURED, 40, 24, false, ":help session<Enter>"},
 	    {"trial_120x40", FAKE_MEASURED, 120, 40, false, "j--"},
+	    // The grid that is tried stands in the histogram, which has its room.
+	    {"trial_100x30", FAKE_MEASURED, 100, 30, false, "j--"},
 	    {"trial_80x24", FAKE_MEASURED, 80, 24, false, "j--"},
 	    {"error_80x24", FAKE_MEASURED, 80, 24, false, ":sort<Space>snrr<Enter>"},
 	    {"task_120x40", FAKE_MEASURED, 120, 40, false, "T"},

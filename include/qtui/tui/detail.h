@@ -19,6 +19,7 @@ int detail_output_number(const struct graph *g, int value);
 int detail_choice(struct canvas *c, struct rect r, const struct snapshot *s, const struct site *chosen);
 void detail_shape(char *out, size_t size, const struct shape *s); // "64×16×3×3"
 void detail_figures(struct page *p, const struct site *s);
-void detail_histogram(struct page *p, const struct site *s);
+// The float bars over the quantized, as high as the window has lines beside the others that should be seen.
+void detail_histogram(struct page *p, const struct site *s, int other_lines);
 
 #endif

@@ -13,6 +13,7 @@ struct layout_want {
 	bool companions;  // the view is about nodes: detail and neighbourhood belong beside it
 	enum panel focus; // is always visible
 	bool zoom;        // the focused panel alone
+	bool trial;       // a scale is being tried: the detail, whose histogram shows it, has the room of the neighbourhood too
 };
 struct panels {
 	bool too_small;

@@ -6,10 +6,11 @@ static int between(int low, int v, int high)
 }
 
 // The list keeps at least 52 columns; the detail needs 46 and has no use for more than 84.
-static void side_by_side(struct panels *l, struct rect body)
+static void side_by_side(struct panels *l, struct rect body, const struct layout_want *want)
 {
 	int w = between(46, body.w * 2 / 5, 84);
-	int around = body.h >= 24 ? between(8, body.h / 4, 16) : 0;
+	bool alone = body.h < 24 || (want->trial && want->focus != PANEL_AROUND);
+	int around = alone ? 0 : between(8, body.h / 4, 16);
 	l->panel[PANEL_MAIN] = (struct rect){body.x, body.y, body.w - w - 1, body.h};
 	l->panel[PANEL_DETAIL] = (struct rect){body.x + body.w - w, body.y, w, body.h - around};
 	if (around)
@@ -32,7 +33,7 @@ void layout_compute(struct panels *out, int w, int h, const struct layout_want *
 	out->header = (struct rect){0, 0, w, 1};
 	out->bottom = (struct rect){0, h - 1, w, 1};
 	if (want->companions && !want->zoom && w >= LAYOUT_WIDE)
-		side_by_side(out, body);
+		side_by_side(out, body, want);
 	else if (want->companions && !want->zoom && h >= 32)
 		stacked(out, body);
 	if (out->panel[want->focus].w)

@@ -132,9 +132,9 @@ static void put_bar_label(struct page *p, int y, enum role role, const char *tex
 	canvas_text(p->c, x, y, w, role, text);
 }
 
-void detail_histogram(struct page *p, const struct site *s)
+void detail_histogram(struct page *p, const struct site *s, int other_lines)
 {
-	int n = plot_bins(p->c, p->w), rows = (p->height - 24) / 2, top;
+	int n = plot_bins(p->c, p->w), rows = (p->height - other_lines) / 2, top;
 	uint64_t f[BINS_MAX], q[BINS_MAX], full;
 	char label[16];
 	rows = rows < 2 ? 2 : rows > 8 ? 8 : rows;

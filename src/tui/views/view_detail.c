@@ -10,7 +10,7 @@
 #include "qtui/tui/format.h"
 #include "qtui/tui/grade.h"
 
-enum { TWO_COLUMNS = 76, TALL = 28 };
+enum { TWO_COLUMNS = 76, TALL = 28, OTHERS = 24, OTHERS_TRIED = OTHERS + 5 }; // lines that stand beside the bars of the histogram
 
 static PRINTF(4, 5) void put(struct page *p, const char *label, enum role role, const char *fmt, ...)
 {
@@ -215,13 +215,18 @@ static void put_quantizer(struct page *p, const struct site *s)
 	put_range(p, s);
 }
 
+static bool is_tried(const struct ui *ui, const struct site *s)
+{
+	return ui->trial.active && s == trial_site(ui);
+}
+
 // The scale that is being tried, against the one in force.
 static void put_trial(struct page *p, const struct site *s)
 {
 	const struct trial *t = &p->ui->trial;
 	char scale[FIGURE], snr[FIGURE], clipped[FIGURE], low_text[FIGURE], high_text[FIGURE];
 	double low, high;
-	if (!t->active || s != trial_site(p->ui))
+	if (!is_tried(p->ui, s))
 		return;
 	p->y++;
 	put(p, "trying", ROLE_EDITED, "scale %s", format_scale(scale, t->scale));
@@ -241,11 +246,21 @@ static void put_tensor(struct page *p, const struct node_row *row, const struct 
 	put_trial(p, site);
 }
 
+// What a scale would do is seen in the distribution: while one is tried, that comes first.
+static void put_effect(struct page *p, const struct site *site)
+{
+	bool tried = is_tried(p->ui, site);
+	if (tried)
+		detail_histogram(p, site, OTHERS_TRIED);
+	detail_figures(p, site);
+	if (!tried)
+		detail_histogram(p, site, OTHERS);
+}
+
 static void put_below(struct page *p, const struct node_row *row, const struct site *site)
 {
 	put_tensor(p, row, site);
-	detail_figures(p, site);
-	detail_histogram(p, site);
+	put_effect(p, site);
 }
 
 // A wide and low window: the quantizer at the left, what it does to the tensor at the right.
@@ -257,8 +272,7 @@ static void put_side_by_side(struct page *p, const struct node_row *row, const s
 	right.x = p->x + p->w / 2;
 	right.y--;
 	put_tensor(&left, row, site);
-	detail_figures(&right, site);
-	detail_histogram(&right, site);
+	put_effect(&right, site);
 	p->y = left.y > right.y ? left.y : right.y;
 }
 
