@@ -292,6 +292,8 @@ void test_task__what_was_missed_what_appeared_what_moved(void **state)
 	assert_false(l->known);
 	assert_true(l->n_truths > 0 && l->n_changes == 0 && strstr(l->file, l->name));
 	int truths = l->n_truths;
+	for (int i = 0; i < truths; i++) // the digits' classes have their names
+		assert_true(strlen(l->class_name[l->truth[i].class]) == 1);
 	task_look_drop(&l);
 	l = look_at(&b, 1, 1, 1);
 	assert_true(l->known && l->n_boxes[TASK_FLOAT] >= truths);

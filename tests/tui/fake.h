@@ -272,6 +272,7 @@ static void build_look(void)
 		fake.rgb[3 * i + 1] = 90;
 		fake.rgb[3 * i + 2] = (uint8_t)(4 * (i / 64));
 	}
+	static const char *class_name[] = {"person", "bicycle", NULL, "cat"};
 	fake.truth[0] = (struct task_box){40, 60, 200, 300, 1, 0};
 	fake.truth[1] = (struct task_box){380, 120, 160, 200, 1, 1};
 	fake.box[TASK_FLOAT][0] = (struct task_box){44, 66, 190, 290, .91f, 0};
@@ -281,7 +282,7 @@ static void build_look(void)
 	fake.change[1] = (struct task_change){CHANGE_APPEARED, "cat", false, {{0, 0, 0, 0, 0, 0}, {300, 20, 100, 60, .31f, 3}}, 0};
 	fake.change[2] = (struct task_change){CHANGE_MOVED, "person", true, {fake.box[TASK_FLOAT][0], fake.box[TASK_QUANT][0]}, .79};
 	fake.look = (struct task_look){.refs = 1000, .sample = 3, .kind = TASK_DETECT, .name = "000000000139.jpg", .known = true,
-	    .least = .25, .truth = fake.truth, .n_truths = 2, .box = {fake.box[0], fake.box[1]}, .n_boxes = {2, 1},
+	    .least = .25, .truth = fake.truth, .n_truths = 2, .box = {fake.box[0], fake.box[1]}, .n_boxes = {2, 1}, .class_name = class_name,
 	    .change = fake.change, .n_changes = 3, .value = {.81, .12}, .rgb = fake.rgb, .w = 64, .h = 48, .scale = .1};
 	fake.s.look = &fake.look;
 }

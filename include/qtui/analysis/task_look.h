@@ -34,6 +34,7 @@ struct task_look {
 
 	struct task_box *truth, *box[TASK_VARIANTS];
 	int n_truths, n_boxes[TASK_VARIANTS];
+	const char **class_name; // of the class of a box; NULL where none here is of it
 	struct task_change *change; // missed ones first, then appeared, then moved; each by falling score
 	int n_changes;
 

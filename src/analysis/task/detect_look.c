@@ -28,6 +28,17 @@ static struct task_box *copy_boxes(const struct task_box *from, int n)
 	return to;
 }
 
+static void name_classes(const struct task *t, struct task_look *l, const struct task_box *b, int n)
+{
+	for (int i = 0; i < n; i++) {
+		const char *name = detect_class_name(t, b[i].class), **to = &l->class_name[b[i].class];
+		char number[24];
+		snprintf(number, sizeof number, "class %d", t->labels->id[b[i].class]);
+		if (!*to)
+			*to = arena_strdup(l->memory, name ? name : number);
+	}
+}
+
 static void fill_truth(const struct task *t, struct task_look *l)
 {
 	const struct label *from = &t->labels->label[l->sample];
@@ -68,20 +79,16 @@ static bool is_right(const struct task_look *l, const struct task_box *b)
 }
 
 // What became of box b of variant v, whose like in the other variant is `other` (NULL: none).
-static void add_change(const struct task *t, struct task_look *l, enum task_variant v, const struct task_box *b,
-    const struct task_box *other)
+static void add_change(struct task_look *l, enum task_variant v, const struct task_box *b, const struct task_box *other)
 {
 	bool both = other && other->score >= l->least;
 	enum task_change_kind kind = both ? CHANGE_MOVED : v == TASK_FLOAT ? CHANGE_MISSED : CHANGE_APPEARED;
 	double over = other ? iou(b, other) : 0;
 	if (both && over >= same_box && fabsf(b->score - other->score) < same_score)
 		return;
-	const char *name = detect_class_name(t, b->class);
-	char number[24];
-	snprintf(number, sizeof number, "class %d", t->labels->id[b->class]);
 	struct task_change *c = &l->change[l->n_changes++];
 	*c = (struct task_change){
-	    .kind = kind, .name = arena_strdup(l->memory, name ? name : number), .right = is_right(l, b), .iou = over};
+	    .kind = kind, .name = l->class_name[b->class], .right = is_right(l, b), .iou = over};
 	c->box[v] = *b;
 	if (other)
 		c->box[!v] = *other;
@@ -104,13 +111,13 @@ static int by_kind(const void *a, const void *b)
 	return sx != sy ? (sx > sy ? -1 : 1) : (x->box[0].x > y->box[0].x) - (x->box[0].x < y->box[0].x);
 }
 
-static void compare(const struct task *t, const struct detections *f, const struct detections *q, struct task_look *l)
+static void compare(const struct detections *f, const struct detections *q, struct task_look *l)
 {
 	bool *used = xcalloc((size_t)q->n + 1, 1), *none = xcalloc((size_t)f->n + 1, 1);
 	l->change = xcalloc((size_t)l->n_boxes[TASK_FLOAT] + (size_t)l->n_boxes[TASK_QUANT] + 1, sizeof *l->change);
 	for (int i = 0; i < l->n_boxes[TASK_FLOAT]; i++) {
 		int same = find_same(q, used, &f->box[i], l->least);
-		add_change(t, l, TASK_FLOAT, &f->box[i], same >= 0 ? &q->box[same] : NULL);
+		add_change(l, TASK_FLOAT, &f->box[i], same >= 0 ? &q->box[same] : NULL);
 		if (same >= 0)
 			used[same] = true;
 		none[i] = same >= 0 && q->box[same].score >= l->least;
@@ -118,7 +125,7 @@ static void compare(const struct task *t, const struct detections *f, const stru
 	for (int i = 0; i < l->n_boxes[TASK_QUANT]; i++) {
 		int same = used[i] ? -1 : find_same(f, none, &q->box[i], 2); // only the remains of one
 		if (!used[i])
-			add_change(t, l, TASK_QUANT, &q->box[i], same >= 0 && f->box[same].score < l->least ? &f->box[same] : NULL);
+			add_change(l, TASK_QUANT, &q->box[i], same >= 0 && f->box[same].score < l->least ? &f->box[same] : NULL);
 	}
 	qsort(l->change, (size_t)l->n_changes, sizeof *l->change, by_kind);
 	free(used);
@@ -128,12 +135,15 @@ static void compare(const struct task *t, const struct detections *f, const stru
 void detect_look(struct task *t, struct task_result *const r[TASK_VARIANTS], struct task_look *l)
 {
 	const struct detections *d[TASK_VARIANTS];
+	l->class_name = xcalloc((size_t)t->labels->n_classes + 1, sizeof *l->class_name);
 	fill_truth(t, l);
+	name_classes(t, l, l->truth, l->n_truths);
 	for (int v = 0; v < TASK_VARIANTS; v++) {
 		d[v] = (const struct detections *)r[v];
 		l->n_boxes[v] = counted(d[v], l->least);
 		l->box[v] = copy_boxes(d[v] ? d[v]->box : NULL, l->n_boxes[v]);
+		name_classes(t, l, l->box[v], l->n_boxes[v]);
 	}
 	if (l->known)
-		compare(t, d[TASK_FLOAT], d[TASK_QUANT], l);
+		compare(d[TASK_FLOAT], d[TASK_QUANT], l);
 }

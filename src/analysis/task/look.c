@@ -47,6 +47,7 @@ void task_look_drop(struct task_look **lp)
 		return;
 	arena_free(&l->memory);
 	free(l->truth);
+	free(l->class_name);
 	for (int v = 0; v < TASK_VARIANTS; v++)
 		free(l->box[v]);
 	free(l->change);

@@ -201,10 +201,13 @@ void picture_box(struct canvas *c, const struct picture *p, const struct task_bo
 	double line = s / aspect_of(p);
 	int y0 = p->at.y + clamp((int)(b->y * line), 0, p->at.h - 1), y1 = p->at.y + clamp((int)((b->y + b->h) * line), 0, p->at.h - 1);
 	char text[48];
+	int x = x0 + (x1 > x0 + 1), room = x1 - x;
 	if (p->image)
 		pixel_box(c, p, b, to_picture, kind);
 	else
 		cell_box(c, p, (struct rect){x0, y0, x1 - x0, y1 - y0}, kind, blocks);
-	snprintf(text, sizeof text, "%c%s%s", pen->letter, *label ? " " : "", label);
-	put_text(c, p, x0 + (x1 > x0 + 1), kind == PEN_QUANT ? y1 : y0, text, pen->role, blocks);
+	snprintf(text, sizeof text, "%c %s", pen->letter, label);
+	if (kind == PEN_TRUTH && room > text_width(text))
+		x = x1 - text_width(text); // the float network's box lies nearly on it, and has its label at the left
+	put_text(c, p, x, kind == PEN_QUANT ? y1 : y0, text, pen->role, blocks);
 }

@@ -99,6 +99,7 @@ static void draw_title(struct canvas *c, struct rect r, const struct task_look *
 
 // ---- the picture
 
+// A truth has the score 1, which says nothing.
 static void label_of(char *out, size_t size, const char *name, double score)
 {
 	char text[FIGURE];
@@ -108,9 +109,9 @@ static void label_of(char *out, size_t size, const char *name, double score)
 static void draw_boxes_of(struct canvas *c, const struct picture *p, const struct task_look *l, const struct task_box *b, int n,
     enum pen_kind kind, bool blocks)
 {
-	char label[32], text[FIGURE];
+	char label[32];
 	for (int i = 0; i < n; i++) {
-		snprintf(label, sizeof label, "%s", kind == PEN_TRUTH ? "" : format_score2(text, (double)b[i].score));
+		label_of(label, sizeof label, l->class_name[b[i].class], (double)b[i].score);
 		picture_box(c, p, &b[i], l->scale, kind, label, blocks);
 	}
 }
@@ -237,4 +238,6 @@ void view_look_preview(struct canvas *c, const struct ui *ui, struct rect r)
 	draw_title(c, (struct rect){r.x, r.y, r.w, 1}, l);
 	top = r.y + 1 + draw_picture(c, ui, (struct rect){r.x, r.y + 1, r.w, r.h - 1 - rows}, l);
 	draw_said(c, (struct rect){r.x - X_KIND, top, r.w + X_KIND, r.y + r.h - top}, l, (struct scroll){.cursor = -1});
+	if (l->kind == TASK_DETECT && l->rgb && top + n < r.y + r.h)
+		draw_legend(c, ui, (struct rect){r.x, r.y + r.h - 1, r.w, 1});
 }
