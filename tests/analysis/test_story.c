@@ -39,7 +39,7 @@ void test_story__is_told_in_order(void **state)
 	assert_int_equal(s->at[0].part, STORY_LOSS);
 	assert_true(tells(s, STORY_LOSS, "output0"));
 	assert_true(tells(s, STORY_WHERE, "By the figures"));
-	assert_true(tells(s, STORY_WHERE, "/model.12/Concat_4 ")); // what it takes from the scores, of which a finding tells
+	assert_true(tells(s, STORY_WHERE, "/model.12/Sigmoid "));
 	assert_true(tells(s, STORY_CAUSE, f->at[0].text));
 	for (int i = 0; i < s->n; i++) // of the same whole as what remedies take away
 		if (s->at[i].part == STORY_WHERE && s->at[i].node == f->at[0].node[0])
@@ -60,6 +60,43 @@ void test_story__is_told_in_order(void **state)
 	findings_drop(&f);
 	snapshot_drop(&snap);
 	study_close(&st);
+}
+
+// The shares of a "where": "..., of all noise that nodes make alone: A 53 %, B 5.3 %."
+static double sum_of_shares(const struct story *s)
+{
+	double sum = 0;
+	for (int i = 0; i < s->n; i++)
+		for (const char *p = s->at[i].text; s->at[i].part == STORY_WHERE && (p = strstr(p, " %")); p++) {
+			const char *number = p;
+			while (number[-1] != ' ')
+				number--;
+			sum += atof(number);
+		}
+	return sum;
+}
+
+static void expect_place(const char *target, const char *told, const char *untold)
+{
+	struct study *st = open_study(target);
+	struct snapshot *snap = study_snapshot(st);
+	struct findings *f = findings_take(snap->findings);
+	struct story *s = story_new(snap, f);
+	assert_true(tells(s, STORY_CAUSE, "/model.12/Concat_4 puts /model.12/Sigmoid_output_0"));
+	assert_true(tells(s, STORY_WHERE, told));
+	assert_false(tells(s, STORY_WHERE, untold));
+	assert_true(sum_of_shares(s) > 0 && sum_of_shares(s) < 100.5);
+	story_drop(&s);
+	findings_drop(&f);
+	snapshot_drop(&snap);
+	study_close(&st);
+}
+
+// What a joint takes from the scores is told once: of the Sigmoid where that lies on the joint's grid, else of the joint.
+void test_story__noise_of_a_joint_is_told_once(void **state)
+{
+	expect_place("esp32p4", "alone: /model.12/Sigmoid ", "/model.12/Concat_4 ");
+	expect_place("onnxruntime", "alone: /model.12/Concat_4 ", "/model.12/Sigmoid ");
 }
 
 // An output that is not a number is the worst, and is not given in decibels.

@@ -74,13 +74,21 @@ static double noise_of_node(const struct telling *t, int node)
 	return makes ? noise_made(t->s, site) : 0;
 }
 
+// What a joint takes from a narrow input beyond what whoever makes it takes already: that may quantize on the joint's grid.
+static double noise_of_joint(const struct telling *t, const struct finding *f)
+{
+	return f->damage - (f->n_nodes > 1 ? noise_of_node(t, f->node[1]) : 0);
+}
+
 // What a joint takes from its narrow inputs, and a mask from logits, is in none of the node's own figures: a finding has it.
 static double noise_found(const struct telling *t, int node)
 {
 	double noise = 0;
 	for (int i = 0; t->f && i < t->f->n; i++) {
 		const struct finding *f = &t->f->at[i];
-		if ((f->rule == FINDING_joined_ranges || f->rule == FINDING_masked_logits) && f->node[0] == node)
+		if (f->rule == FINDING_joined_ranges && f->node[0] == node)
+			noise += fmax(noise_of_joint(t, f), 0);
+		if (f->rule == FINDING_masked_logits && f->node[0] == node)
 			noise += f->damage;
 	}
 	return noise;
