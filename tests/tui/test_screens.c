@@ -144,6 +144,44 @@ void test_screens__pictures_left_out(void **state)
 	expect(&ui, "left_out_66x12");
 }
 
+static bool is_shown(const struct ui *ui, const char *text)
+{
+	struct canvas c;
+	struct str now = {0};
+	canvas_init(&c, ui->w, ui->h, &ui->theme, ui->ascii);
+	draw_screen(&c, ui);
+	canvas_dump(&c, &now, false);
+	bool shown = strstr(str_text(&now), text) != NULL;
+	canvas_done(&c);
+	str_done(&now);
+	return shown;
+}
+
+// Cut names of a transformer's layers are all alike: figures that say much the same leave them their room.
+void test_screens__long_names_come_before_columns(void **state)
+{
+	static const char name[] = "/layers.2/cross_attn/Reshape_2/Conv";
+	struct ui ui;
+	start(&ui, FAKE_MEASURED, 120, 40, false);
+	assert_true(is_shown(&ui, "alone dB cosine"));
+	snprintf(fake.node_name[node_named("/model.24/m.0/Conv")], sizeof fake.node_name[0], "%s", name);
+	assert_true(is_shown(&ui, name) && is_shown(&ui, " alone dB  name"));
+	assert_false(is_shown(&ui, "alone dB cosine"));
+	ui_done(&ui);
+}
+
+// Nothing is before the first run.
+void test_screens__no_change_before_a_second_run(void **state)
+{
+	struct ui ui;
+	start(&ui, FAKE_MEASURED, 120, 40, false);
+	assert_true(is_shown(&ui, " Δ dB "));
+	for (int i = 0; i < ui.snap->n_sites; i++)
+		fake.site[i].before = (struct figures){0};
+	assert_false(is_shown(&ui, " Δ dB "));
+	ui_done(&ui);
+}
+
 // What the top line says.
 static void expect_header(struct ui *ui, const char *part, bool there)
 {

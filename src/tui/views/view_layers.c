@@ -9,7 +9,7 @@
 #include "qtui/tui/grade.h"
 #include "qtui/tui/rows.h"
 
-enum { MARKS = 4, NAME_WANTS = 28 }; // columns for cursor, mark and severity; columns that the name should keep
+enum { MARKS = 4, NAME_LEAST = 28, NAME_LONG = 35 }; // columns for cursor, mark and severity; columns that names should keep, the latter long ones
 
 int view_layers_count(const struct ui *ui)
 {
@@ -29,10 +29,18 @@ void view_layers_sort(struct ui *ui, enum column c)
 	layers_refresh(l, ui->snap);
 }
 
+static int name_wants(const struct ui *ui)
+{
+	for (int i = 0; i < ui->layers.n; i++)
+		if (text_width(ui->snap->g->node[ui->layers.order[i]].name) > NAME_LEAST)
+			return NAME_LONG;
+	return NAME_LEAST;
+}
+
 // Which columns there is room for, the most telling first; returns what is left for the name.
 static int fit_columns(const struct ui *ui, int width, bool shown[COLUMN_COUNT])
 {
-	int left = width - MARKS - 2;
+	int left = width - MARKS - 2, wanted = name_wants(ui);
 	for (int i = 0; i < COLUMN_COUNT; i++) {
 		const struct column_row *row = columns_row((enum column)i);
 		shown[i] = row->rank == 0 || i == (int)ui->layers.sort;
@@ -43,7 +51,7 @@ static int fit_columns(const struct ui *ui, int width, bool shown[COLUMN_COUNT])
 			const struct column_row *row = columns_row((enum column)i);
 			if (row->rank != rank || shown[i] || !columns_known((enum column)i, ui->snap))
 				continue;
-			if (left - row->width - 1 < NAME_WANTS)
+			if (left - row->width - 1 < wanted)
 				return left;
 			shown[i] = true;
 			left -= row->width + 1;
