@@ -28,6 +28,7 @@ void test_filter__terms(void **state)
 	assert_int_equal(count("name:/model.24/*", NULL), 4);
 	assert_int_equal(count("name~CV1", NULL), count("cv1", NULL));
 	assert_int_equal(count("op:Conv snr<10", NULL), 2);
+	assert_int_equal(count("nsr>0.1", NULL), count("snr<10", NULL));
 	assert_int_equal(count("macs>=100M", NULL), 4);
 	assert_int_equal(count("int16", NULL), 1);
 	assert_int_equal(count("float", NULL), 1);

@@ -33,6 +33,11 @@ static double value_snr(const struct snapshot *s, int node)
 	return of_output(s, node, figures_snr);
 }
 
+static double value_nsr(const struct snapshot *s, int node)
+{
+	return of_output(s, node, figures_nsr);
+}
+
 static double value_change(const struct snapshot *s, int node)
 {
 	const struct site *site = snapshot_made(s, node);
