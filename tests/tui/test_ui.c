@@ -233,6 +233,25 @@ void test_ui__every_view_is_explained(void **state)
 		assert_true(v == VIEW_LAYERS || v == VIEW_HELP || help_of_view((enum view)v) > 0);
 }
 
+// The marks of a list that is not seen, and the run, wait until it is.
+void test_ui__escape_leaves_a_view(void **state)
+{
+	static const char *const view[] = {"W", "F", "T", "B", "P", "2", "3", "4", "5", "C"};
+	struct ui ui;
+	start(&ui, FAKE_MEASURED);
+	press(&ui, "<Space>");
+	for (size_t i = 0; i < sizeof view / sizeof *view; i++) {
+		press(&ui, view[i]);
+		assert_int_not_equal(ui.view, VIEW_LAYERS);
+		press(&ui, "<Esc>");
+		assert_int_equal(ui.view, VIEW_LAYERS);
+		assert_int_equal(ui.layers.n_marked, 1);
+	}
+	press(&ui, "<Esc>");
+	assert_int_equal(ui.layers.n_marked, 0);
+	ui_done(&ui);
+}
+
 void test_ui__help_comes_and_goes(void **state)
 {
 	struct ui ui;

@@ -96,7 +96,7 @@ void act_back(struct ui *ui)
 		ui->zoom = false;
 	} else if (ui->focus != PANEL_MAIN) {
 		ui->focus = PANEL_MAIN;
-	} else if (ui->view == VIEW_CHANNELS) {
+	} else if (ui->view != VIEW_LAYERS) {
 		ui_show(ui, VIEW_LAYERS);
 	} else if (l->n_marked) {
 		for (int i = 0; i < l->n_nodes; i++)
