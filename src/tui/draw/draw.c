@@ -206,14 +206,37 @@ static int tabs_width(const struct ui *ui, enum tabs tabs)
 	return width;
 }
 
-// Keys alone say little: where one is in the list says more.
+// "64 of 233  op:Conv  /cv3  3 marked"
+static void list_state(char *out, size_t size, const struct ui *ui, int row)
+{
+	const struct layers *l = &ui->layers;
+	int n = view_row(ui->view)->count(ui);
+	size_t used = 0;
+	if (ui->view == VIEW_LAYERS && l->filter)
+		used += (size_t)snprintf(out, size, " %s  %d of %d", l->filter_text, l->n, l->total);
+	else
+		used += (size_t)snprintf(out, size, " %d/%d", n ? row + 1 : 0, n);
+	if (ui->search[0] && used < size)
+		used += (size_t)snprintf(out + used, size - used, "  /%s", ui->search);
+	if (ui->view == VIEW_LAYERS && l->n_marked && used < size)
+		used += (size_t)snprintf(out + used, size - used, "  %d marked", l->n_marked);
+	if (used < size)
+		snprintf(out + used, size - used, " ");
+}
+
+// What a list is filtered by or searched for says more than tabs do; so does where one is in it, where only keys have room.
 static enum tabs tabs_of(const struct ui *ui)
 {
 	enum { PLACE = 12 };
-	int room = ui->layout.panel[PANEL_MAIN].w;
-	if (tabs_width(ui, TABS_WHOLE) <= room)
+	int room = ui->layout.panel[PANEL_MAIN].w, state = 0;
+	char text[512];
+	if (ui->search[0] || (ui->view == VIEW_LAYERS && (ui->layers.filter || ui->layers.n_marked))) {
+		list_state(text, sizeof text, ui, view_row(ui->view)->count(ui) - 1); // as wide as it gets: moving changes no tabs
+		state = text_width(text) + 3;
+	}
+	if (tabs_width(ui, TABS_WHOLE) + state <= room)
 		return TABS_WHOLE;
-	return tabs_width(ui, TABS_KEYS) + PLACE <= room ? TABS_KEYS : TABS_NONE;
+	return tabs_width(ui, TABS_KEYS) + (state > PLACE ? state : PLACE) <= room ? TABS_KEYS : TABS_NONE;
 }
 
 static int draw_tabs(struct canvas *c, const struct ui *ui, int x, int y)
@@ -243,31 +266,12 @@ int draw_tab_at(const struct ui *ui, int x)
 	return -1;
 }
 
-// "64 of 233  op:Conv  /cv3  3 marked"
-static void list_state(char *out, size_t size, const struct ui *ui)
-{
-	const struct layers *l = &ui->layers;
-	const struct scroll *s = ui_cursor(ui);
-	int n = view_row(ui->view)->count(ui);
-	size_t used = 0;
-	if (ui->view == VIEW_LAYERS && l->filter)
-		used += (size_t)snprintf(out, size, " %s  %d of %d", l->filter_text, l->n, l->total);
-	else
-		used += (size_t)snprintf(out, size, " %d/%d", n ? s->cursor + 1 : 0, n);
-	if (ui->search[0] && used < size)
-		used += (size_t)snprintf(out + used, size - used, "  /%s", ui->search);
-	if (ui->view == VIEW_LAYERS && l->n_marked && used < size)
-		used += (size_t)snprintf(out + used, size - used, "  %d marked", l->n_marked);
-	if (used < size)
-		snprintf(out + used, size - used, " ");
-}
-
 static void draw_main_title(struct canvas *c, const struct ui *ui)
 {
 	struct rect r = ui->layout.panel[PANEL_MAIN];
 	char state[512];
 	int x = draw_tabs(c, ui, r.x + 1, r.y);
-	list_state(state, sizeof state, ui);
+	list_state(state, sizeof state, ui, ui_cursor(ui)->cursor);
 	if (r.x + r.w - 1 - x > 8)
 		canvas_right(c, x + 1, r.y, r.x + r.w - x - 2, ROLE_TITLE, state);
 }
