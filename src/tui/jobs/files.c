@@ -133,7 +133,7 @@ static enum status compared(struct ui *ui, struct error *err)
 	diff_set(&ui->diff, ui->snap->g, &a, &b);
 	ui->scroll[VIEW_DIFF] = (struct scroll){0};
 	ui_show(ui, VIEW_DIFF);
-	ui_note(ui, "%d node%s differ%s", ui->diff.n, plural(ui->diff.n), ui->diff.n == 1 ? "s" : "");
+	ui_note(ui, "%d tensor%s differ%s", ui->diff.n, plural(ui->diff.n), ui->diff.n == 1 ? "s" : "");
 	return STATUS_OK;
 }
 

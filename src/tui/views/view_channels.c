@@ -11,7 +11,7 @@
 #include "qtui/tui/grade.h"
 #include "qtui/tui/rows.h"
 
-enum { HEADING = 2, MARKS = 4, FLAGS_WANT = 12, LOW = 10, MIDDLE = 16 };
+enum { HEADING = 2, MARKS = 4, FLAG = 12, FLAGS = 20, LOW = 10, MIDDLE = 16 };
 
 struct channels *view_channels_of(const struct ui *ui)
 {
@@ -82,7 +82,7 @@ static void draw_tensor(struct canvas *c, const struct ui *ui, struct rect r, co
 
 static void draw_summary(struct canvas *c, struct rect r, const struct channels *ch, const struct shape *shape)
 {
-	char dims[128], along[160] = "", text[512];
+	char dims[128], along[160] = "", text[512], spread[64];
 	size_t used;
 	detail_shape(dims, sizeof dims, shape);
 	if (ch->axis >= 0)
@@ -93,8 +93,9 @@ static void draw_summary(struct canvas *c, struct rect r, const struct channels 
 	for (int bit = 0; bit < CHANNEL_FLAGS; bit++)
 		if (ch->count[bit])
 			used += (size_t)snprintf(text + used, sizeof text - used, "  %d %s", ch->count[bit], channel_flag_name(bit));
-	if (ch->n > 1)
-		snprintf(text + used, sizeof text - used, "  %.1f bits unused on average", ch->spread);
+	snprintf(spread, sizeof spread, "  %.1f bits unused on average", ch->spread);
+	if (ch->n > 1 && text_width(text) + text_width(spread) <= r.w)
+		snprintf(text + used, sizeof text - used, "%s", spread);
 	canvas_text(c, r.x, r.y, r.w, ch->samples < ch->of ? ROLE_PENDING : ROLE_TEXT, text);
 }
 
@@ -114,10 +115,19 @@ static void draw_samples(struct canvas *c, struct rect r, const struct channels 
 
 // ---- the list
 
+// What is conspicuous should be read whole, where a channel may be it in several ways too.
+static int flags_want(const struct channels *ch)
+{
+	int kinds = 0;
+	for (int bit = 0; bit < CHANNEL_FLAGS; bit++)
+		kinds += ch && ch->count[bit] > 0;
+	return kinds > 1 ? FLAGS : FLAG;
+}
+
 // Which columns there is room for.
 static void fit(const struct channel_list *l, int width, bool shown[CHANNEL_COLUMNS])
 {
-	int left = width - MARKS - FLAGS_WANT;
+	int left = width - MARKS - flags_want(l->of);
 	for (int i = 0; i < CHANNEL_COLUMNS; i++) {
 		const struct channel_column_row *col = channel_column((enum channel_column)i);
 		shown[i] = col->rank == 0 || i == (int)l->sort;
