@@ -99,6 +99,28 @@ void test_story__noise_of_a_joint_is_told_once(void **state)
 	expect_place("onnxruntime", "alone: /model.12/Concat_4 ", "/model.12/Sigmoid ");
 }
 
+// A model of which only a part is understood may have no node that a target quantizes: nothing is to be repaired.
+void test_story__nothing_is_quantized(void **state)
+{
+	struct study *st = open_study("esp32p4");
+	struct snapshot *snap = study_snapshot(st), none = *snap;
+	struct finding one = {.rule = FINDING_few_samples, .text = "text", .advice = "advice", .gain_db = NAN, .share = NAN};
+	struct findings f = {.at = &one, .n = 1};
+	struct figures unknown = {0};
+	none.n_sites = 0;
+	none.output = &unknown;
+	struct story *s = story_new(&none, &f);
+	assert_true(tells(s, STORY_LOSS, "Nothing is quantized"));
+	assert_false(tells(s, STORY_NEXT, ":fix"));
+	story_drop(&s);
+	s = story_new(snap, &f);
+	assert_false(tells(s, STORY_LOSS, "Nothing is quantized"));
+	assert_true(tells(s, STORY_NEXT, ":fix"));
+	story_drop(&s);
+	snapshot_drop(&snap);
+	study_close(&st);
+}
+
 // An output that is not a number is the worst, and is not given in decibels.
 void test_story__an_output_without_finite_numbers(void **state)
 {

@@ -106,9 +106,20 @@ static void tell_selected(struct telling *t, bool has_output)
 	    isnan(snr) ? "no finite numbers" : isinf(snr) ? "no noise" : figure);
 }
 
+static bool is_quantized(const struct snapshot *s)
+{
+	for (int i = 0; i < s->n_sites; i++)
+		if (s->site[i].bits)
+			return true;
+	return false;
+}
+
 static void tell_loss(struct telling *t)
 {
 	int worst = -1;
+	if (!is_quantized(t->s))
+		tell(t, STORY_LOSS, "Nothing is quantized: all nodes compute in float. If you did not decide so, the target has no rule for these "
+		    "operators, or a part of the model is not understood, of which the log warns.");
 	if (t->s->task && t->s->task->n_figures && !t->s->task_old)
 		tell_task(t);
 	for (int i = 0; i < t->s->n_outputs; i++)
@@ -139,7 +150,7 @@ static void tell_repair(struct telling *t)
 
 static void tell_next(struct telling *t)
 {
-	if (!t->blind && (t->lost || (t->f && t->f->n)))
+	if (!t->blind && is_quantized(t->s) && (t->lost || (t->f && t->f->n)))
 		tell_repair(t);
 	if (t->s->task && t->f && !t->f->surveyed)
 		tell(t, STORY_NEXT, ":survey (qtui analyze --findings --labels F) asks the labels whether pictures are prepared as in the training: "
