@@ -5,10 +5,31 @@
 #include <string.h>
 #include "norm.h"
 #include "rule.h"
+#include "strided.h"
 
 static bool wanted(const struct node *n, int i)
 {
 	return i < n->n_out && n->out[i] >= 0;
+}
+
+// Does a scale or bias of this shape have the same values for every row? A row is what x has from `axis` on.
+static bool is_shared(const struct shape *s, const struct shape *x, int axis)
+{
+	for (int i = 0; i < s->rank + axis - x->rank; i++)
+		if (s->dim[i] != 1)
+			return false;
+	return true;
+}
+
+static enum status check_affine(const struct shape *s, int i, const struct shape *x, int axis, struct error *err)
+{
+	int64_t size = rule_product(x, axis, x->rank), count = rule_product(s, 0, s->rank);
+	struct shape y;
+	if (count == size && is_shared(s, x, axis))
+		return STATUS_OK;
+	if (s->rank <= x->rank && rule_broadcast(&y, x, s, err) == STATUS_OK && shape_equal(&y, x))
+		return STATUS_OK;
+	return error_set(err, STATUS_FORMAT, "input %d has %lld values for rows of %lld", i, (long long)count, (long long)size);
 }
 
 enum status layernorm_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
@@ -17,11 +38,9 @@ enum status layernorm_shape(const struct node *n, const struct tensor *const *in
 	struct shape row = in[0]->shape;
 	int axis = 0;
 	enum status s = rule_axis(&axis, a->axis, row.rank, err);
-	int64_t size = s == STATUS_OK ? rule_product(&row, axis, row.rank) : 0;
 	for (int i = 1; s == STATUS_OK && i < n->n_in; i++)
-		if (in[i] && tensor_count(in[i]) != size)
-			s = error_set(err, STATUS_FORMAT, "input %d has %lld values for rows of %lld", i,
-			    (long long)tensor_count(in[i]), (long long)size);
+		if (in[i])
+			s = check_affine(&in[i]->shape, i, &row, axis, err);
 	if (s != STATUS_OK)
 		return s;
 	rule_set(&out[0], DT_F32, &row);
@@ -52,6 +71,38 @@ static double normalise_row(const struct row *r, const float *x, float *y, doubl
 	return m.mean;
 }
 
+// A scale or a bias for all rows: that of row i begins at `row + i * step`.
+struct affine {
+	const float *row; // NULL: there is none
+	float *own;       // its values where they had to be broadcast, else NULL
+	int64_t step;
+};
+
+static enum status affine_init(struct affine *p, const struct tensor *t, const struct shape *x, int axis, struct error *err)
+{
+	struct shape y = *x;
+	struct strided s;
+	int64_t size = rule_product(x, axis, x->rank), count;
+	bool shared = t && is_shared(&t->shape, x, axis);
+	*p = (struct affine){.row = t ? t->data : NULL, .step = shared ? 0 : size};
+	if (!t || (shared && tensor_count(t) == size))
+		return STATUS_OK;
+	for (int i = 0; shared && i < axis; i++)
+		y.dim[i] = 1;
+	count = rule_product(&y, 0, y.rank);
+	p->row = p->own = mem_try_array((size_t)count + 1, sizeof *p->own);
+	if (!p->own)
+		return error_set(err, STATUS_NOMEM, "no memory for a scale or bias of %lld elements", (long long)count);
+	strided_broadcast(&s, &y, (const struct shape *const[]){&t->shape}, 1);
+	strided_copy(&s, p->own, t->data, sizeof *p->own);
+	return STATUS_OK;
+}
+
+static const float *affine_row(const struct affine *p, int64_t i)
+{
+	return p->row ? p->row + i * p->step : NULL;
+}
+
 enum status layernorm_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
@@ -59,23 +110,27 @@ enum status layernorm_eval(
 	const struct shape *x = &in[0]->shape;
 	int axis = (int)(a->axis < 0 ? a->axis + x->rank : a->axis);
 	bool rms = n->op->id != OP_LayerNormalization;
-	struct row r = {
-	    in[1]->data, rule_input(n, in, 2) ? in[2]->data : NULL, rule_product(x, axis, x->rank), (double)a->epsilon, rms};
-	int64_t rows = rule_product(x, 0, axis);
+	struct affine scale, bias = {0};
+	int64_t rows = rule_product(x, 0, axis), size = rule_product(x, axis, x->rank);
 	float *mean = !rms && wanted(n, 1) ? out[1].data : NULL, *inverse = NULL;
-	(void)err;
+	enum status s = affine_init(&scale, in[1], x, axis, err);
+	if (s == STATUS_OK)
+		s = affine_init(&bias, rule_input(n, in, 2), x, axis, err);
 	if (rms ? wanted(n, 1) : wanted(n, 2))
 		inverse = out[rms ? 1 : 2].data;
 #pragma omp parallel for num_threads(width) if (width > 1)
-	for (int64_t i = 0; i < rows; i++) {
+	for (int64_t i = 0; i < (s == STATUS_OK ? rows : 0); i++) {
+		struct row r = {affine_row(&scale, i), affine_row(&bias, i), size, (double)a->epsilon, rms};
 		double inv,
-		    m = normalise_row(&r, (const float *)in[0]->data + i * r.n, (float *)out[0].data + i * r.n, &inv);
+		    m = normalise_row(&r, (const float *)in[0]->data + i * size, (float *)out[0].data + i * size, &inv);
 		if (mean)
 			mean[i] = (float)m;
 		if (inverse)
 			inverse[i] = (float)inv;
 	}
-	return STATUS_OK;
+	free(scale.own);
+	free(bias.own);
+	return s;
 }
 
 // One for each row of x, or one for each row of a sample, which all samples share.
