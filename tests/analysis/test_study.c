@@ -355,6 +355,28 @@ void test_study__a_node_in_float_shows_the_noise_that_it_passes_on(void **state)
 	study_close(&st);
 }
 
+// A Split writes what it has read: on a finer grid than that its elements lie on the coarse one still.
+void test_study__a_finer_scale_brings_nothing_back(void **state)
+{
+	struct study *st = open_for_test((struct study_options){.model = MODEL, .calib = CALIB, .target = "xint8", .method = -1, .threads = 2,
+	    .backend = BACKEND_ONEDNN, .data = {.samples = SAMPLES}});
+	struct error err = {0};
+	int split = node(st, "/model.12/Split_1");
+	struct snapshot *now = run_study(st);
+	const struct site *s = snapshot_output(now, split);
+	double finer = ldexp((double)s->scale[0], -2);
+	struct prediction same = study_predict_scale(now, now->row[split].first_site, (double)s->scale[0]);
+	struct prediction p = study_predict_scale(now, now->row[split].first_site, finer);
+	assert_float_equal(same.snr_db, figures_snr(&s->layerwise), 1);
+	assert_int_equal(scale_node(st, split, finer, &err), STATUS_OK);
+	struct snapshot *then = run_study(st);
+	assert_float_equal(snapshot_output(then, split)->scale[0], finer, 0);
+	assert_float_equal(p.snr_db, figures_snr(&snapshot_output(then, split)->layerwise), 1);
+	snapshot_drop(&now);
+	snapshot_drop(&then);
+	study_close(&st);
+}
+
 void test_study__a_session_shows_its_numbers_before_anything_ran(void **state)
 {
 	struct error err = {0};
