@@ -219,7 +219,7 @@ void test_findings__an_override_that_does_not_fit(void **state)
 	struct findings *f = find(st);
 	const struct finding *stale = of_rule(f, FINDING_stale_override);
 	assert_sound(stale, study_graph(st));
-	assert_string_equal(stale->edit, "scale " BACKBONE_CONV " auto");
+	assert_string_equal(stale->edit, "scale " BACKBONE_CONV " 2^-4");
 	assert_true(stale->gain_db > 3);
 	apply(st, stale->edit);
 	struct findings *mended = find(st);

@@ -185,6 +185,40 @@ void test_findings_rules__a_range_set_by_an_outlier(void **state)
 	assert_found(m, FINDING_outlier_range, N_CONV, "scale Conv 2^-11");
 }
 
+// Within half of one, and a share of the elements far away.
+static void set_far(struct made *m, double share)
+{
+	m->scale[S_A] = 1.0f / 16;
+	set_range(m, S_A, -1, 64);
+	double width = 65.0 / STATS_BINS;
+	for (int i = 0; i < STATS_BINS; i++)
+		m->hist[S_A].bin[i] = fabs(-1 + (i + 0.5) * width) < 0.5 ? 1000000 : 0;
+	uint64_t counts[1];
+	hist_shrink(&m->hist[S_A], counts, 1);
+	m->hist[S_A].bin[STATS_BINS - 1] = (uint32_t)((double)counts[0] * share);
+	m->s.scale_requested[V_A] = (double)m->scale[S_A];
+}
+
+// Saturation would not offer a wider scale, on which most elements were lost, and may have offered this one: a finding against it would
+// only begin a row of edits that take each other back.
+void test_findings_rules__a_scale_that_clips_what_is_rare(void **state)
+{
+	struct made *m = make();
+	set_far(m, 0.001);
+	struct findings *f = findings_new(NULL, &m->s);
+	assert_int_equal(f->n, 0);
+	findings_drop(&f);
+	free(m);
+}
+
+// The edit is the scale that the gain was predicted of: the calibrated one may clip more.
+void test_findings_rules__a_scale_set_by_hand_that_clips(void **state)
+{
+	struct made *m = make();
+	set_far(m, 0.1);
+	assert_found(m, FINDING_stale_override, N_CONV, "scale Conv 2^-1");
+}
+
 void test_findings_rules__levels_that_are_never_used(void **state)
 {
 	struct made *m = make();

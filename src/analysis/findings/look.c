@@ -160,6 +160,37 @@ double predicted_snr(const struct look *l, const struct site *s, double scale)
 	return p.known ? shown_db(p.snr_db) : NAN;
 }
 
+bool keeps_inner(const struct look *l, const struct site *s, double lo, double hi, double wider)
+{
+	static const double GOOD_DB = 24;
+	struct hist inner = {.lo = s->hist_float->lo, .hi = s->hist_float->hi};
+	double zero = s->zero ? s->zero[0] : 0, width = ((double)inner.hi - inner.lo) / STATS_BINS;
+	if (is_probability(l, s))
+		return true;
+	for (int i = 0; i < STATS_BINS; i++) {
+		double x = inner.lo + (i + 0.5) * width;
+		if (x >= lo && x <= hi)
+			inner.bin[i] = s->hist_float->bin[i];
+	}
+	struct prediction p = hist_predict(&inner, wider, zero, s->qmin, s->qmax);
+	return p.known && p.snr_db >= GOOD_DB;
+}
+
+bool keeps_most(const struct look *l, const struct site *s, double wider)
+{
+	enum { HALVINGS = 12 };
+	static const double REST = 0.05; // calibrators clip less
+	double low = 0, high = fmax(fabs((double)s->hist_float->lo), fabs((double)s->hist_float->hi));
+	for (int i = 0; i < HALVINGS; i++) {
+		double middle = (low + high) / 2;
+		if (1 - hist_share(s->hist_float, -middle, middle) > REST)
+			low = middle;
+		else
+			high = middle;
+	}
+	return keeps_inner(l, s, -high, high, wider);
+}
+
 int scale_owner(const struct look *l, const struct site *s)
 {
 	for (int steps = 0; s && s->state != SLOT_ACTIVE && s->follows >= 0 && steps < l->g->n_nodes; steps++) {

@@ -56,6 +56,10 @@ double site_span(const struct site *s);               // max - min of the float 
 double input_step(const struct look *l, int node, int i);
 double output_step(const struct look *l, int node);
 double predicted_snr(const struct look *l, const struct site *s, double scale); // NAN: not known
+// Whether what lies in lo .. hi is still good on a wider scale. Where few large values stand beside many small ones (an outlying channel),
+// energy speaks for the large ones alone, and the network's outputs do not agree with it. Of probabilities the large ones count.
+bool keeps_inner(const struct look *l, const struct site *s, double lo, double hi, double wider);
+bool keeps_most(const struct look *l, const struct site *s, double wider); // the same of all but the few largest elements
 // The node whose output's scale governs this site (the end of the chain of shared scales).
 int scale_owner(const struct look *l, const struct site *s);
 // The values are decisions: they reach a Sigmoid, a Softmax or the network's output by way of movers alone.
@@ -82,7 +86,7 @@ bool finding_widen(struct finding *f, const struct look *l, int node);
 bool finding_widen_weights(struct finding *f, const struct look *l, int node); // without the readers: its constants are what loses
 // Leaves the node and all that follows in float; for nodes of the tail.
 bool finding_free_behind(struct finding *f, const struct look *l, int node);
-bool finding_scale(struct finding *f, const struct look *l, const struct site *s, double scale); // 0: auto
+bool finding_scale(struct finding *f, const struct look *l, const struct site *s, double scale);
 const char *scale_phrase(char out[SCALE_TEXT], double scale); // "2^-4" or "0.0613"
 
 // ---- afterwards

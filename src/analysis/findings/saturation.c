@@ -8,26 +8,12 @@
 static const double SHARE = 0.001, GOOD_DB = 24;
 static const double WORTH = 3; // dB: half a bit
 static const double POOR_TERM_DB = 15; // of what an operator reads
+static const double MOSTLY = 0.05;     // share of a term that is cut off: more than a few outliers
 static const double FAR = 1.25; // the largest probability over the upper end of the range
 
 struct clipping {
 	double share, now, better, offer; // share of elements, dB, dB, scale
 };
-
-// The quality of what lies within the present range if the scale were `scale`.
-static double inner_snr(const struct site *s, double scale)
-{
-	struct hist inner = {.lo = s->hist_float->lo, .hi = s->hist_float->hi};
-	double zero = s->zero ? s->zero[0] : 0, lo = site_lower_end(s, s->scale[0]), hi = site_upper_end(s, s->scale[0]);
-	double width = ((double)inner.hi - inner.lo) / STATS_BINS;
-	for (int i = 0; i < STATS_BINS; i++) {
-		double x = inner.lo + (i + 0.5) * width;
-		if (x >= lo && x <= hi)
-			inner.bin[i] = s->hist_float->bin[i];
-	}
-	struct prediction p = hist_predict(&inner, scale, zero, s->qmin, s->qmax);
-	return p.known ? p.snr_db : NAN;
-}
 
 static struct clipping look_at(const struct look *l, const struct site *s)
 {
@@ -35,7 +21,7 @@ static struct clipping look_at(const struct look *l, const struct site *s)
 	struct clipping c = {p.clipped, p.known ? p.snr_db : NAN, p.known ? p.snr_db : NAN, s->scale[0]};
 	for (int k = 1; p.known && k <= (s->bits > 8 ? 12 : 4); k++) { // a calibrator may cut the range of 16 bit much shorter
 		double scale = ldexp(s->scale[0], k), try = predicted_snr(l, s, scale);
-		if (try > c.better && (is_probability(l, s) || inner_snr(s, scale) >= GOOD_DB)) {
+		if (try > c.better && keeps_inner(l, s, site_lower_end(s, s->scale[0]), site_upper_end(s, s->scale[0]), scale)) {
 			c.better = try;
 			c.offer = scale;
 		}
@@ -192,7 +178,8 @@ static void clipped_terms(struct look *l, const struct site *y)
 	for (int k = 1; k <= 4; k++) {
 		double scale = ldexp(y->scale[0], k);
 		struct term t = poorest_term(l, y, scale);
-		if (t.input >= 0 && t.snr > best.snr + WORTH && predicted_snr(l, y, scale) > site_snr(y) + WORTH) {
+		bool gains = t.input >= 0 && t.snr > best.snr + WORTH && predicted_snr(l, y, scale) > site_snr(y) + WORTH;
+		if (gains && (now.share > MOSTLY || keeps_most(l, y, scale))) {
 			best = t;
 			offer = scale;
 		}

@@ -1,12 +1,13 @@
 // A scale set by hand stays when the tensor behind it changes: after edits upstream, another target or other samples it may clip
 // or be coarser than it has to be. Not so one that a repair has measured at the network's outputs: the tensor alone knows less.
-// Logits are judged by their scores, as where a scale is offered for them: what is clipped of them far below zero is no harm.
+// Logits are judged by their scores, as where a scale is offered for them: what is clipped of them far below zero is no harm. A wider
+// scale has to keep most elements, as that of saturation does: else the two would take turns.
 #include <math.h>
 #include "qtui/analysis/logits.h"
 #include "../study/study_impl.h"
 #include "rule.h"
 
-enum { REACH = 4 };          // powers of two tried to either side
+enum { REACH = 16 };         // powers of two tried to either side: any scale may have been typed
 static const double WORTH = 3, GOOD_DB = 25; // dB
 
 static double worth(const struct look *l, const struct site *s, double scale)
@@ -15,14 +16,19 @@ static double worth(const struct look *l, const struct site *s, double scale)
 	return isnan(scores) ? predicted_snr(l, s, scale) : scores;
 }
 
+static bool is_offer(const struct look *l, const struct site *s, double now, double scale)
+{
+	return scale <= now || !isnan(logits_predict(l->s, s, now)) || keeps_most(l, s, scale);
+}
+
 static double best_scale(const struct look *l, const struct site *s, double now, double *snr)
 {
 	double best = now;
 	for (int k = -REACH; k <= REACH; k++) {
-		double try = worth(l, s, ldexp(now, k));
-		if (try > *snr) {
+		double scale = ldexp(now, k), try = worth(l, s, scale);
+		if (try > *snr && is_offer(l, s, now, scale)) {
 			*snr = try;
-			best = ldexp(now, k);
+			best = scale;
 		}
 	}
 	return best;
@@ -54,13 +60,13 @@ static void stale(struct look *l, int value, const struct site *s, double now)
 	    graph_output_name(l->g, value), best > now ? "clips its tensor" : "is coarser than its tensor needs", snr,
 	    isnan(logits_predict(l->s, s, now)) ? "" : " of its scores",
 	    scale_phrase(offer, best), better);
-	finding_advise(f, "go back to the calibrated scale, or set %s", offer);
+	finding_advise(f, "set the scale %s, or go back to the calibrated one (auto)", offer);
 	finding_prove(f, "scale", now);
 	finding_prove(f, "clipped share", p.clipped);
 	finding_prove(f, "SNR dB", snr);
 	finding_prove(f, "SNR dB with the best power of two", better);
 	f->gain_db = better - snr;
-	finding_scale(f, l, s, 0);
+	finding_scale(f, l, s, best);
 }
 
 void rule_stale_override(struct look *l)
