@@ -48,3 +48,7 @@ for doc in README.md docs/*.md $(find src tests targets -name README.md); do
 done
 missing=$(grep -rhoE --include=*.c --include=*.h --include=*.def '//.*' src include tests bench | grep -oE '[A-Za-z0-9_./-]+\.md\b' | none_such)
 [ -z "$missing" ]; report names_in_comments $? "no such documents:$missing"
+
+# Every folder of src, of the engine and of the analysis says what it holds and in which order to read it (docs/ARCHITECTURE.md).
+missing=$(for folder in src/*/ src/engine/*/ src/analysis/*/; do [ -e "${folder}README.md" ] || echo -n " $folder"; done)
+[ -z "$missing" ]; report folders_have_a_readme $? "no README.md in$missing"
