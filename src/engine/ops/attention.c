@@ -91,7 +91,8 @@ static enum status shares(const struct attention *t, float *s, struct error *err
 		bool blind = i < t->queries && sees_nothing(s + i * t->keys, t->keys);
 		if (!blind && i < t->queries)
 			continue;
-		enum status st = softmax_along(OP_Softmax, s + from * t->keys, s + from * t->keys, i - from, t->keys, 1, 1, err);
+		struct softmax_extent seeing = {.outer = i - from, .n = t->keys, .inner = 1};
+		enum status st = softmax_along(OP_Softmax, s + from * t->keys, s + from * t->keys, &seeing, 1, err);
 		if (st != STATUS_OK)
 			return st;
 		if (blind)

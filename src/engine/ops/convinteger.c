@@ -9,11 +9,15 @@
 enum { CI_X, CI_W, CI_X_ZERO, CI_W_ZERO };
 enum { QC_X, QC_X_SCALE, QC_X_ZERO, QC_W, QC_W_SCALE, QC_W_ZERO, QC_Y_SCALE, QC_Y_ZERO, QC_BIAS };
 
+// Codes of the input and of the weights; the zero points may be NULL.
+struct operands {
+	const struct tensor *x, *x_zero, *w, *w_zero;
+};
+
 // acc[n, oc, out...] = the sum over x - x_zero times w - w_zero.
-static enum status accumulate(uint32_t *acc, const struct convolve *t, const struct tensor *x,
-    const struct tensor *x_zero, const struct tensor *w, const struct tensor *w_zero, int width, struct error *err)
+static enum status accumulate(uint32_t *acc, const struct convolve *t, const struct operands *o, int width, struct error *err)
 {
-	uint32_t *cx = qlinear_centred(x, x_zero, 1), *cw = qlinear_centred(w, w_zero, tensor_count(w) / t->oc);
+	uint32_t *cx = qlinear_centred(o->x, o->x_zero, 1), *cw = qlinear_centred(o->w, o->w_zero, tensor_count(o->w) / t->oc);
 	enum status s = STATUS_OK;
 	if (cx && cw)
 		convolve_int32(t, cx, cw, acc, width);
@@ -49,8 +53,8 @@ enum status convinteger_eval(
 	if (s != STATUS_OK)
 		return s;
 	memset(out[0].data, 0, tensor_bytes(&out[0]));
-	return accumulate(out[0].data, &t, in[CI_X], rule_input(n, in, CI_X_ZERO), in[CI_W],
-	    rule_input(n, in, CI_W_ZERO), width, err);
+	struct operands o = {in[CI_X], rule_input(n, in, CI_X_ZERO), in[CI_W], rule_input(n, in, CI_W_ZERO)};
+	return accumulate(out[0].data, &t, &o, width, err);
 }
 
 enum status qlinearconv_shape(
@@ -118,8 +122,9 @@ enum status qlinearconv_eval(
 	enum status s = conv_resolve(&t, n->attrs, &in[QC_X]->shape, &in[QC_W]->shape, false, err);
 	if (s == STATUS_OK && !acc)
 		s = error_set(err, STATUS_NOMEM, "no memory for the sums");
+	struct operands o = {in[QC_X], in[QC_X_ZERO], in[QC_W], in[QC_W_ZERO]};
 	if (s == STATUS_OK)
-		s = accumulate(acc, &t, in[QC_X], in[QC_X_ZERO], in[QC_W], in[QC_W_ZERO], width, err);
+		s = accumulate(acc, &t, &o, width, err);
 	if (s == STATUS_OK)
 		s = round_sums(n, in, acc, &out[0], width, err);
 	free(acc);

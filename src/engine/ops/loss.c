@@ -86,8 +86,9 @@ enum status loss_eval(const struct node *n, const struct tensor *const *in, stru
 	double sum = 0, weight = 0;
 	enum status s = STATUS_OK;
 	if (n->op->id == OP_SoftmaxCrossEntropyLoss) {
+		struct softmax_extent e = {x->dim[0], x->dim[1], rule_product(x, 2, x->rank)};
 		logs = n->n_out > 1 ? out[1].data : (own = mem_try_array((size_t)tensor_count(in[0]), sizeof *own));
-		s = logs ? softmax_along(OP_LogSoftmax, in[0]->data, logs, x->dim[0], x->dim[1], rule_product(x, 2, x->rank), width, err)
+		s = logs ? softmax_along(OP_LogSoftmax, in[0]->data, logs, &e, width, err)
 		         : error_set(err, STATUS_NOMEM, "no memory for the logarithms of %lld scores", (long long)tensor_count(in[0]));
 	}
 	if (s == STATUS_OK)

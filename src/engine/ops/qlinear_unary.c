@@ -82,8 +82,8 @@ static enum status apply_softmax(
 	int last = a->opset < 13 ? shape->rank : axis + 1;
 	if (s != STATUS_OK)
 		return s;
-	return softmax_along(OP_Softmax, x->data, y->data, rule_product(shape, 0, axis),
-	    rule_product(shape, axis, last), rule_product(shape, last, shape->rank), width, err);
+	struct softmax_extent e = {rule_product(shape, 0, axis), rule_product(shape, axis, last), rule_product(shape, last, shape->rank)};
+	return softmax_along(OP_Softmax, x->data, y->data, &e, width, err);
 }
 
 enum status qlinear_softmax_eval(

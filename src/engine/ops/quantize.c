@@ -179,12 +179,11 @@ static void dequantize_whole(struct tensor *y, const struct tensor *x, const str
 	dequantize(y, &held, q, width);
 }
 
-typedef void whole_fn(struct tensor *y, const struct tensor *x, const struct quantizer *q, int width);
-typedef void blocks_fn(struct tensor *y, const struct tensor *x, const struct quantizer *q, const struct blocks *b);
-
-static enum status convert(const struct node *n, const struct tensor *const *in, struct tensor *out, enum dtype codes,
-    whole_fn *whole, blocks_fn *blocks, int width, struct error *err)
+// From floats to codes of integers, or back.
+static enum status convert(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
+	bool to_codes = out[0].type != DT_F32;
+	enum dtype codes = to_codes ? out[0].type : in[0]->type;
 	struct scales s;
 	struct quantizer q;
 	int32_t *zero = NULL;
@@ -193,9 +192,9 @@ static enum status convert(const struct node *n, const struct tensor *const *in,
 		status = make_quantizer(&q, &zero, &s, codes, in, n->n_in, err);
 	if (status == STATUS_OK && tensor_count(in[0]) > 0) {
 		if (s.blocks.size)
-			blocks(&out[0], in[0], &q, &s.blocks);
+			(to_codes ? quantize_blocks : dequantize_blocks)(&out[0], in[0], &q, &s.blocks);
 		else
-			whole(&out[0], in[0], &q, width);
+			(to_codes ? quantize_whole : dequantize_whole)(&out[0], in[0], &q, width);
 	}
 	free(zero);
 	return status;
@@ -207,7 +206,7 @@ enum status quantizelinear_eval(
 	bool saturate = ((const struct quantize_attrs *)n->attrs)->saturate != 0;
 	struct scales s;
 	if (out[0].type != DT_F32)
-		return convert(n, in, out, out[0].type, quantize_whole, quantize_blocks, width, err);
+		return convert(n, in, out, width, err);
 	enum status status = resolve(&s, n, in, err);
 	if (status == STATUS_OK)
 		quantize_to_floats(&out[0], in[0], in[1]->data, &s, float_codes(n, in), saturate);
@@ -229,7 +228,7 @@ enum status dequantizelinear_eval(
 {
 	struct scales s;
 	if (in[0]->type != DT_F32)
-		return convert(n, in, out, in[0]->type, dequantize_whole, dequantize_blocks, width, err);
+		return convert(n, in, out, width, err);
 	enum status status = resolve(&s, n, in, err);
 	if (status == STATUS_OK)
 		dequantize_floats(&out[0], in[0], in[1]->data, &s);

@@ -133,9 +133,20 @@ static struct rnn_matrix matrix(const float *rows, int64_t n_rows, int64_t colum
 	return (struct rnn_matrix){rows, turned, columns, apart};
 }
 
-static enum status make_cell(struct rnn_cell *cell, const struct recurrent *r, const struct node *n,
-    const struct tensor *const *in, int direction, float *turned, struct error *err)
+// The evaluation of one node.
+struct evaluation {
+	const struct node *n;
+	const struct tensor *const *in;
+	struct tensor *out;
+	rnn_step_fn *step;
+	struct recurrent r;
+};
+
+static enum status make_cell(struct rnn_cell *cell, const struct evaluation *e, int direction, float *turned, struct error *err)
 {
+	const struct recurrent *r = &e->r;
+	const struct node *n = e->n;
+	const struct tensor *const *in = e->in;
 	int64_t rows = r->gates * r->hidden, apart = turned_rows(r);
 	const float *w = floats_at(n, in, IN_W, direction * rows * r->input), *recurrence = floats_at(n, in, IN_R, direction * rows * r->hidden);
 	*cell = (struct rnn_cell){.attrs = n->attrs,
@@ -241,16 +252,18 @@ static int64_t scratch_size(const struct recurrent *r)
 }
 
 // Sequence b, with scratch memory of its own, before its first step.
-static enum status begin(struct run *u, const struct recurrent *r, const struct node *n, const struct tensor *const *in,
-    struct tensor *out, int64_t b, int direction, float *scratch, struct error *err)
+static enum status begin(struct run *u, const struct evaluation *e, int64_t b, int direction, float *scratch, struct error *err)
 {
+	const struct recurrent *r = &e->r;
+	const struct node *n = e->n;
+	const struct tensor *const *in = e->in;
 	*u = (struct run){.r = r,
 	    .b = b,
 	    .length = n->n_in > IN_LENGTHS && in[IN_LENGTHS] ? element_int(in[IN_LENGTHS], b) : r->steps,
 	    .direction = direction,
 	    .backwards = direction == 1 || !strcmp(((const struct rnn_attrs *)n->attrs)->direction, "reverse"),
 	    .x = in[IN_X]->data,
-	    .y = result(n, out, OUT_Y),
+	    .y = result(n, e->out, OUT_Y),
 	    .h = scratch,
 	    .c = scratch + r->hidden,
 	    .gate = scratch + 2 * r->hidden};
@@ -263,46 +276,45 @@ static enum status begin(struct run *u, const struct recurrent *r, const struct 
 	return STATUS_OK;
 }
 
-static void end(const struct run *u, const struct node *n, struct tensor *out)
+static void end(const struct run *u, const struct evaluation *e)
 {
-	float *h = result(n, out, OUT_H), *c = result(n, out, OUT_C);
+	float *h = result(e->n, e->out, OUT_H), *c = result(e->n, e->out, OUT_C);
 	copy_state(h ? h + state_at(u) : NULL, u->h, u->r->hidden);
 	copy_state(c ? c + state_at(u) : NULL, u->c, u->r->hidden);
 }
 
-static enum status run_direction(const struct recurrent *r, const struct node *n, const struct tensor *const *in,
-    struct tensor *out, rnn_step_fn *step, int direction, float *scratch, struct error *err)
+static enum status run_direction(const struct evaluation *e, int direction, float *scratch, struct error *err)
 {
 	struct rnn_cell cell;
+	const struct recurrent *r = &e->r;
 	float *turned = turned_size(r) ? scratch : NULL;
-	enum status s = make_cell(&cell, r, n, in, direction, turned, err);
+	enum status s = make_cell(&cell, e, direction, turned, err);
 	for (int64_t b = 0; s == STATUS_OK && b < r->batch; b += RNN_TOGETHER) {
 		struct run runs[RNN_TOGETHER];
 		int many = r->batch - b < RNN_TOGETHER ? (int)(r->batch - b) : RNN_TOGETHER;
 		for (int i = 0; s == STATUS_OK && i < many; i++)
-			s = begin(&runs[i], r, n, in, out, b + i, direction, scratch + turned_size(r) + i * scratch_rows(r) * r->hidden, err);
+			s = begin(&runs[i], e, b + i, direction, scratch + turned_size(r) + i * scratch_rows(r) * r->hidden, err);
 		if (s != STATUS_OK)
 			break;
-		run_sequences(r, runs, many, &cell, step);
+		run_sequences(r, runs, many, &cell, e->step);
 		for (int i = 0; i < many; i++)
-			end(&runs[i], n, out);
+			end(&runs[i], e);
 	}
 	return s;
 }
 
 // The directions of a sequence know nothing of each other: each may have a thread.
-static enum status run_directions(const struct recurrent *r, const struct node *n, const struct tensor *const *in, struct tensor *out,
-    rnn_step_fn *step, float *scratch, int width, struct error *err)
+static enum status run_directions(const struct evaluation *e, float *scratch, int width, struct error *err)
 {
 	enum { MOST = 2 };
 	enum status s[MOST] = {STATUS_OK, STATUS_OK};
 	struct error trouble[MOST] = {{0}};
-	int64_t each = scratch_size(r);
+	int64_t each = scratch_size(&e->r);
 
-#pragma omp parallel for num_threads(MOST) if (width > 1 && r->directions > 1)
-	for (int d = 0; d < r->directions; d++)
-		s[d] = run_direction(r, n, in, out, step, d, scratch + d * each, &trouble[d]);
-	for (int d = 0; d < r->directions; d++)
+#pragma omp parallel for num_threads(MOST) if (width > 1 && e->r.directions > 1)
+	for (int d = 0; d < e->r.directions; d++)
+		s[d] = run_direction(e, d, scratch + d * each, &trouble[d]);
+	for (int d = 0; d < e->r.directions; d++)
 		if (s[d] != STATUS_OK) {
 			*err = trouble[d];
 			return s[d];
@@ -312,17 +324,17 @@ static enum status run_directions(const struct recurrent *r, const struct node *
 
 enum status rnn_run(const struct node *n, const struct tensor *const *in, struct tensor *out, rnn_step_fn *step, int width, struct error *err)
 {
-	struct recurrent r;
+	struct evaluation e = {.n = n, .in = in, .out = out, .step = step};
 	struct buf *scratch = NULL;
-	enum status s = resolve(&r, n, in, err);
+	enum status s = resolve(&e.r, n, in, err);
 	if (s != STATUS_OK)
 		return s;
-	scratch = buf_new((size_t)r.directions * (size_t)scratch_size(&r) * sizeof(float), NULL);
+	scratch = buf_new((size_t)e.r.directions * (size_t)scratch_size(&e.r) * sizeof(float), NULL);
 	if (!scratch)
-		return error_set(err, STATUS_NOMEM, "no memory for a state of %lld elements", (long long)r.hidden);
+		return error_set(err, STATUS_NOMEM, "no memory for a state of %lld elements", (long long)e.r.hidden);
 	if (result(n, out, OUT_Y))
 		memset(out[OUT_Y].data, 0, tensor_bytes(&out[OUT_Y]));
-	s = run_directions(&r, n, in, out, step, scratch->data, width, err);
+	s = run_directions(&e, scratch->data, width, err);
 	buf_drop(&scratch);
 	return s;
 }

@@ -44,7 +44,8 @@ enum status roialign_shape(const struct node *n, const struct tensor *const *in,
 struct region {
 	double y, x, cell_h, cell_w; // corner and size of a cell
 	int64_t grid_h, grid_w;      // samples in a cell
-	int64_t h, w;                // of the plane
+	int64_t h, w;                // of a channel's plane
+	int64_t channels, cells;     // cells of a channel
 	bool max;
 };
 
@@ -61,6 +62,8 @@ static struct region make_region(const struct roialign_attrs *a, const float *ro
 	    .y = (double)roi[1] * scale - offset,
 	    .h = x->dim[2],
 	    .w = x->dim[3],
+	    .channels = x->dim[1],
+	    .cells = a->output_height * a->output_width,
 	    .max = !strcmp(a->mode, "max")};
 	double w = (double)roi[2] * scale - offset - r.x, h = (double)roi[3] * scale - offset - r.y;
 	if (offset == 0) { // the old form gives every region at least one pixel
@@ -120,24 +123,24 @@ static struct corners cell_corners(const struct region *r, int64_t cell_y, int64
 
 enum { SAMPLES = 64 }; // whose corners are held at once
 
-// One cell of all channels, which lie `plane` and `cells` elements apart.
-static void pool_cell(const struct region *r, const float *x, int64_t plane, float *out, int64_t cells, int64_t channels, int64_t cell_y,
-    int64_t cell_x, double *total)
+// One cell of all channels: from x, where they lie a plane apart, to out, where they lie all cells apart. total[channels] is scratch.
+static void pool_cell(const struct region *r, const float *x, float *out, int64_t cell_y, int64_t cell_x, double *total)
 {
 	struct corners c[SAMPLES];
+	int64_t plane = r->h * r->w;
 	int64_t samples = r->grid_h * r->grid_w;
 	for (int64_t from = 0; from < samples; from += SAMPLES) {
 		int64_t n = samples - from < SAMPLES ? samples - from : SAMPLES;
 		for (int64_t i = 0; i < n; i++)
 			c[i] = cell_corners(r, cell_y, cell_x, from + i);
-		for (int64_t k = 0; k < channels; k++)
+		for (int64_t k = 0; k < r->channels; k++)
 			for (int64_t i = 0; i < n; i++) {
 				double v = c[i].at[0] < 0 ? 0 : sample(&c[i], x + k * plane, r->max), t = from + i ? total[k] : r->max ? v : 0;
 				total[k] = !r->max ? t + v : v > t ? v : t;
 			}
 	}
-	for (int64_t k = 0; k < channels; k++)
-		out[k * cells] = (float)(r->max ? total[k] : total[k] / (double)samples);
+	for (int64_t k = 0; k < r->channels; k++)
+		out[k * r->cells] = (float)(r->max ? total[k] : total[k] / (double)samples);
 }
 
 enum status roialign_eval(
@@ -155,8 +158,8 @@ enum status roialign_eval(
 		int64_t batch = element_int(in[2], k);
 		s = check_image(in, k, err);
 		for (int64_t i = 0; s == STATUS_OK && i < cells; i++)
-			pool_cell(&r, (const float *)in[0]->data + batch * channels * plane, plane, y + i, cells, channels,
-			    i / a->output_width, i % a->output_width, total);
+			pool_cell(&r, (const float *)in[0]->data + batch * channels * plane, y + i, i / a->output_width, i % a->output_width,
+			    total);
 	}
 	free(total);
 	return s;

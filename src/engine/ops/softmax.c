@@ -122,12 +122,13 @@ static void hardmax_strided(const float *x, float *y, float *row, int64_t n, int
 		y[i * inner] = row[n + i];
 }
 
-static enum status hardmax_along(const float *x, float *y, int64_t outer, int64_t n, int64_t inner, struct error *err)
+static enum status hardmax_along(const float *x, float *y, const struct softmax_extent *e, struct error *err)
 {
+	int64_t n = e->n, inner = e->inner;
 	float *row = mem_try_array((size_t)n * 2 + 1, sizeof *row);
 	if (!row)
 		return error_set(err, STATUS_NOMEM, "no memory for a row of %lld elements", (long long)n);
-	for (int64_t r = 0; r < outer * inner; r++) {
+	for (int64_t r = 0; r < e->outer * inner; r++) {
 		int64_t from = r / inner * n * inner + r % inner;
 		hardmax_strided(x + from, y + from, row, n, inner);
 	}
@@ -135,9 +136,9 @@ static enum status hardmax_along(const float *x, float *y, int64_t outer, int64_
 	return STATUS_OK;
 }
 
-static void along_columns(enum op_id id, const float *x, float *y, int64_t outer, int64_t n, int64_t inner, int width)
+static void along_columns(enum op_id id, const float *x, float *y, const struct softmax_extent *e, int width)
 {
-	int64_t pieces = (inner + COLUMNS - 1) / COLUMNS;
+	int64_t outer = e->outer, n = e->n, inner = e->inner, pieces = (inner + COLUMNS - 1) / COLUMNS;
 
 #pragma omp parallel for num_threads(width) if (width > 1 && outer * n * inner > ALONE)
 	for (int64_t p = 0; p < outer * pieces; p++) {
@@ -159,14 +160,14 @@ static void along_rows(enum op_id id, const float *x, float *y, int64_t rows, in
 }
 
 enum status softmax_along(
-    enum op_id id, const float *x, float *y, int64_t outer, int64_t n, int64_t inner, int width, struct error *err)
+    enum op_id id, const float *x, float *y, const struct softmax_extent *e, int width, struct error *err)
 {
-	if (inner > 1 && id == OP_Hardmax)
-		return hardmax_along(x, y, outer, n, inner, err);
-	if (n && inner > 1)
-		along_columns(id, x, y, outer, n, inner, width);
-	else if (n && inner)
-		along_rows(id, x, y, outer, n, width);
+	if (e->inner > 1 && id == OP_Hardmax)
+		return hardmax_along(x, y, e, err);
+	if (e->n && e->inner > 1)
+		along_columns(id, x, y, e, width);
+	else if (e->n && e->inner)
+		along_rows(id, x, y, e->outer, e->n, width);
 	return STATUS_OK;
 }
 
@@ -176,6 +177,6 @@ enum status softmax_eval(
 	const struct shape *x = &in[0]->shape;
 	int64_t axis = ((const struct axis_attrs *)n->attrs)->axis;
 	int first = (int)(axis < 0 ? axis + x->rank : axis), last = n->op->since < 13 ? x->rank : first + 1;
-	return softmax_along(n->op->id, in[0]->data, out[0].data, rule_product(x, 0, first),
-	    rule_product(x, first, last), rule_product(x, last, x->rank), width, err);
+	struct softmax_extent e = {rule_product(x, 0, first), rule_product(x, first, last), rule_product(x, last, x->rank)};
+	return softmax_along(n->op->id, in[0]->data, out[0].data, &e, width, err);
 }

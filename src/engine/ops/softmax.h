@@ -4,8 +4,12 @@
 
 #include "ops.h"
 
-// Softmax, LogSoftmax or Hardmax over the middle dimension of [outer, n, inner]; y may be x.
+// An array [outer, n, inner], of which the middle dimension is normalized.
+struct softmax_extent {
+	int64_t outer, n, inner;
+};
+// Softmax, LogSoftmax or Hardmax (`id`) over the middle dimension; y may be x.
 MUST_CHECK enum status softmax_along(
-    enum op_id id, const float *x, float *y, int64_t outer, int64_t n, int64_t inner, int width, struct error *err);
+    enum op_id id, const float *x, float *y, const struct softmax_extent *e, int width, struct error *err);
 
 #endif
