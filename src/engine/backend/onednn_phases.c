@@ -30,22 +30,27 @@ struct phases {
 	struct part part[];
 };
 
+// An axis of the transposed convolution, in pixels and taps.
+struct axis {
+	int64_t in, out, taps, stride, pad;
+};
+
 // The window of the outputs at, at + stride, ... for n positions from `at` on; false when it has no taps or would crop its input.
-static bool find_window(struct window *w, int64_t at, int64_t n, int64_t in, int64_t out, int64_t k, int64_t stride, int64_t pad)
+static bool find_window(struct window *w, int64_t at, int64_t n, const struct axis *a)
 {
-	int64_t tap = (at + pad) % stride, taps = (k - tap + stride - 1) / stride;
-	w->first = (at + pad) / stride - taps + 1;
-	w->taps = (at + n - 1 + pad) / stride - w->first + 1;
-	w->outputs = (out - at + stride - 1) / stride;
-	w->pad_after = w->outputs - in + w->first + w->taps - 1;
+	int64_t tap = (at + a->pad) % a->stride, taps = (a->taps - tap + a->stride - 1) / a->stride;
+	w->first = (at + a->pad) / a->stride - taps + 1;
+	w->taps = (at + n - 1 + a->pad) / a->stride - w->first + 1;
+	w->outputs = (a->out - at + a->stride - 1) / a->stride;
+	w->pad_after = w->outputs - a->in + w->first + w->taps - 1;
 	return w->taps > 0 && w->outputs > 0 && w->first <= 0 && w->pad_after >= 0;
 }
 
 static bool find_windows(struct part *p, const struct conv_geometry *g)
 {
 	int64_t columns = g->stride_w, n_y = p->n > 1 ? g->stride_h : 1, n_x = p->n > 1 ? columns : 1;
-	return find_window(&p->y, p->from / columns, n_y, g->h, g->oh, g->kh, g->stride_h, g->pad_t) &&
-	    find_window(&p->x, p->from % columns, n_x, g->w, g->ow, g->kw, g->stride_w, g->pad_l);
+	const struct axis y = {g->h, g->oh, g->kh, g->stride_h, g->pad_t}, x = {g->w, g->ow, g->kw, g->stride_w, g->pad_l};
+	return find_window(&p->y, p->from / columns, n_y, &y) && find_window(&p->x, p->from % columns, n_x, &x);
 }
 
 static struct conv_geometry part_geometry(const struct conv_geometry *g, const struct part *p)

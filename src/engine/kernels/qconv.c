@@ -98,8 +98,12 @@ static void open_tile(const struct qconv *k, const struct kernel_io *io, int64_t
 	int64_t rows = p->nh - x.i < p->tile_h ? p->nh - x.i : p->tile_h, cols = p->nw - x.j < p->tile_w ? p->nw - x.j : p->tile_w;
 	int64_t block = k->out == LAYOUT_BLOCK ? layout_block() : 1, plane = k->g.oh * k->g.ow, n = 0;
 	int64_t image = (k->g.oc + block - 1) / block * block * plane * x.n, pixel = k->image.pitch * k->micro->size;
-	qtile_fill(t->ws.tile, &k->image, k->micro, io->x, x.n, x.i * p->stride_h + p->top, (rows - 1) * p->stride_h + p->span_h,
-	    x.j * p->stride_w + p->left, p->cols);
+	const struct qarea area = {.n = x.n,
+	    .row = x.i * p->stride_h + p->top,
+	    .rows = (rows - 1) * p->stride_h + p->span_h,
+	    .col = x.j * p->stride_w + p->left,
+	    .cols = p->cols};
+	qtile_fill(t->ws.tile, &k->image, k->micro, io->x, &area);
 	for (int64_t i = 0; i < rows; i++) {
 		const char *from = t->ws.tile + i * p->stride_h * p->cols * pixel;
 		int64_t to = image + ((p->oh + (x.i + i) * p->step_h) * k->g.ow + p->ow + x.j * p->step_w) * block;

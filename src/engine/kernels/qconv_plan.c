@@ -11,38 +11,51 @@ enum {
 	SIZE_MOST = 1 << 20,        // of kernel, stride, dilation and padding
 };
 
-// Which output coordinates an axis of a phase gives, and from where.
-static void plan_axis(int64_t out, int64_t stride, bool transposed, int64_t phase, int64_t *first, int64_t *step, int64_t *n,
-    int64_t *in_stride)
-{
-	*first = phase;
-	*step = transposed ? stride : 1;
-	*n = out > phase ? (out - phase + *step - 1) / *step : 0;
-	*in_stride = transposed ? 1 : stride;
-}
-
-// An axis of the convolution and the phase of its outputs.
+// An axis of the convolution and the phase of its outputs: those at phase, phase + step ...
 struct axis {
 	bool transposed;
 	int64_t in, out, phase, stride, dil, pad;
 };
 
+static struct axis axis_h(const struct conv_geometry *g, bool transposed, int64_t phase)
+{
+	return (struct axis){transposed, g->h, g->oh, phase, g->stride_h, g->dil_h, g->pad_t};
+}
+
+static struct axis axis_w(const struct conv_geometry *g, bool transposed, int64_t phase)
+{
+	return (struct axis){transposed, g->w, g->ow, phase, g->stride_w, g->dil_w, g->pad_l};
+}
+
+static int64_t out_step(const struct axis *a)
+{
+	return a->transposed ? a->stride : 1;
+}
+
+// Input pixels from one output of the phase to the next.
+static int64_t in_step(const struct axis *a)
+{
+	return a->transposed ? 1 : a->stride;
+}
+
+static int64_t out_count(const struct axis *a)
+{
+	return a->out > a->phase ? (a->out - a->phase + out_step(a) - 1) / out_step(a) : 0;
+}
+
 // Input coordinate of tap t for phase coordinate 0; false when the phase does not see the tap, or the tap only padding, as wide dilations
 // of small images have it: all their rows would have to be expanded.
 static bool tap_at(int64_t *at, const struct axis *a, int64_t t)
 {
-	int64_t first, step, n, in_stride;
 	*at = a->transposed ? (a->phase + a->pad - t * a->dil) / a->stride : t * a->dil - a->pad;
 	if (a->transposed && *at * a->stride != a->phase + a->pad - t * a->dil)
 		return false;
-	plan_axis(a->out, a->stride, a->transposed, a->phase, &first, &step, &n, &in_stride);
-	return *at < a->in && *at + (n - 1) * in_stride >= 0;
+	return *at < a->in && *at + (out_count(a) - 1) * in_step(a) >= 0;
 }
 
 int64_t qconv_taps(struct qtap *taps, const struct conv_geometry *g, bool transposed, int64_t phase_h, int64_t phase_w)
 {
-	const struct axis h = {transposed, g->h, g->oh, phase_h, g->stride_h, g->dil_h, g->pad_t};
-	const struct axis w = {transposed, g->w, g->ow, phase_w, g->stride_w, g->dil_w, g->pad_l};
+	const struct axis h = axis_h(g, transposed, phase_h), w = axis_w(g, transposed, phase_w);
 	int64_t n = 0;
 	for (int64_t i = 0; i < g->kh; i++) {
 		struct qtap tap = {.kh = transposed ? g->kh - 1 - i : i}; // rising input coordinates either way
@@ -159,17 +172,29 @@ static enum status plan_runs(struct qconv *k, struct qphase *p, const struct qta
 	return STATUS_OK;
 }
 
+static void plan_outputs(struct qphase *p, const struct axis *h, const struct axis *w)
+{
+	p->oh = h->phase;
+	p->ow = w->phase;
+	p->step_h = out_step(h);
+	p->step_w = out_step(w);
+	p->nh = out_count(h);
+	p->nw = out_count(w);
+	p->stride_h = in_step(h);
+	p->stride_w = in_step(w);
+}
+
 static enum status plan_phase(struct qconv *k, struct qphase *p, bool transposed, int64_t ph, int64_t pw)
 {
 	const struct conv_geometry *g = &k->g;
+	const struct axis h = axis_h(g, transposed, ph), w = axis_w(g, transposed, pw);
 	int64_t pixel = k->image.pitch * k->micro->size;
 	struct qtap *taps = mem_try_array((size_t)(g->kh * g->kw), sizeof *taps);
 	enum status s = STATUS_NOMEM;
 	if (!taps)
 		return s;
 	int64_t n = qconv_taps(taps, g, transposed, ph, pw);
-	plan_axis(g->oh, g->stride_h, transposed, ph, &p->oh, &p->step_h, &p->nh, &p->stride_h);
-	plan_axis(g->ow, g->stride_w, transposed, pw, &p->ow, &p->step_w, &p->nw, &p->stride_w);
+	plan_outputs(p, &h, &w);
 	plan_span(p, taps, n);
 	s = plan_tile(p, pixel, k->micro->rows) ? plan_runs(k, p, taps, n) : STATUS_UNSUPPORTED;
 	if (s == STATUS_OK) {

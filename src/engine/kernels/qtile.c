@@ -27,16 +27,15 @@ int64_t qimage_pitch(const struct qimage *im, const struct qmicro *m)
 	return im->layout == LAYOUT_BLOCK ? (im->c + m->lot - 1) / m->lot * m->lot : im->c;
 }
 
-// Pixels col .. col + n of an input row that lie inside.
-static void row_blocked(char *y, const struct qimage *im, const struct qmicro *m, const char *x, int64_t n, int64_t row, int64_t col,
-    int64_t count)
+// A row whose pixels all lie inside.
+static void row_blocked(char *y, const struct qimage *im, const struct qmicro *m, const char *x, const struct qarea *row)
 {
 	int64_t block = layout_block(), plane = im->h * im->w;
 	size_t elem = dtype_size(im->type), step = (size_t)(plane * block) * elem;
-	x += (size_t)act_offset(LAYOUT_BLOCK, block, im->c, plane, n, 0, row * im->w + col) * elem;
+	x += (size_t)act_offset(LAYOUT_BLOCK, block, im->c, plane, row->n, 0, row->row * im->w + row->col) * elem;
 	for (int64_t b = 0; b < im->pitch; b += block, x += step)
 		for (int64_t c = 0; c < block && b + c < im->pitch; c += m->lot)
-			m->widen[im->type](y + (b + c) * m->size, im->pitch, x + (size_t)c * elem, block, count, im->entry.shift);
+			m->widen[im->type](y + (b + c) * m->size, im->pitch, x + (size_t)c * elem, block, row->cols, im->entry.shift);
 }
 
 // n neighbours of one channel, `step` values apart.
@@ -68,10 +67,9 @@ static void row_of_three(char *y, const struct qimage *im, const struct qmicro *
 	}
 }
 
-static void row_plain(char *y, const struct qimage *im, const struct qmicro *m, const char *x, int64_t n, int64_t row, int64_t col,
-    int64_t count)
+static void row_plain(char *y, const struct qimage *im, const struct qmicro *m, const char *x, const struct qarea *row)
 {
-	int64_t plane = im->h * im->w, at = (n * im->c * im->h + row) * im->w + col;
+	int64_t plane = im->h * im->w, count = row->cols, at = (row->n * im->c * im->h + row->row) * im->w + row->col;
 	if (im->c == 1) {
 		widen_all(y, im, m, x, at, count);
 	} else if (im->c == 3) {
@@ -82,21 +80,22 @@ static void row_plain(char *y, const struct qimage *im, const struct qmicro *m, 
 	}
 }
 
-void qtile_fill(void *tile, const struct qimage *im, const struct qmicro *m, const void *x, int64_t n, int64_t row, int64_t rows,
-    int64_t col, int64_t cols)
+void qtile_fill(void *tile, const struct qimage *im, const struct qmicro *m, const void *x, const struct qarea *area)
 {
-	int64_t first = clamp(-col, 0, cols), last = clamp(im->w - col, first, cols), pixel = im->pitch * m->size;
+	int64_t cols = area->cols, pixel = im->pitch * m->size;
+	int64_t first = clamp(-area->col, 0, cols), last = clamp(im->w - area->col, first, cols); // of a row, those inside
 	char *y = tile;
-	for (int64_t r = row; r < row + rows; r++, y += cols * pixel) {
+	for (int64_t r = area->row; r < area->row + area->rows; r++, y += cols * pixel) {
+		const struct qarea row = {area->n, r, 1, area->col + first, last - first};
 		if (r < 0 || r >= im->h || first == last) {
 			fill(y, cols * im->pitch, m->size, im->entry.pad);
 			continue;
 		}
 		fill(y, first * im->pitch, m->size, im->entry.pad);
 		if (im->layout == LAYOUT_BLOCK)
-			row_blocked(y + first * pixel, im, m, x, n, r, col + first, last - first);
+			row_blocked(y + first * pixel, im, m, x, &row);
 		else
-			row_plain(y + first * pixel, im, m, x, n, r, col + first, last - first);
+			row_plain(y + first * pixel, im, m, x, &row);
 		fill(y + last * pixel, (cols - last) * im->pitch, m->size, im->entry.pad);
 	}
 	memset(y, 0, QTILE_SLACK);

@@ -14,9 +14,12 @@ struct qimage {
 };
 // c, or in LAYOUT_BLOCK c rounded up to a lot.
 int64_t qimage_pitch(const struct qimage *im, const struct qmicro *m);
-// Fills `rows` rows of `cols` pixels whose first is input pixel (row, col) of image n; they may lie outside.
-void qtile_fill(void *tile, const struct qimage *im, const struct qmicro *m, const void *x, int64_t n, int64_t row, int64_t rows,
-    int64_t col, int64_t cols);
+// `rows` rows of `cols` pixels, the first of which is pixel (row, col) of image n of the batch; they may lie outside of it.
+struct qarea {
+	int64_t n, row, rows, col, cols;
+};
+// Fills the tile with an area of the input x.
+void qtile_fill(void *tile, const struct qimage *im, const struct qmicro *m, const void *x, const struct qarea *area);
 // Readable bytes past the end of a tile: a word may begin at its last value.
 enum { QTILE_SLACK = QWORD };
 

@@ -75,7 +75,7 @@ static void spread_strip(const struct qwinograd *k, const void *x, struct worksp
 	const struct qconv *c = &k->conv;
 	int64_t image = first / (k->across * k->down), i = first / k->across % k->down * QWG_OUT, j = first % k->across * QWG_OUT;
 	int64_t cols = n * QWG_OUT + QWG_IN - QWG_OUT, pitch = c->image.pitch;
-	qtile_fill(ws->tile, &c->image, c->micro, x, image, i - c->g.pad_t, QWG_IN, j - c->g.pad_l, cols);
+	qtile_fill(ws->tile, &c->image, c->micro, x, &(struct qarea){image, i - c->g.pad_t, QWG_IN, j - c->g.pad_l, cols});
 	for (int64_t s = 0; s < n; s++) {
 		ws->square[t + s] = square_at(c, image, i, j + s * QWG_OUT);
 		for (int64_t at = 0; at < c->g.c; at += k->loops->channels)
