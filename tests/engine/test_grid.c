@@ -107,12 +107,12 @@ void test_grid__codes(void **state)
 	count[0] = 3;    // 0
 	count[0x80] = 5; // -128 * 0.0625 = -8
 	count[0x40] = 7; // 4
-	grid_codes(count, DT_I8, 0, &quant, -8.0f, 8.0f, hist, 64);
+	grid_codes(&(struct code_counts){count, DT_I8, 0, &quant}, -8.0f, 8.0f, hist, 64);
 	assert_true(hist[32] == 3 && hist[0] == 5 && hist[48] == 7);
 	memset(hist, 0, sizeof hist);
 	memset(count, 0, sizeof count);
 	count[0x800] = 2; // -32768 and the 15 above it
 	count[0x7ff] = 9;
-	grid_codes(count, DT_I16, 4, &wide, -16.5f, 16.5f, hist, 64);
+	grid_codes(&(struct code_counts){count, DT_I16, 4, &wide}, -16.5f, 16.5f, hist, 64);
 	assert_true(hist[0] == 2 && hist[63] == 9);
 }

@@ -38,12 +38,18 @@ struct grid {
 };
 void grid_shape(struct grid *g, const struct grid *like); // makes *g empty, with the steps of `like`, which can be merged into it as it is
 void grid_merge(struct grid *into, const struct grid *one);
-// Add counts to hist[bins] over [lo, hi]; what lies outside goes to the end bins. grid_spread puts the count of a bin of the grid where that
-// bin begins. grid_codes puts counts of codes where the values lie that they stand for: count[i] is of the codes whose bits are i << shift
-// up to ((i + 1) << shift) - 1, and goes where the first of these lies.
+// How often the codes of a tensor occur, neighbours together: count[i] is of the codes whose bits are i << shift up to
+// ((i + 1) << shift) - 1. All are borrowed.
+struct code_counts {
+	const uint32_t *count;
+	enum dtype type;               // of the codes
+	int shift;                     // 0: every code has a count of its own
+	const struct quantizer *quant; // what they stand for: per tensor
+};
+// Add counts to hist[bins], whose bins have equal width over [lo, hi]; what lies outside goes to the end bins. grid_spread puts the
+// count of a bin of the grid where that bin begins; grid_codes puts a count where the value lies that its first code stands for.
 void grid_spread(const struct grid *g, float lo, float hi, uint32_t *hist, int bins);
-void grid_codes(const uint32_t *count, enum dtype type, int shift, const struct quantizer *quant, float lo, float hi, uint32_t *hist,
-    int bins);
+void grid_codes(const struct code_counts *c, float lo, float hi, uint32_t *hist, int bins);
 
 // Tables of one thread's walks: zeroed once, they are zero again after each.
 struct stats_scratch {

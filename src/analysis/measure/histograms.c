@@ -140,7 +140,7 @@ static void spread(struct hist_memo *h, float lo, float hi, uint32_t *bin)
 	if (h->grid)
 		grid_spread(h->grid, lo, hi, bin, STATS_BINS);
 	if (h->count)
-		grid_codes(h->count, h->type, h->shift, &h->quant, lo, hi, bin, STATS_BINS);
+		grid_codes(&(struct code_counts){h->count, h->type, h->shift, &h->quant}, lo, hi, bin, STATS_BINS);
 	for (int i = 0; i < h->n_part; i++) {
 		pthread_mutex_lock(&h->part[i]->lock);
 		spread(h->part[i], lo, hi, bin);

@@ -184,19 +184,18 @@ void gridding_end(struct gridding *c)
 		flush(c);
 }
 
-void grid_codes(const uint32_t *count, enum dtype type, int shift, const struct quantizer *quant, float lo, float hi, uint32_t *hist,
-    int bins)
+void grid_codes(const struct code_counts *c, float lo, float hi, uint32_t *hist, int bins)
 {
 	struct hist_by by = hist_by_of(bins, lo, hi);
-	struct qspan s = qspan_of(quant, 0);
-	size_t n = ((size_t)1 << (8 * dtype_size(type))) >> shift;
+	struct qspan s = qspan_of(c->quant, 0);
+	size_t n = ((size_t)1 << (8 * dtype_size(c->type))) >> c->shift;
 	for (size_t i = 0; i < n; i++) {
-		float x = (float)(code_of_index(type, i << shift) - (int64_t)s.zero) * s.scale;
+		float x = (float)(code_of_index(c->type, i << c->shift) - (int64_t)s.zero) * s.scale;
 		int32_t bin;
-		if (!count[i])
+		if (!c->count[i])
 			continue;
 		stats_loops()->bins(&bin, &x, 1, &by);
 		if (bin < bins)
-			hist[bin] += count[i];
+			hist[bin] += c->count[i];
 	}
 }
