@@ -108,13 +108,21 @@ static enum status add_captured(struct draft *sub, struct scope *scope, const st
 	return STATUS_OK;
 }
 
-static enum status fill_graph(struct draft *sub, const struct draft *outer, const struct draft_node *n,
-    const Onnx__GraphProto *g, const struct tensor *formal, struct error *err)
+// The graph inside a node, as the file has it.
+struct inner {
+	const Onnx__GraphProto *proto;
+	const struct tensor *formal; // what is known of its own inputs, or NULL
+	bool lenient;                // a shape rule that does not hold leaves shapes unknown; running the graph will tell
+};
+
+static enum status fill_graph(
+    struct draft *sub, const struct draft *outer, const struct draft_node *n, const struct inner *in, struct error *err)
 {
+	const Onnx__GraphProto *g = in->proto;
 	struct scope *scope = draft_scope(sub, NULL);
 	enum status s = STATUS_OK;
 	for (size_t i = 0; i < g->n_input && !s; i++)
-		s = add_formal(sub, scope, g->input[i], formal && (int)i < n->n_explicit ? &formal[i] : NULL, err);
+		s = add_formal(sub, scope, g->input[i], in->formal && (int)i < n->n_explicit ? &in->formal[i] : NULL, err);
 	for (int k = 0; k < n->n.n_in - n->n_explicit && !s; k++)
 		s = add_captured(sub, scope, outer, n, k, err);
 	if (!s)
@@ -122,21 +130,20 @@ static enum status fill_graph(struct draft *sub, const struct draft *outer, cons
 	return s ? s : normalise_outputs(sub, g, scope, err);
 }
 
-// `lenient`: a shape rule that does not hold leaves shapes unknown; running the graph will tell. *shape_failed: one did
-// not. `formal`: what is known of the graph's own inputs, or NULL.
-static enum status build_graph(const struct graph **out, bool *shape_failed, struct draft *d,
-    const struct draft_node *n, const Onnx__GraphProto *g, const struct tensor *formal, bool lenient, struct error *err)
+// *shape_failed: a shape rule did not hold.
+static enum status build_graph(const struct graph **out, bool *shape_failed, struct draft *d, const struct draft_node *n,
+    const struct inner *in, struct error *err)
 {
 	struct draft *sub = draft_new(d->model, d->externals);
 	enum status s;
 	sub->depth = d->depth + 1;
-	sub->lenient = lenient;
+	sub->lenient = in->lenient;
 	sub->folded = d->folded;
 	if (sub->depth > DEPTH_MAX)
 		s = error_set(
 		    err, STATUS_UNSUPPORTED, "node %s (%s): graphs are nested too deeply", n->n.name, n->op_type);
 	else
-		s = fill_graph(sub, d, n, g, formal, err);
+		s = fill_graph(sub, d, n, in, err);
 	if (!s)
 		s = normalise_draft(sub, err);
 	*shape_failed = sub->shape_failed;
@@ -167,12 +174,13 @@ static enum status build_if(struct draft *d, struct draft_node *n, const struct 
 		if (!g || g->n_output != (size_t)n->n.n_out)
 			return error_set(
 			    err, STATUS_FORMAT, "node %s (If): its %s is missing or malformed", n->n.name, names[i]);
-		s[i] = build_graph(&list[i], &shape_failed[i], d, n, g, NULL, false, &own[i]);
+		s[i] = build_graph(&list[i], &shape_failed[i], d, n, &(struct inner){.proto = g}, &own[i]);
 	}
 	for (int i = 0; i < 2; i++)
 		if (s[i] && shape_failed[i] && !s[1 - i]) {
 			log_warn("node %s (If): its %s does not fit: %s", n->n.name, names[i], own[i].text);
-			s[i] = build_graph(&list[i], &shape_failed[i], d, n, graph_attr(n, names[i]), NULL, true, &own[i]);
+			struct inner in = {.proto = graph_attr(n, names[i]), .lenient = true};
+			s[i] = build_graph(&list[i], &shape_failed[i], d, n, &in, &own[i]);
 			n->n.unfit = list[i];
 		}
 	if (!s[0] && !s[1])
@@ -200,7 +208,7 @@ static enum status build_body(
 	loop_formals(formal, &n->n, in);
 	// What changes is taken back; what changes with that too, with all else.
 	for (int round = 0; round < BODY_ROUNDS && !settled; round++) {
-		enum status s = build_graph(out, &failed, d, n, body, formal, false, err);
+		enum status s = build_graph(out, &failed, d, n, &(struct inner){.proto = body, .formal = formal}, err);
 		d->folded.bytes = s ? folded : d->folded.bytes;
 		if (s)
 			break;
@@ -213,7 +221,7 @@ static enum status build_body(
 	free(in);
 	free(formal);
 	free(views);
-	return settled ? STATUS_OK : build_graph(out, &d->shape_failed, d, n, body, NULL, false, err);
+	return settled ? STATUS_OK : build_graph(out, &d->shape_failed, d, n, &(struct inner){.proto = body}, err);
 }
 
 static enum status build_graphs(struct draft *d, struct draft_node *n, struct error *err)

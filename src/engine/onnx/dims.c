@@ -14,6 +14,15 @@ static const int64_t image_sizes[] = {
 static const int64_t other_sizes[] = {1, 512, 256, 128, 64, 32, 16, 8, 1024, 1536};
 enum { PLANE = 64 }; // no plane is smaller at first: a convolution sees nothing of one of 1 x 1
 
+// What all inputs of a graph are read with.
+struct reading {
+	struct draft *d;
+	struct scope *scope;
+	const struct onnx_options *opt; // or NULL
+	struct namemap *symbols;        // sizes that are settled, by the names of their symbols
+	struct dims_try *t;
+};
+
 struct input_dims {
 	const Onnx__TypeProto__Tensor *type;
 	const struct shape *given;  // the caller's, or NULL
@@ -122,22 +131,22 @@ static bool is_plane(const struct input_dims *in, int i)
 	return in->type->shape->n_dim > 3 && i + 2 >= (int)in->type->shape->n_dim;
 }
 
-static int64_t choose(
-    struct draft *d, const struct input_dims *in, int i, const struct namemap *symbols, struct dims_try *t)
+static int64_t choose(const struct reading *r, const struct input_dims *in, int i)
 {
+	struct dims_try *t = r->t;
 	bool image = i == in->height || i == in->width;
 	int64_t size;
 	if (i == 0 && in->type->shape->n_dim > 1 && !in->batched)
 		return 1;
 	if (given_dim(in, i) >= 0)
 		return given_dim(in, i);
-	if (symbol(in->type, i)[0] && namemap_get(symbols, symbol(in->type, i)) >= 0)
-		return namemap_get(symbols, symbol(in->type, i));
+	if (symbol(in->type, i)[0] && namemap_get(r->symbols, symbol(in->type, i)) >= 0)
+		return namemap_get(r->symbols, symbol(in->type, i));
 	if (i == 0 && in->type->shape->n_dim > 1)
 		return 1;
 	if (i == in->channel)
 		return 3;
-	size = image ? metadata_size(d->model, i == in->width) : 0;
+	size = image ? metadata_size(r->d->model, i == in->width) : 0;
 	if (size)
 		return size;
 	if (!image && !in->is_main)
@@ -183,8 +192,8 @@ static enum status check_given(const struct input_dims *in, const char *name, st
 	    declared_text(in->type, takes, sizeof takes), by, shape_text(in->given, has, sizeof has));
 }
 
-static enum status choose_shape(struct shape *out, struct draft *d, const struct input_dims *in, const char *name,
-    struct namemap *symbols, struct dims_try *t, struct error *err)
+static enum status choose_shape(
+    struct shape *out, const struct reading *r, const struct input_dims *in, const char *name, struct error *err)
 {
 	enum status s = in->given ? check_given(in, name, err) : STATUS_OK;
 	if (s)
@@ -203,20 +212,20 @@ static enum status choose_shape(struct shape *out, struct draft *d, const struct
 	for (int i = 0; i < out->rank; i++) {
 		out->dim[i] = fixed_dim(in->type, i);
 		if (!out->dim[i])
-			out->dim[i] = choose(d, in, i, symbols, t);
+			out->dim[i] = choose(r, in, i);
 		if (symbol(in->type, i)[0] && out->dim[i] <= INT32_MAX)
-			namemap_put(symbols, symbol(in->type, i), (int)out->dim[i]);
+			namemap_put(r->symbols, symbol(in->type, i), (int)out->dim[i]);
 	}
 	if (shape_count(out) < 0)
 		return error_set(err, STATUS_UNSUPPORTED, "input '%s' is too large", name);
 	return STATUS_OK;
 }
 
-static enum status add_input(struct draft *d, const Onnx__ValueInfoProto *info, bool is_main, struct scope *scope,
-    const struct onnx_options *opt, struct namemap *symbols, struct dims_try *t, struct error *err)
+static enum status add_input(const struct reading *r, const Onnx__ValueInfoProto *info, bool is_main, struct error *err)
 {
+	struct draft *d = r->d;
 	const char *name = info->name ? info->name : "";
-	struct input_dims in = {.is_main = is_main, .batched = opt && opt->batched};
+	struct input_dims in = {.is_main = is_main, .batched = r->opt && r->opt->batched};
 	struct shape shape = {0};
 	enum status s;
 	int id;
@@ -224,12 +233,12 @@ static enum status add_input(struct draft *d, const Onnx__ValueInfoProto *info, 
 		return error_set(err, STATUS_UNSUPPORTED, "input '%s' is not a tensor", name);
 	in.type = info->type->tensor_type;
 	find_image(&in);
-	const struct onnx_input_shape *given = given_shape(opt, name, is_main);
+	const struct onnx_input_shape *given = given_shape(r->opt, name, is_main);
 	in.given = given ? &given->shape : NULL;
 	in.given_by = given ? given->file : NULL;
-	s = choose_shape(&shape, d, &in, name, symbols, t, err);
+	s = choose_shape(&shape, r, &in, name, err);
 	if (!s)
-		s = import_name(&id, d, scope, name, err);
+		s = import_name(&id, d, r->scope, name, err);
 	if (s)
 		return s;
 	d->value[id].type = tensor_proto_type(in.type->elem_type);
@@ -275,6 +284,7 @@ enum status dims_inputs(struct draft *d, const Onnx__GraphProto *g, struct scope
     struct dims_try *t, struct error *err)
 {
 	struct namemap *initializers = namemap_new(), *symbols = namemap_new();
+	const struct reading r = {d, scope, opt, symbols, t};
 	size_t main;
 	enum status s = STATUS_OK;
 	for (size_t i = 0; i < g->n_initializer; i++)
@@ -284,7 +294,7 @@ enum status dims_inputs(struct draft *d, const Onnx__GraphProto *g, struct scope
 		if (!is_listed(initializers, g->input[i])) {
 			bool image = t->used_image, other = t->used_other;
 			t->used_image = t->used_other = false;
-			s = add_input(d, g->input[i], i == main, scope, opt, symbols, t, err);
+			s = add_input(&r, g->input[i], i == main, err);
 			t->guessed |= (uint64_t)(t->used_image || t->used_other) << (i & 63);
 			t->used_image = t->used_image || image;
 			t->used_other = t->used_other || other;

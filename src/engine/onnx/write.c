@@ -107,7 +107,8 @@ static void write_gain(struct writer *w, const char *product, const char *mean, 
 	const char *factor = write_name(w, mean, "_factor"), *in[] = {mean, factor};
 	struct tensor t = {.type = DT_F32, .shape = shape_of(0, NULL), .data = arena_memdup(w->arena, &gain, sizeof gain)};
 	write_constant(w, factor, &t);
-	write_node(w, "", "Mul", write_name(w, mean, "_scaled"), in, 2, &product, 1);
+	struct new_node mul = {.domain = "", .op = "Mul", .name = write_name(w, mean, "_scaled"), .in = in, .n_in = 2, .out = &product, .n_out = 1};
+	write_node(w, &mul);
 }
 
 static const char *output_name(struct writer *w, int node, int i)
@@ -135,8 +136,9 @@ static enum status add_node(struct writer *w, int node, struct error *err)
 	s = opset_add_inputs(in, &n_in, w, n, err);
 	if (s)
 		goto out;
-	const char *op = f->op ? f->op : opset_operator(w, n);
-	Onnx__NodeProto *made = write_node(w, n->op->domain, op, n->name, in, n_in, out, without_absent(out, n->n_out));
+	struct new_node as = {.domain = n->op->domain, .op = f->op ? f->op : opset_operator(w, n), .name = n->name, .in = in, .n_in = n_in,
+	    .out = out, .n_out = without_absent(out, n->n_out)};
+	Onnx__NodeProto *made = write_node(w, &as);
 	if (f->op)
 		write_stand_in(w, made, f);
 	else

@@ -27,9 +27,16 @@ struct writer {
 
 // A name that no other tensor or node has: `base` followed by `suffix`, and by a number if need be.
 const char *write_name(struct writer *w, const char *base, const char *suffix);
-// Appends a node without attributes; the arrays of names are copied. `name` NULL: one made from its first output.
-Onnx__NodeProto *write_node(struct writer *w, const char *domain, const char *op, const char *name, const char *const *in, int n_in,
-    const char *const *out, int n_out);
+struct new_node {
+	const char *domain, *op;
+	const char *name; // NULL: one made from its first output
+	const char *const *in, *const *out; // [n_in], [n_out] names of tensors; "": left out
+	int n_in, n_out;
+};
+// Appends a node without attributes; all texts are copied.
+Onnx__NodeProto *write_node(struct writer *w, const struct new_node *n);
+// Appends a node of ai.onnx that reads one tensor and writes another.
+Onnx__NodeProto *write_simple_node(struct writer *w, const char *op, const char *in, const char *out);
 void write_int_attribute(struct writer *w, Onnx__NodeProto *n, const char *name, int64_t value);
 void write_float_attribute(struct writer *w, Onnx__NodeProto *n, const char *name, float value);
 void write_text_attribute(struct writer *w, Onnx__NodeProto *n, const char *name, const char *text);

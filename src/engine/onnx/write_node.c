@@ -134,22 +134,26 @@ static char **copy_names(struct writer *w, const char *const *name, int n)
 	return copy;
 }
 
-Onnx__NodeProto *write_node(struct writer *w, const char *domain, const char *op, const char *name, const char *const *in, int n_in,
-    const char *const *out, int n_out)
+Onnx__NodeProto *write_node(struct writer *w, const struct new_node *n)
 {
 	Onnx__GraphProto *g = &w->out;
 	Onnx__NodeProto *p = arena_alloc(w->arena, sizeof *p);
 	onnx__node_proto__init(p);
-	p->op_type = arena_strdup(w->arena, op);
-	p->domain = arena_strdup(w->arena, domain);
-	p->name = arena_strdup(w->arena, name ? name : write_name(w, out[0], "_node"));
-	p->input = copy_names(w, in, n_in);
-	p->n_input = (size_t)n_in;
-	p->output = copy_names(w, out, n_out);
-	p->n_output = (size_t)n_out;
+	p->op_type = arena_strdup(w->arena, n->op);
+	p->domain = arena_strdup(w->arena, n->domain);
+	p->name = arena_strdup(w->arena, n->name ? n->name : write_name(w, n->out[0], "_node"));
+	p->input = copy_names(w, n->in, n->n_in);
+	p->n_input = (size_t)n->n_in;
+	p->output = copy_names(w, n->out, n->n_out);
+	p->n_output = (size_t)n->n_out;
 	g->node = xgrow(g->node, &w->cap_nodes, g->n_node + 1, sizeof *g->node);
 	g->node[g->n_node++] = p;
 	return p;
+}
+
+Onnx__NodeProto *write_simple_node(struct writer *w, const char *op, const char *in, const char *out)
+{
+	return write_node(w, &(struct new_node){.domain = "", .op = op, .in = &in, .n_in = 1, .out = &out, .n_out = 1});
 }
 
 // ---- attributes

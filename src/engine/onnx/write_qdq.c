@@ -26,25 +26,27 @@ static const char *pair_domain(const struct writer *w, const struct quantizer *q
 
 // ---- scales and zero points
 
-static enum status add_vector(const char **name, struct writer *w, const char *base, const char *suffix, enum dtype type, int n,
-    const void *values, struct error *err)
+static struct shape shape_of_scales(int n)
 {
-	struct shape shape = n == 1 ? (struct shape){.rank = 0} : shape_of(1, (int64_t[]){n});
+	return n == 1 ? (struct shape){.rank = 0} : shape_of(1, (int64_t[]){n});
+}
+
+static enum status add_floats(struct writer *w, const char *name, const float *values, int n, struct error *err)
+{
+	struct shape shape = shape_of_scales(n);
 	struct tensor *t;
-	enum status s = write_own(&t, w, type, &shape, err);
+	enum status s = write_own(&t, w, DT_F32, &shape, err);
 	if (s)
 		return s;
-	memcpy(t->data, values, (size_t)n * dtype_size(type));
-	*name = write_name(w, base, suffix);
-	write_constant(w, *name, t);
+	memcpy(t->data, values, (size_t)n * sizeof *values);
+	write_constant(w, name, t);
 	return STATUS_OK;
 }
 
 // Zero points are integers of the codes' type; those of symmetric 32-bit biases are left out.
-static enum status add_zeros(
-    const char **name, struct writer *w, const char *base, const struct quantizer *q, struct error *err)
+static enum status add_zeros(struct writer *w, const char *name, const struct quantizer *q, struct error *err)
 {
-	struct shape shape = q->n == 1 ? (struct shape){.rank = 0} : shape_of(1, (int64_t[]){q->n});
+	struct shape shape = shape_of_scales(q->n);
 	struct tensor *t;
 	enum status s = write_own(&t, w, quantizer_dtype(q), &shape, err);
 	if (s)
@@ -53,30 +55,35 @@ static enum status add_zeros(
 		int32_t zero = q->zero ? q->zero[i] : 0;
 		memcpy((char *)t->data + (size_t)i * dtype_size(t->type), &zero, dtype_size(t->type));
 	}
-	*name = write_name(w, base, "_zero_point");
-	write_constant(w, *name, t);
+	write_constant(w, name, t);
 	return STATUS_OK;
 }
 
-struct terms { // what both halves of a pair name
-	const char *scale, *zero; // zero NULL: left out
+struct terms { // what both halves of a pair have in common
+	const char *domain, *scale, *zero; // zero NULL: left out
+	int axis;
 };
+enum { DEFAULT_AXIS = 1 };
 
+// `axis`: of the scales, where there are several.
 static enum status add_terms(
-    struct terms *t, struct writer *w, const char *base, const struct quantizer *q, struct error *err)
+    struct terms *t, struct writer *w, const char *base, const struct quantizer *q, int axis, struct error *err)
 {
-	enum status s = add_vector(&t->scale, w, base, "_scale", DT_F32, q->n, q->scale, err);
-	t->zero = NULL;
-	return s || q->bits > 16 ? s : add_zeros(&t->zero, w, base, q, err);
+	*t = (struct terms){.domain = pair_domain(w, q), .scale = write_name(w, base, "_scale"), .axis = q->n > 1 ? axis : DEFAULT_AXIS};
+	enum status s = add_floats(w, t->scale, q->scale, q->n, err);
+	if (s || q->bits > 16)
+		return s;
+	t->zero = write_name(w, base, "_zero_point");
+	return add_zeros(w, t->zero, q, err);
 }
 
-static void add_half(struct writer *w, const char *op, const char *in, const struct terms *t, const char *out,
-    const struct quantizer *q, int axis)
+static void add_half(struct writer *w, const char *op, const char *in, const struct terms *t, const char *out)
 {
 	const char *inputs[] = {in, t->scale, t->zero};
-	Onnx__NodeProto *n = write_node(w, pair_domain(w, q), op, NULL, inputs, t->zero ? 3 : 2, &out, 1);
-	if (q->n > 1 && axis != 1)
-		write_int_attribute(w, n, "axis", axis);
+	struct new_node half = {.domain = t->domain, .op = op, .in = inputs, .n_in = t->zero ? 3 : 2, .out = &out, .n_out = 1};
+	Onnx__NodeProto *n = write_node(w, &half);
+	if (t->axis != DEFAULT_AXIS)
+		write_int_attribute(w, n, "axis", t->axis);
 }
 
 // ---- activations
@@ -92,14 +99,18 @@ static enum status add_clip(
 	enum status s = STATUS_OK;
 	if (q->qmin == type_min(type) && q->qmax == type_max(type))
 		return STATUS_OK;
-	if (w->opset >= 11)
-		s = add_vector(&inputs[1], w, base, "_low", DT_F32, 1, &low, err);
-	if (!s && w->opset >= 11)
-		s = add_vector(&inputs[2], w, base, "_high", DT_F32, 1, &high, err);
+	if (w->opset >= 11) {
+		inputs[1] = write_name(w, base, "_low");
+		inputs[2] = write_name(w, base, "_high");
+		s = add_floats(w, inputs[1], &low, 1, err);
+		if (!s)
+			s = add_floats(w, inputs[2], &high, 1, err);
+	}
 	if (s)
 		return s;
 	out = write_name(w, base, "_clipped");
-	Onnx__NodeProto *n = write_node(w, "", "Clip", NULL, inputs, inputs[1] ? 3 : 1, &out, 1);
+	struct new_node clip = {.domain = "", .op = "Clip", .in = inputs, .n_in = inputs[1] ? 3 : 1, .out = &out, .n_out = 1};
+	Onnx__NodeProto *n = write_node(w, &clip);
 	if (!inputs[1]) {
 		write_float_attribute(w, n, "min", low);
 		write_float_attribute(w, n, "max", high);
@@ -114,12 +125,12 @@ static enum status add_linear(const char *in, const char *out, struct writer *w,
 	struct terms t;
 	enum status s = add_clip(&in, w, base, q, err);
 	if (!s)
-		s = add_terms(&t, w, base, q, err);
+		s = add_terms(&t, w, base, q, q->axis, err);
 	if (s)
 		return s;
 	const char *codes = write_name(w, base, "_QuantizeLinear_Output");
-	add_half(w, "QuantizeLinear", in, &t, codes, q, q->axis);
-	add_half(w, "DequantizeLinear", codes, &t, out, q, q->axis);
+	add_half(w, "QuantizeLinear", in, &t, codes);
+	add_half(w, "DequantizeLinear", codes, &t, out);
 	return STATUS_OK;
 }
 
@@ -135,8 +146,8 @@ static enum status add_casts(const char *in, const char *out, struct writer *w, 
 		    "a Cast to %s needs opset %d, and the model has %d: convert it first (onnx.version_converter)",
 		    half ? "float16" : "bfloat16", least, w->opset);
 	const char *narrow = write_name(w, base, "_Cast_Output");
-	write_int_attribute(w, write_node(w, "", "Cast", NULL, &in, 1, &narrow, 1), "to", type);
-	write_int_attribute(w, write_node(w, "", "Cast", NULL, &narrow, 1, &out, 1), "to", ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT);
+	write_int_attribute(w, write_simple_node(w, "Cast", in, narrow), "to", type);
+	write_int_attribute(w, write_simple_node(w, "Cast", narrow, out), "to", ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT);
 	return STATUS_OK;
 }
 
@@ -198,11 +209,11 @@ static enum status add_codes(
 	quantize(codes, constant_of(w, slot), q, 1);
 	const char *quantized = write_name(w, v->name, "_quantized");
 	write_constant(w, quantized, codes);
-	s = add_terms(&t, w, v->name, q, err);
+	s = add_terms(&t, w, v->name, q, axis, err);
 	if (s)
 		return s;
 	*name = write_name(w, v->name, "_DequantizeLinear_Output");
-	add_half(w, "DequantizeLinear", quantized, &t, *name, q, axis);
+	add_half(w, "DequantizeLinear", quantized, &t, *name);
 	return STATUS_OK;
 }
 

@@ -55,8 +55,9 @@ static void add_node(struct inner *s, const struct node *n)
 	for (int i = 0; i < n->op->out_min && i < n->n_out; i++)
 		if (!out[i][0])
 			out[i] = write_name(s->w, n->name, "_unused");
-	write_all_attributes(s->w,
-	    write_node(s->w, n->op->domain, n->op->name, write_name(s->w, n->name, ""), in, n->n_in - n->n_captured, out, n->n_out), n, in);
+	struct new_node as = {.domain = n->op->domain, .op = n->op->name, .name = write_name(s->w, n->name, ""), .in = in,
+	    .n_in = n->n_in - n->n_captured, .out = out, .n_out = n->n_out};
+	write_all_attributes(s->w, write_node(s->w, &as), n, in);
 	free(in);
 	free(out);
 }
@@ -72,7 +73,7 @@ static const char *output_name(struct inner *s, int i)
 	if (s->g->value[v].producer >= 0 && !s->g->value[v].constant && !given)
 		return in;
 	out = write_name(s->w, in, "_output");
-	write_node(s->w, "", "Identity", NULL, &in, 1, &out, 1);
+	write_simple_node(s->w, "Identity", in, out);
 	return out;
 }
 
