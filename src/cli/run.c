@@ -36,24 +36,22 @@ static enum status load_graph(struct runner *r, const struct options *o, struct 
 {
 	enum { MAX = 16 };
 	struct onnx_input_shape fixed[MAX];
-	char *name[MAX] = {0}, *file[MAX] = {0}, *found = NULL;
-	int n = 0, total = 0;
+	struct data_shapes found[MAX] = {0};
+	char *name[MAX] = {0};
+	int n = 0, total = o->input.n < MAX ? o->input.n : MAX;
 	enum status st = STATUS_OK;
-	for (int i = 0; st == STATUS_OK && i < o->input.n && total < MAX; i++) {
-		const char *path = input_path(o->input.at[i], &name[total]);
-		st = dataset_peek_shapes(&fixed[total].shape, &found, 1, &n, &file[total], path, err);
-		fixed[total].name = name[total];
-		fixed[total].file = file[total];
-		if (n > 0)
-			free(found);
-		total += n > 0;
+	for (int i = 0; st == STATUS_OK && i < total; i++) {
+		const char *path = input_path(o->input.at[i], &name[i]);
+		st = dataset_peek_shapes(&found[i], path, err);
+		if (found[i].n > 0)
+			fixed[n++] = (struct onnx_input_shape){.name = name[i], .shape = found[i].shape[0], .file = found[i].file};
 	}
 	if (st == STATUS_OK)
-		st = onnx_load(&r->own_graph, o->positional.at[0], &(struct onnx_options){.shape = fixed, .n_shapes = total, .batched = true}, err);
+		st = onnx_load(&r->own_graph, o->positional.at[0], &(struct onnx_options){.shape = fixed, .n_shapes = n, .batched = true}, err);
 	r->g = r->own_graph;
-	for (int i = 0; i < MAX; i++) {
+	for (int i = 0; i < total; i++) {
 		free(name[i]);
-		free(file[i]);
+		data_shapes_done(&found[i]);
 	}
 	return st;
 }

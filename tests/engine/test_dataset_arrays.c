@@ -109,9 +109,7 @@ void test_dataset_arrays__npz_fills_inputs_by_name(void **state)
 	const char *const pairs[] = {"ids.npy", write_npy("ids.npy", 'i', 8, SHAPE(2, 2), ids), "x.npy",
 	    write_npy("x.npy", 'f', 4, SHAPE(2, 4), batch), "unused.npy", write_npy("u.npy", 'f', 4, SHAPE(3), batch)};
 	struct data_case c = vector_case();
-	struct shape shapes[4];
-	char *names[4], *file;
-	int n;
+	struct data_shapes data;
 	case_input(&c, "ids", DT_I64, SHAPE(1, 2));
 	case_open(&c, write_npz("named.npz", 3, pairs));
 	assert_int_equal(dataset_count(c.data), 2);
@@ -119,15 +117,13 @@ void test_dataset_arrays__npz_fills_inputs_by_name(void **state)
 	assert_memory_equal(c.in[0].data, batch + 4, 16);
 	assert_memory_equal(c.in[1].data, ids + 2, 16);
 	case_done(&c);
-	assert_int_equal(dataset_peek_shapes(shapes, names, 4, &n, &file, support_temp("named.npz"), &c.err), STATUS_OK);
-	assert_string_equal(file, support_temp("named.npz"));
-	free(file);
-	assert_int_equal(n, 3);
-	for (int i = 0; i < n; i++) {
+	assert_int_equal(dataset_peek_shapes(&data, support_temp("named.npz"), &c.err), STATUS_OK);
+	assert_string_equal(data.file, support_temp("named.npz"));
+	assert_int_equal(data.n, 3);
+	for (int i = 0; i < data.n; i++)
 		assert_true(
-		    strcmp(names[i], "x") || shape_equal(&shapes[i], &(struct shape){.rank = 2, .dim = {2, 4}}));
-		free(names[i]);
-	}
+		    strcmp(data.name[i], "x") || shape_equal(&data.shape[i], &(struct shape){.rank = 2, .dim = {2, 4}}));
+	data_shapes_done(&data);
 }
 
 // Texts and objects beside the numbers are what numpy.savez(images=..., names=...) makes.

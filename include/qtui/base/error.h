@@ -1,6 +1,6 @@
-// Errors: a function that can fail returns an enum status and fills the struct error that its caller passed (never NULL).
-// The message is set once, where the fault is found, and is passed up untouched: one line that names the file, node or
-// tensor and says what to do. Broken invariants are asserts, not errors.
+// Errors: a function that can fail returns an enum status and fills the struct error that its caller passed (never
+// NULL). The message is set once, where the fault is found, and is passed up untouched: one line that names the file,
+// node or tensor and says what to do. Broken invariants are asserts, not errors.
 #ifndef QTUI_BASE_ERROR_H
 #define QTUI_BASE_ERROR_H
 
@@ -33,9 +33,11 @@ enum status error_errno(struct error *err, const char *path);
 // Puts "PREFIX: " in front of the text of an error that is set already; returns its status.
 enum status error_prefix(struct error *err, const char *fmt, ...) PRINTF(2, 3);
 
-// The end where no error can be returned, because memory or threads are gone: one line on standard error and exit code 1, of whichever
-// thread comes first. `give_back` (NULL: nothing) is called before, and returns what is added to the line. It may not allocate.
+// Ends the program where no error can be returned, because memory or threads are gone: writes one line to standard
+// error and exits with code 1. If several threads call it, the first one writes.
 _Noreturn void error_end(const char *fmt, ...) PRINTF(1, 2);
+// Has error_end call `give_back` first (NULL: nothing), which gives the terminal back and returns text to add to the
+// line. It may not allocate.
 void error_before_end(const char *(*give_back)(void));
 
 #endif

@@ -1,4 +1,5 @@
-// Files: whole reads with a limit, atomic writes, sorted directory listings, SHA-256.
+// Files: whole reads with a limit, atomic writes, sorted directory listings, SHA-256. What a function fills or returns
+// belongs to the caller, who frees it with the function named beside it, or with free where it says "heap".
 #ifndef QTUI_BASE_FILE_H
 #define QTUI_BASE_FILE_H
 
@@ -12,37 +13,41 @@ struct bytes {
 	size_t size;
 	struct mapping *map; // of file_map; NULL: they are on the heap
 };
-// A file of more than `limit` bytes is STATUS_UNSUPPORTED (SIZE_MAX: no limit). What a pipe gave is given again to who reads it again.
+// Reads all of a file. One of more than `limit` bytes is STATUS_UNSUPPORTED (SIZE_MAX: no limit). What came out of a
+// pipe is kept, so that it can be read by its name again.
 MUST_CHECK enum status file_read(struct bytes *out, const char *path, size_t limit, struct error *err);
-// The same for text, without the mark of UTF-8 that some programs write first. UTF-16 is STATUS_FORMAT.
+// The same for text, without the byte order mark that some programs put in front of UTF-8. UTF-16 is STATUS_FORMAT.
 MUST_CHECK enum status file_read_text(struct bytes *out, const char *path, size_t limit, struct error *err);
-// Maps a large file read-only and reads a small one or a pipe; same owner rule. What another program cuts off a
-// mapped file reads as zeros, so that whoever has read asks bytes_torn, or bytes_intact.
+// Maps a large file read-only, and reads a small one or a pipe. If another program shortens a mapped file meanwhile,
+// the lost part reads as zeros: ask bytes_torn or bytes_intact after reading.
 MUST_CHECK enum status file_map(struct bytes *out, const char *path, struct error *err);
-bool bytes_torn(const struct bytes *b);
-MUST_CHECK enum status bytes_intact(const struct bytes *b, const char *path, struct error *err); // STATUS_IO: torn, or written to
-// For handlers of SIGBUS that are installed beside that of file_map: whether the address is one of a map, which may be read now.
+bool bytes_torn(const struct bytes *b); // has a part of the file been lost?
+// STATUS_IO when a part of the file has been lost, or it was written to since it was mapped.
+MUST_CHECK enum status bytes_intact(const struct bytes *b, const char *path, struct error *err);
+// For handlers of SIGBUS that are installed beside that of file_map: does the address belong to a mapped file? Then it
+// is readable now, and the faulting instruction can be run again.
 bool file_map_fault(const void *address);
 void bytes_done(struct bytes *b);
-// The part [data, data + size) of a mapped file leaves memory, and is read again if it is asked for; other bytes stay.
+// Lets the system drop the part [data, data + size) of a mapped file from memory; it is read from the file again when
+// needed. Bytes on the heap stay.
 void bytes_forget(const struct bytes *b, const void *data, size_t size);
 // Writes to a temporary file beside `path`, syncs and renames: the old content or the new, never a part. "-" is stdout.
 // The mode of an existing file and a symbolic link to it stay; devices and pipes are written to directly.
 MUST_CHECK enum status file_write(const char *path, const void *data, size_t size, struct error *err);
-// The same for several pieces, one behind the other.
+// The same for several pieces, written one after another.
 struct file_part {
 	const void *data;
 	size_t size;
 };
 MUST_CHECK enum status file_write_parts(const char *path, const struct file_part *part, int n, struct error *err);
-// Whether it could, as far as can be told beforehand: long work should not end in a name that cannot be written.
+// Could file_write write this path, as far as can be told beforehand? Asked before long work whose result goes there.
 MUST_CHECK enum status file_may_write(const char *path, struct error *err);
-// From now on nothing here writes over this file, by whatever name: it is one that is read. Not meant for devices and directories, which
-// it leaves alone.
+// Protects an input: from now on file_write refuses to write over this file, under any of its names. Devices and
+// directories are not protected.
 void file_keep(const char *path);
 MUST_CHECK enum status file_spare(const char *path, struct error *err); // STATUS_REFUSED for a file that is kept
-bool file_is_same(const char *a, const char *b); // one file; of those that are not there yet, one path
-// Which file it is and when it was written; all zero: there is none. Two that are equal are of the same content.
+bool file_is_same(const char *a, const char *b); // the same file under two names; where there is none yet, the same path
+// Which file it is and when it was written; all zero: there is none. Equal stamps mean equal content.
 struct file_stamp {
 	unsigned long long device, inode, size, seconds, nanoseconds;
 };
@@ -54,11 +59,12 @@ bool file_is_regular(const char *path); // no directory, pipe or device
 MUST_CHECK enum status file_mkdirs(const char *path, struct error *err);
 
 struct file_list {
-	char **name; // base names in bytewise order, without dot files and what is no file; owner calls file_list_done
+	char **name; // base names in bytewise order; owner calls file_list_done
 	size_t n;
 };
+// The files of a directory, and its subdirectories; without those whose names begin with a dot.
 MUST_CHECK enum status file_list_dir(struct file_list *out, const char *dir, struct error *err);
-MUST_CHECK enum status file_list_subdirs(struct file_list *out, const char *dir, struct error *err); // likewise
+MUST_CHECK enum status file_list_subdirs(struct file_list *out, const char *dir, struct error *err);
 void file_list_done(struct file_list *l);
 
 char *file_join(const char *dir, const char *name); // heap

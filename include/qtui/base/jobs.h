@@ -11,11 +11,11 @@ struct jobs;
 // `threads` workers, one at the least and as many as the system gives, which thread_start starts.
 struct jobs *jobs_new(int threads);
 void jobs_free(struct jobs **j); // waits for what runs
-// Calls fn(arg, i, worker, width) for i in 0..n-1, spread over the workers in rising order of i, and returns when all are done. A lone
-// call is made by the caller itself, whom nobody has to wake, unless the workers yield.
-// `worker` in 0..threads-1 names the scratch memory that the call may use; `width` is the number of OpenMP threads that it
-// may use inside (all of them when n == 1, else 1). fn must not throw away errors: it stores them in arg.
-// A set *cancel (may be NULL) keeps calls that have not begun from beginning.
+// Calls fn(arg, i, worker, width) for i in 0..n-1, spread over the workers in rising order of i, and returns when all
+// are done. `worker` in 0..threads-1 names the scratch memory that the call may use; `width` is the number of OpenMP
+// threads that it may use inside (all of them when n == 1, else 1). fn stores its errors in arg. Once *cancel is set
+// (it may be NULL), no further call begins. With n == 1 the calling thread does the work itself, which saves waking a
+// worker; after jobs_yield it does not, since only the workers have a lower priority.
 void jobs_run(struct jobs *j, int n, void (*fn)(void *arg, int i, int worker, int width), void *arg, const atomic_bool *cancel);
 
 // From now on the workers let others go first: for a program whose screen must answer while they compute.

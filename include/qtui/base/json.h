@@ -1,4 +1,5 @@
-// Glue for cJSON: reading files with limits and clear errors, and typed access. The tree is owned by the caller (cJSON_Delete).
+// Glue for cJSON: reading files with limits and clear errors, and typed access. The tree is owned by the caller
+// (cJSON_Delete).
 #ifndef QTUI_BASE_JSON_H
 #define QTUI_BASE_JSON_H
 
@@ -12,12 +13,13 @@ MUST_CHECK enum status json_is_file(bool *json, const char *path, struct error *
 // Reads and parses a file of at most 256 MiB; the error names the file and the line.
 MUST_CHECK enum status json_read(cJSON **out, const char *path, struct error *err);
 MUST_CHECK enum status json_parse(cJSON **out, const char *text, size_t size, const char *name, struct error *err);
-// The same of YAML: plain numbers, true, false and null are values, all else is text. Aliases and a second document are refused.
+// The same of YAML: plain numbers, true, false and null are values, all else is text. Aliases and a second document
+// are refused.
 MUST_CHECK enum status json_parse_yaml(cJSON **out, const char *text, size_t size, const char *name, struct error *err);
 // Writes blanks over comments (//, /* */ and #), which the relaxed JSON of other tools has; lines keep their numbers.
 void json_blank_comments(char *text);
-// Writes atomically ("-" is stdout). Names of models and files may be no UTF-8, which JSON must be: such bytes become U+FFFD, unless
-// `exact`, for a file that only we read again.
+// Writes atomically ("-" is stdout). Names of models and files may be no UTF-8, which JSON must be: such bytes become
+// U+FFFD, unless `exact`, for a file that only we read again.
 MUST_CHECK enum status json_write(const cJSON *j, const char *path, bool exact, struct error *err);
 
 // What a member must be where it is there.
@@ -26,7 +28,8 @@ struct json_member {
 	const char *name;
 	int type;         // cJSON_Object, cJSON_Array, cJSON_String or cJSON_Number
 };
-// STATUS_FORMAT with the name of the first that is of another type. `null_is_absent`: the file's tool writes null for what is not given.
+// STATUS_FORMAT with the name of the first that is of another type. `null_is_absent`: the file's tool writes null for
+// what is not given.
 MUST_CHECK enum status json_check(const cJSON *obj, const struct json_member *member, size_t n, bool null_is_absent, struct error *err);
 
 // Typed members: the default when absent or of another type.

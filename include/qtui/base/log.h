@@ -9,7 +9,8 @@ enum log_level { LOG_INFO, LOG_WARN, LOG_ERROR };
 void log_add(enum log_level level, const char *fmt, ...) PRINTF(2, 3);
 #define log_info(...) log_add(LOG_INFO, __VA_ARGS__)
 #define log_warn(...) log_add(LOG_WARN, __VA_ARGS__)
-// Where lines of at least `min` also go, each text once (stderr in batch, nowhere under curses): whatever is opened twice warns twice.
+// Whether lines of at least the level `min` also go to standard error (in batch: yes; under curses: no). Each text is
+// written once, since what is opened twice warns twice.
 void log_to_stderr(bool enabled, enum log_level min);
 // Copies line `i` (0: the oldest that is kept) into `out` and returns its level; -1: there is no such line.
 int log_line(int i, char *out, int size);

@@ -1,6 +1,7 @@
-// Memory. Where it is gone for small allocations the program ends (mem_exhausted); sizes that an input decides go through mem_try_*, which
-// return NULL, and under a limit on address space leave some of it to the small ones and to the libraries.
-// An arena owns everything allocated from it, until arena_free. A buf is a reference-counted block of bytes, 64-byte aligned.
+// Memory. Small allocations (xmalloc and the like) never return NULL: without memory for them the program ends
+// (mem_exhausted). Sizes that an input decides go through mem_try_*, which may return NULL; under a limit on address
+// space they leave a reserve for the small allocations and the libraries. An arena owns everything allocated from it,
+// until arena_free. A buf is a reference-counted block of bytes, 64-byte aligned.
 #ifndef QTUI_BASE_MEM_H
 #define QTUI_BASE_MEM_H
 
@@ -18,13 +19,14 @@ void *xgrow(void *array, size_t *cap, size_t need, size_t size);
 
 void *mem_try_array(size_t n, size_t size);  // zeroed, NULL on overflow or when there is no memory; free() it
 void *mem_try_resize(void *p, size_t size);  // realloc with the same refusals; p stays valid when NULL is returned
-bool mem_may_take(size_t size);              // whether a block of this size is worth asking the system for
+bool mem_may_take(size_t size);              // would the reserve be left if a block of this size were taken?
 void mem_fail_at(long n);                    // for tests: the n-th mem_try_* or buf_new from now fails; 0: none
 size_t mem_address_space_left(void);         // SIZE_MAX: there is no limit (ulimit -v)
 _Noreturn void mem_exhausted(void);          // says that memory is gone, and ends the program (error_end)
 size_t mem_available(void);                  // bytes that the system could give now; cgroup and address space limits respected
 size_t mem_available_under(const char *root); // the same from the files /proc and /sys below `root`, "" for this system
-// Of large buffers that are freed, so many bytes more (fewer: negative) stay with the program for those to come.
+// Raises (negative: lowers) how many bytes of freed large buffers the program keeps for new ones, in place of giving
+// them back to the system.
 void mem_keep_more(ptrdiff_t size);
 void mem_trim(void);                         // freed small blocks go back to the system, where it knows how
 double mem_peak_rss_mib(void);
@@ -37,8 +39,8 @@ char *arena_strdup(struct arena *a, const char *s);
 char *arena_strndup(struct arena *a, const char *s, size_t n);
 void *arena_memdup(struct arena *a, const void *p, size_t size);
 
-// Shared bytes. A buf is freed when its count drops to zero; whoever holds a count may read; only a sole holder may write.
-// `origin` counts bytes in an account (a memory budget), or is NULL.
+// Shared bytes. A buf is freed when its count drops to zero; whoever holds a count may read; only a sole holder may
+// write. `origin` counts bytes in an account (a memory budget), or is NULL.
 struct buf {
 	atomic_int refs;
 	size_t size;

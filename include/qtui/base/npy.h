@@ -18,8 +18,8 @@ struct npy {
 };
 MUST_CHECK enum status npy_read(struct npy *out, const char *path, struct error *err);
 MUST_CHECK enum status npy_parse(struct npy *out, const void *bytes, size_t size, const char *name, struct error *err);
-// As npy_parse, but out->data points into `bytes` and is not owned. STATUS_UNSUPPORTED when the array must be transposed or
-// byte-swapped: then npy_parse it.
+// As npy_parse, but out->data points into `bytes` and is not owned. STATUS_UNSUPPORTED when the array must be
+// transposed or byte-swapped: then npy_parse it.
 MUST_CHECK enum status npy_view(struct npy *out, const void *bytes, size_t size, const char *name, struct error *err);
 MUST_CHECK enum status npy_write(const struct npy *a, const char *path, struct error *err);
 void npy_done(struct npy *a);
@@ -28,7 +28,8 @@ struct npz {
 	char **name; // as stored, without ".npy"; members of other names are passed over
 	struct npy *array;
 	size_t n;
-	struct error unread; // why the first was left out of those that hold no plain numbers (texts, objects); its status is 0: none was
+	// Members that hold no plain numbers (texts, objects) are left out: why the first of them was; status 0: none was.
+	struct error unread;
 };
 MUST_CHECK enum status npz_read(struct npz *out, const char *path, struct error *err);
 const struct npy *npz_find(const struct npz *z, const char *name); // NULL when absent

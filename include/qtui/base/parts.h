@@ -1,14 +1,15 @@
-// Loops whose parts do not depend on each other, by the threads of OpenMP. A loop for one thread, or of one part, is no parallel region:
-// that costs a quarter of a microsecond alone and a wake of the others for nothing, as long as a layer of a small network.
+// Loops whose parts do not depend on each other, shared by OpenMP threads. A loop for one thread, or of one part, runs
+// as a plain loop: a parallel region costs a quarter of a microsecond even alone, and wakes the other threads for
+// nothing, which takes as long as a layer of a small network.
 #ifndef QTUI_BASE_PARTS_H
 #define QTUI_BASE_PARTS_H
 
 #include <stdint.h>
 
-// Part i, by thread 0 <= thread < width.
+// Does part i on thread number `thread`, 0 <= thread < width.
 typedef void part_fn(void *arg, int64_t i, int thread);
 
-void parts_share(int64_t n, int width, part_fn *fn, void *arg); // neighbours to one thread: parts that take equally long
-void parts_deal(int64_t n, int width, part_fn *fn, void *arg);  // each to the thread that is free next
+void parts_share(int64_t n, int width, part_fn *fn, void *arg); // for parts that take equally long: neighbours on one thread
+void parts_deal(int64_t n, int width, part_fn *fn, void *arg);  // for others: each goes to the thread that is free next
 
 #endif

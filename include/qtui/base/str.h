@@ -22,28 +22,30 @@ char *str_format(const char *fmt, ...) PRINTF(1, 2); // likewise
 void str_clear(struct str *s);
 void str_done(struct str *s);
 
-// Formats into `size` bytes. Of what is longer the middle goes, not the end: behind a name of any length stands what is wrong with it.
+// Formats into `size` bytes. A text that is too long loses its middle, not its end: an error begins with a name of any
+// length and ends with what is wrong.
 void str_vfit(char *out, size_t size, const char *fmt, va_list ap) PRINTF(3, 0);
 
-// What a terminal would obey, or not show: control characters, marks of the direction of writing, and characters without width that are no
-// part of another one. With these a name could overwrite its neighbours, or look like another name.
+// Characters that a terminal would obey or not show: control characters, marks of the direction of writing, and
+// characters without width that do not combine with another. With them a name could overwrite its neighbours on the
+// screen, or look like another name.
 bool str_is_hidden(uint32_t character);
-// Makes a text that came from a file safe for a line on a terminal, in place: hidden characters become '?' (line ends and tabs a blank), and
-// a UTF-8 sequence that was cut off at the end goes.
+// Makes a text that came from a file safe for a line on a terminal, in place: hidden characters become '?' (line ends
+// and tabs a blank), and a UTF-8 sequence that was cut off at the end goes.
 void str_oneline(char *text);
 
-// * ? [a-z] [!a-z] and \ as in the shell, on whole characters of UTF-8, with no special treatment of '/' or leading dots.
-// A text always matches itself, so that a name with brackets can be given as it is.
+// * ? [a-z] [!a-z] and \ as in the shell, on whole characters of UTF-8, with no special treatment of '/' or leading
+// dots. A text always matches itself, so that a name with brackets can be given as it is.
 bool str_glob(const char *pattern, const char *text);
-// Whether a POSIX expression may be given to regcomp: that copies what is repeated {n} times, recurses for each bracket, and tries all
-// ways for a \1, so that a few bytes can take all memory, the stack or hours.
+// Is a POSIX expression from a file harmless for regcomp and regexec? They copy what is repeated {n} times, recurse for
+// each bracket, and try all ways for a \1: a few bytes can take all memory, the stack or hours.
 bool str_is_small_regex(const char *pattern);
 bool str_has_suffix(const char *s, const char *suffix);
 bool str_has_prefix(const char *s, const char *prefix);
 // Levenshtein distance in bytes, for "did you mean"; texts over 255 bytes are as far as can be (their greater length).
 int str_distance(const char *a, const char *b);
-// What was meant by a name that is not known: begin with {.name = NAME}, try every name that is. `best` is NULL while none is near:
-// more than a third of the letters would have to change.
+// Which known name was meant by an unknown one: begin with {.name = UNKNOWN}, then try every known name. `best` stays
+// NULL while none is near, that is while more than a third of the letters would have to change.
 struct nearest {
 	const char *name, *best;
 	int distance;

@@ -1,4 +1,4 @@
-// Threads, the clock and the processors.
+// Threads, the clock and the processors. Whoever starts a thread joins it.
 #ifndef QTUI_BASE_THREAD_H
 #define QTUI_BASE_THREAD_H
 
@@ -7,8 +7,9 @@
 #include <stddef.h>
 #include "qtui/base/error.h"
 
-// Every thread but the first is started here: signals that someone sends reach the main thread; those of its own faults (SIGSEGV, SIGBUS)
-// reach the handlers. Its stack has THREAD_STACK bytes. false: the system gives no thread.
+// Every thread but the first is started here. It blocks all signals, so that those sent to the program reach the first
+// thread, except those of its own faults (SIGSEGV, SIGBUS), for which handlers run in it. Its stack has THREAD_STACK
+// bytes. False: the system gives no thread.
 #define THREAD_STACK ((size_t)8 << 20)
 MUST_CHECK bool thread_start(pthread_t *thread, void *(*fn)(void *), void *arg);
 void thread_yield(void); // lets others go first from now on: the calling thread, and those that it will start

@@ -1,11 +1,18 @@
-// Samples: what calibrates and what is measured. A dataset lists samples in bytewise order of their file names and prepares
-// one on demand: dataset_load is thread-safe and the same bytes come out every time. The dataset owns its lists.
+// Samples: what calibrates and what is measured. A dataset lists samples in bytewise order of their file names and
+// prepares one on demand: dataset_load is thread-safe and the same bytes come out every time. The dataset owns its
+// lists.
 #ifndef QTUI_ENGINE_DATA_H
 #define QTUI_ENGINE_DATA_H
 
 #include "qtui/engine/graph.h"
 
-enum resize_mode { RESIZE_STRETCH, RESIZE_LETTERBOX, RESIZE_CORNER, RESIZE_CROP };
+// How an image comes to the size of the model's input.
+enum resize_mode {
+	RESIZE_STRETCH,   // each side by itself
+	RESIZE_LETTERBOX, // scaled to fit inside, in the middle, padded with 114
+	RESIZE_CORNER,    // scaled to fit inside, at the top left, padded with 114
+	RESIZE_CROP,      // scaled to cover the input, cut on both sides
+};
 struct preprocess {
 	float mean[4], std[4];  // x = (pixel - mean) / std, pixels 0..255, in the channel order that the model gets
 	bool bgr;
@@ -27,36 +34,45 @@ struct dataset_options {
 	int random;             // > 0: N random samples (uniform 0..1 in the input's shape), no path
 	uint64_t seed;
 };
-// `path`: a directory, a list file or one data file (README.md, In batch). Images fill the model's image input; a second input
-// named orig_target_sizes and the like gets its conventional value when it is not in the data (said in the log).
+// `path`: a directory, a list file or one data file (README.md, In batch). Images fill the model's image input; a
+// second input named orig_target_sizes and the like gets its conventional value when it is not in the data (said in
+// the log).
 MUST_CHECK enum status dataset_open(struct dataset **out, const char *path, const struct graph *g,
     const struct dataset_options *opt, struct error *err);
 void dataset_free(struct dataset **d);
-// Files that are named as pictures and cannot be decoded are no samples, as long as others can: each is said in the log.
+// Files that are named like images but cannot be decoded are left out, with a line in the log for each; if there are no
+// others, dataset_open fails.
 int dataset_left_out(const struct dataset *d);
 const char *dataset_left_out_why(const struct dataset *d, int i); // "FILE is not a sound JPEG image: ..."
 int dataset_count(const struct dataset *d);
 const char *dataset_name(const struct dataset *d, int i);  // file's base name (row N of a batch: "name#N")
-// The file that the sample (its first part) is in; NULL for random samples.
+// The file that holds the sample (of several subdirectories: that in the first); NULL for random samples.
 const char *dataset_file(const struct dataset *d, int i);
 struct key dataset_key(const struct dataset *d, int i);     // of the bytes of the file and the preprocessing
 const struct preprocess *dataset_preprocess(const struct dataset *d);
 const char *dataset_path(const struct dataset *d);
-// The shapes that the data have (of the first file), for inputs of dynamic shape: call before onnx_load when path holds arrays.
-// n_out 0 for images, raw data and subdirectories; a name is "" where the file has none, *file is the one that they are of, or NULL;
-// the caller frees it and the names.
-MUST_CHECK enum status dataset_peek_shapes(
-    struct shape *out, char **names, int max, int *n_out, char **file, const char *path, struct error *err);
+// The shapes of the arrays in a dataset's first file, for inputs of dynamic shape: ask before onnx_load. Images, raw
+// data and subdirectories tell nothing: n is 0, file NULL. The caller calls data_shapes_done.
+enum { DATA_SHAPES_MAX = 16 };
+struct data_shapes {
+	struct shape shape[DATA_SHAPES_MAX];
+	char *name[DATA_SHAPES_MAX]; // of the array; "" where the file names none
+	int n;
+	char *file;
+};
+MUST_CHECK enum status dataset_peek_shapes(struct data_shapes *out, const char *path, struct error *err);
+void data_shapes_done(struct data_shapes *s);
 // Fills in[0..g->n_inputs-1] (order of graph.input), plain layout; the caller drops them.
 MUST_CHECK enum status dataset_load(const struct dataset *d, int i, struct tensor *in, struct placement *where, struct error *err);
-// The pixels that become the image input of sample i: bytes [h, w, 3], RGB, resized, a quarter of the floats that they become; the caller drops
-// them. STATUS_UNSUPPORTED with err untouched: the sample is not one image that becomes floats.
+// The image of sample i, resized, before it becomes floats: RGB bytes [h, w, 3], a quarter of the memory; the caller
+// drops them. STATUS_UNSUPPORTED with err untouched: the sample is not a single image, or the input is not float.
 MUST_CHECK enum status dataset_pixels(const struct dataset *d, int i, struct tensor *pixels, struct error *err);
 // The same as dataset_load, from these pixels.
 MUST_CHECK enum status dataset_load_pixels(const struct dataset *d, int i, const struct tensor *pixels, struct tensor *in, struct error *err);
 // Reads one array file (.npy, .pb; of an .npz the array `name`) as a tensor of type `type` with the array's own shape.
 MUST_CHECK enum status array_read(struct tensor *out, const char *path, const char *name, enum dtype type, struct error *err);
-// Writes a plain tensor as a .npy file; 4-bit integers as those of 8. Of a DT_F32 `float_bytes` 2 writes halves and 8 doubles; else 0.
+// Writes a plain tensor as a .npy file; 4-bit integers as 8-bit ones. float_bytes (as in struct value): 2 writes a
+// DT_F32 as float16, 8 as float64, 0 as float32.
 MUST_CHECK enum status array_write(const struct tensor *t, int float_bytes, const char *path, struct error *err);
 // Where dataset_load would place sample i, from the head of its file alone.
 MUST_CHECK enum status dataset_place(const struct dataset *d, int i, struct placement *where, struct error *err);

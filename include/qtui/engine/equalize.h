@@ -1,20 +1,23 @@
-// Cross-layer equalization: of every channel of a tensor a factor moves from the weights that make it to the weights that read it, through
-// operators that let positive factors pass, so that the channels fill one scale alike. The float network computes what it did. With
+// Cross-layer equalization: of every channel of a tensor a factor moves from the weights that make it to the weights
+// that read it, through operators that let positive factors pass, so that the channels fill one scale alike. The
+// float network computes what it did. With
 //   u[c] = max |weights of the nodes in front that make channel c|, d[c] = max |weights of the nodes behind that read it|
 //   f[c] = sqrt(d[c] / u[c]), between 0.1 and 10; 1 where u[c] + d[c] < threshold
-// weights and biases in front are multiplied by f, weights behind divided by it; every group in turn, `rounds` times, since the weights
-// of a node are mostly behind one tensor and in front of another.
-// Nagel et al., "Data-Free Quantization Through Weight Equalization and Bias Correction" (2019); limits, threshold and what is passed
-// through as PPQ has them.
+// weights and biases in front are multiplied by f, weights behind divided by it; every group in turn, `rounds` times,
+// since the weights of a node are mostly behind one tensor and in front of another. Nagel et al., "Data-Free
+// Quantization Through Weight Equalization and Bias Correction" (2019); limits, threshold and what is passed through
+// as PPQ has them.
 //
-// Where it is known how far each channel reaches on samples, that is evened out in place of the weights in front, which have a scale a channel
-// on most targets: with a[c] = max |channel c of the tensors that the nodes behind read|
+// Where it is known how far each channel reaches on samples, that is evened out in place of the weights in front,
+// which have a scale a channel on most targets: with a[c] = max |channel c of the tensors that the nodes behind read|
 //   f[c] = sqrt(d[c] / a[c]) / (geometric mean of that), between 0.1 and 10; 1 where d[c] or a[c] is 0
-// Xiao et al., "SmoothQuant" (2022), at alpha 0.5. MatMul, LayerNormalization, factors and addends a channel take part then as well.
+// Xiao et al., "SmoothQuant" (2022), at alpha 0.5. MatMul, LayerNormalization, factors and addends a channel take
+// part then as well.
 //
-// AMD Quark has rules of its own (`cle`): pairs of a Conv or Gemm and the only one that reads it, through Relu, LeakyRelu, ReduceMean over places
-// and Pad with zeros. u counts biases too, divided by 2 to 20 as they are large beside the weights; factors have no limits. A depthwise
-// convolution between two others, with nothing but Relu about it, makes a triple as well, whose three ranges become their geometric mean.
+// AMD Quark has rules of its own (`cle`): pairs of a Conv or Gemm and the only one that reads it, through Relu,
+// LeakyRelu, ReduceMean over places and Pad with zeros. u counts biases too, divided by 2 to 20 as they are large
+// beside the weights; factors have no limits. A depthwise convolution between two others, with nothing but Relu about
+// it, makes a triple as well, whose three ranges become their geometric mean.
 #ifndef QTUI_ENGINE_EQUALIZE_H
 #define QTUI_ENGINE_EQUALIZE_H
 
@@ -42,7 +45,8 @@ struct equalize_group {
 	int *behind, n_behind;
 	int64_t channels;
 	bool chained;          // front[0], front[1] and behind[0] follow each other: Quark's triple
-	// Bits that a channel leaves unused under one scale for all, on average: of log2(max u / u[c]), and of d. Channels of zeros do not count.
+	// Bits that a channel leaves unused under one scale for all, on average: of log2(max u / u[c]), and of d.
+	// Channels of zeros do not count.
 	double front_before, front_after, behind_before, behind_after;
 	double reach_before, reach_after; // the same of a; 0 without reach
 };
@@ -56,13 +60,14 @@ struct equalization {
 // STATUS_CANCELLED.
 MUST_CHECK enum status equalize(struct equalization *out, const struct graph *g, const struct equalize_options *opt, struct error *err);
 void equalization_done(struct equalization *e);
-// How far the channels that can be equalized reach in the float network: the largest |x| of each on `samples` of the engine's dataset, what is
-// not finite left out. [n_values], NULL for values that nothing behind reads; the caller frees each and the list. STATUS_CANCELLED: `cancel`,
-// which may be NULL, was set.
+// How far the channels that can be equalized reach in the float network: the largest |x| of each on `samples` of the
+// engine's dataset, what is not finite left out. [n_values], NULL for values that nothing behind reads; the caller
+// frees each and the list. STATUS_CANCELLED: `cancel`, which may be NULL, was set.
 MUST_CHECK enum status equalize_reach(double ***out, const struct graph *g, struct engine *e, int samples, bool sums, const atomic_bool *cancel,
     struct error *err);
 void equalize_reach_free(double ***reach, const struct graph *g);
-// [n_nodes], the caller frees it: are the node's weights behind, or in front of, a tensor that is equalized through Relu and its kin alone?
+// [n_nodes], the caller frees it: are the node's weights behind, or in front of, a tensor that is equalized through
+// Relu and its kin alone?
 bool *equalize_reaches(const struct graph *g);
 
 #endif

@@ -21,8 +21,8 @@ struct value {
 	const struct tensor *constant; // initializers and folded results; NULL for activations. Plain layout.
 	struct key content;    // of a constant: key of type, shape and bytes
 	bool is_input, is_output;
-	int float_bytes;       // of an output that the file declares as half (2) or double (8), which are DT_F32 here; else 0
-	int minifloat;         // what the file has as floats of 8 or 4 bits, which are DT_F32 here: their TensorProto.DataType; else 0
+	int float_bytes;       // of an output that the file declares as float16 (2) or float64 (8), which are DT_F32 here; else 0
+	int minifloat;         // of floats of 8 or 4 bits in the file, which are DT_F32 here: their TensorProto.DataType; else 0
 };
 
 struct node {
@@ -32,15 +32,16 @@ struct node {
 	int *out, n_out;       // value ids; -1: output not wanted
 	const void *attrs;     // the struct that op->attrs describes, filled with defaults
 	int origin;            // index into graph.origin
-	// If: then_branch, else_branch; Loop/Scan: body. NULL otherwise. What these graphs read from outside is appended to `in`,
-	// and each has those values, in that order, as its last inputs: a node depends on its inputs only.
+	// If: then_branch, else_branch; Loop/Scan: body. NULL otherwise. What these graphs read from outside is
+	// appended to `in`, and each has those values, in that order, as its last inputs: a node depends on its
+	// inputs only.
 	const struct graph *const *subgraph;
 	int n_subgraphs;
 	int n_captured;        // how many of `in` these are
-	// If: the branch whose shapes do not hold for the inputs that were chosen; its constants mean nothing. NULL: both do.
+	// If: the branch whose shapes contradict those of the inputs, so that its constants mean nothing. NULL: both fit.
 	const struct graph *unfit;
-	// Of a BatchNormalization that was folded into it: what its output had in training, means[n_trained], then deviations[n_trained], one a
-	// channel. NULL: nothing is known.
+	// What a BatchNormalization that was folded into the node says of its output in training: means[n_trained], then
+	// standard deviations[n_trained], one a channel. NULL: there was none.
 	const float *trained;
 	int64_t n_trained;
 };
@@ -58,7 +59,7 @@ struct origin {
 	int n_out;
 	enum fate fate;
 	int node;                   // a node id, or -1
-	int serves;                 // FATE_FOLDED: the first node that what it computed goes to, or -1
+	int serves;                 // FATE_FOLDED: the first node that reads what it computed, or -1
 };
 
 struct metadata {
@@ -88,28 +89,30 @@ void graph_free(struct graph **g);
 // The node with this (file's or normalised) name, following the map of origins; -1 when there is none.
 int graph_find_node(const struct graph *g, const char *name);
 int graph_find_value(const struct graph *g, const char *name); // -1 when there is none
-// STATUS_NOTFOUND and why: no such name (and the nearest), or what became of a node of the file that is not in the graph.
+// STATUS_NOTFOUND and why: no such name (and the nearest), or what became of a node of the file that is not in the
+// graph.
 enum status graph_no_node(const struct graph *g, const char *name, struct error *err);
-// Puts "FILE: tensor NAME: " in front of the text of an error that is set already; without the tensor where `value` is -1, without the
-// file where the graph has none (one in a node). Returns its status.
+// Puts "FILE: tensor NAME: " in front of the text of an error that is set already; without the tensor where `value`
+// is -1, without the file where the graph has none (one in a node). Returns its status.
 enum status graph_error(const struct graph *g, int value, struct error *err);
-// Whether the file quantizes activations itself: it went through a quantizer before.
+// Does the model hold nodes that quantize activations? Then it went through a quantizer before.
 bool graph_is_quantized(const struct graph *g);
 const char *graph_metadata(const struct graph *g, const char *key); // NULL when absent
-// The tensor that a node's name stands for where one is asked for: the first output that is wanted; -1: none is.
+// The tensor that is meant where a tensor is asked for and a node is named: the first output that anything reads; -1:
+// there is none.
 int graph_output(const struct graph *g, int node);
-bool graph_is_further(const struct graph *g, int value); // a node makes it beside that one
-// What names such a tensor: its node, and of further outputs their own name.
+bool graph_is_further(const struct graph *g, int value); // an output of a node, but not the one that graph_output gives
+// The name of a tensor for the user: that of its node, and of a further output its own.
 const char *graph_output_name(const struct graph *g, int value);
 // All tensors that nodes make, in the order of nodes: value ids, heap.
 int *graph_made(const struct graph *g, int *n);
-// Multiply-accumulates of a node for the shapes of the graph (Conv, ConvTranspose, Gemm, MatMul and their integer forms; 0 for
-// others).
+// Multiply-accumulates of a node for the shapes of the graph (Conv, ConvTranspose, Gemm, MatMul and their integer
+// forms; 0 for others).
 int64_t graph_macs(const struct graph *g, int node);
-// STATUS_NOMEM and which node where the outputs of one, `times` over, do not fit the memory that the system could give now: a run of the
-// graph would fill it before it fails.
+// STATUS_NOMEM, naming the node, where `times` copies of the outputs of one node would not fit the memory that the
+// system could give now. Asked before a run, which would fill the memory before it failed.
 MUST_CHECK enum status graph_fits(const struct graph *g, int times, struct error *err);
-// Of operator, attributes and subgraphs, for memos of results; not of names, inputs or weights.
+// The key of operator, attributes and subgraphs, for memos of results; without names, inputs and weights.
 struct key graph_node_key(const struct node *n);
 struct key graph_key(const struct graph *g);       // what g->key holds
 struct key tensor_key(const struct tensor *t);     // of type, shape and bytes

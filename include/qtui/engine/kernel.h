@@ -1,9 +1,10 @@
-// Prepared kernels: an operator fixed to its shapes, layouts and constants, with weights packed once and run for many images.
-// A kernel is immutable after creation and may run on several threads at once with different memory. kernel_free frees it.
+// Prepared kernels: an operator fixed to its shapes, layouts and constants, with weights packed once and run for many
+// images. A kernel is immutable after creation and may run on several threads at once with different memory.
+// kernel_free frees it.
 //
-// Backends: "onednn" (float, blocked layouts), "blas" (OpenBLAS, im2col, plain layout), "ref" (plain C, defines what is right).
-// A backend answers STATUS_UNSUPPORTED (err untouched) for what it has no kernel for; the executor then asks the next one
-// (onednn -> blas -> ref) or evaluates the operator through the op table.
+// Backends: "onednn" (float, blocked layouts), "blas" (OpenBLAS, im2col, plain layout), "ref" (plain C, defines what
+// is right). A backend answers STATUS_UNSUPPORTED (err untouched) for what it has no kernel for; the executor then
+// asks the next one (onednn -> blas -> ref) or evaluates the operator through the op table.
 #ifndef QTUI_ENGINE_KERNEL_H
 #define QTUI_ENGINE_KERNEL_H
 
@@ -15,8 +16,8 @@ struct act {
 	enum act_kind kind;
 	float a, b; // CLIP: low, high; LEAKY: slope; HARDSIGMOID: alpha, beta (max(0, min(1, a*x+b)))
 };
-// What follows the accumulation, in order: y = acc + bias; first: residual added when `add` is ADD_BEFORE; activation; residual
-// added when ADD_AFTER (tensor of the output's shape and layout).
+// What follows the accumulation, in order: y = acc + bias; first: residual added when `add` is ADD_BEFORE;
+// activation; residual added when ADD_AFTER (tensor of the output's shape and layout).
 enum add_kind { ADD_NONE, ADD_BEFORE, ADD_AFTER };
 struct epilogue {
 	struct act act;
@@ -35,7 +36,8 @@ struct conv_task { // float32 Conv or ConvTranspose (w: [OC, C/group, KH, KW]; t
 	enum layout in, out;          // BLOCK in both is the fast path; PLAIN in with BLOCK out for first layers (few channels)
 	struct epilogue epi;
 	bool ordered;                 // sum in ONNX Runtime's order, bit for bit (backend "blas" only); for files that are quantized
-	bool exact;                   // of codes: products are summed as they are, so that sums below 2^24 are exact
+	bool exact;                   // x and weights are whole numbers: no algorithm that transforms them (Winograd), so that
+	                              // sums below 2^24 are exact
 };
 struct matmul_task { // y[b] = alpha * x[b] * w[b] (+ bias over columns): row-major, plain
 	int64_t batch, m, n, k;
@@ -116,19 +118,21 @@ void kernel_free(struct kernel **k);
 // Element-wise and data-movement kernels on raw arrays, any layout (arrays of `n` stored elements). SIMD inside.
 void elt_act(const struct act *a, const float *x, float *y, int64_t n);          // x may be y
 void elt_binary(enum op_id op, const float *a, const float *b, float *y, int64_t n); // Add, Sub, Mul, Div, PRelu
-// The same of two runs of 8-bit codes, onto 8-bit codes of y's quantizer (all per tensor), with `relu` of what is below 0 as of 0: the codes
-// that dequantize_run, elt_binary and quantize_run give. elt_codes_of is false where there is no such loop: operators but Add, Sub and Mul,
-// roundings other than to the nearest with ties to even or up, and scales of which something infinite might come.
+// Add, Sub or Mul of two arrays of 8-bit codes straight to 8-bit codes of y, all with quantizers per tensor: the same
+// codes that dequantize_run, elt_binary, with `relu` a Relu, and quantize_run give one after another. elt_codes_of
+// prepares it; false where there is no such loop: for other operators, for roundings other than to the nearest with
+// ties to even or up, and for scales that could make something infinite.
 struct elt_codes {
 	enum op_id op;
 	struct {
-		uint8_t turn;    // what makes int8 codes uint8 codes
-		int32_t zero;    // of those
+		uint8_t turn;    // xor with it makes uint8 codes of int8 codes
+		int32_t zero;    // the zero point of the uint8 codes
 		float scale;
 	} in[2];
 	bool inverse, up;
 	int32_t zero;
-	float step, low, high; // the scale or, with `inverse`, one over it; limits of the distance from the zero point
+	float step;            // y's scale or, with `inverse`, one over it
+	float low, high;       // limits of the distance from y's zero point
 };
 bool elt_codes_of(struct elt_codes *c, enum op_id op, const struct quantizer *a, const struct quantizer *b, const struct quantizer *y, bool relu);
 void elt_codes(const struct elt_codes *c, const uint8_t *a, const uint8_t *b, uint8_t *y, int64_t n);

@@ -1,5 +1,6 @@
-// The op table: one row per operator and since-version (src/engine/ops/ops.def). Rows give the parser its attributes, the
-// graph its shapes, the executor its plain evaluation; whatever a target does to an operator is data in targets/*.json.
+// The op table: one row per operator and since-version (src/engine/ops/ops.def). Rows give the parser its attributes,
+// the graph its shapes, the executor its plain evaluation; whatever a target does to an operator is data in
+// targets/*.json.
 #ifndef QTUI_ENGINE_OP_H
 #define QTUI_ENGINE_OP_H
 
@@ -17,9 +18,9 @@ struct floats {
 	float *at;
 	int n; // -1: absent
 };
-// Fields in the parsed struct: int64_t, float, struct ints, struct floats, const char *, const struct tensor * (NULL: absent).
-// ATTR_TEXT takes a list of strings too, joined by blanks (LSTM's activations). A spec named "" is a default that no attribute
-// of that version can change.
+// Fields in the parsed struct: int64_t, float, struct ints, struct floats, const char *, const struct tensor * (NULL:
+// absent). ATTR_TEXT takes a list of strings too, joined by blanks (LSTM's activations). A spec named "" is a default
+// that no attribute of that version can change.
 struct attr_spec {
 	const char *name;
 	enum attr_kind kind;
@@ -28,13 +29,15 @@ struct attr_spec {
 	const char *dflt_text;  // for ATTR_TEXT
 };
 
-// Shape rule: sets type and shape of out[0..n_out-1] from types and shapes of `in` (NULL: absent). in[i]->data is NULL where
-// the value is not known yet; a rule that needs it then returns STATUS_UNSUPPORTED with err->text empty, which means "known when it runs",
-// and is called again with data. The same rule serves loading and running. Layout is plain. Where shapes can only be found by computing
-// the results, the rule leaves the results themselves in `out`, data included, and nothing is evaluated afterwards.
+// Shape rule: sets type and shape of out[0..n_out-1] from types and shapes of `in` (NULL: absent). in[i]->data is
+// NULL where the value is not known yet; a rule that needs it then returns STATUS_UNSUPPORTED with err->text empty,
+// which means "known when it runs", and is called again with data. The same rule serves loading and running. Layout
+// is plain. Where shapes can only be found by computing the results, the rule leaves the results themselves in `out`,
+// data included, and nothing is evaluated afterwards.
 typedef enum status op_shape_fn(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err);
-// Plain evaluation: inputs have data in plain layout, outputs are allocated as the shape rule said. `width` OpenMP threads.
-// This is the reference: clear first, but not needlessly slow, since it also serves all operators without a faster kernel.
+// Plain evaluation: inputs have data in plain layout, outputs are allocated as the shape rule said. `width` OpenMP
+// threads. This is the reference: clear first, but not needlessly slow, since it also serves all operators without a
+// faster kernel.
 typedef enum status op_eval_fn(const struct node *n, const struct tensor *const *in, struct tensor *out, int width,
     struct error *err);
 
@@ -71,31 +74,35 @@ struct op {
 	const char *types;  // of the inputs: see ops.def
 	op_shape_fn *rule;  // the operator's own part of `shape`
 };
-// What follows the shape rule: allocates and evaluates, unless the rule has left the results. On success the caller owns the
-// tensors of out[n_out]; on failure they are dropped.
+// What follows the shape rule: allocates and evaluates, unless the rule has left the results. On success the caller
+// owns the tensors of out[n_out]; on failure they are dropped.
 MUST_CHECK enum status op_finish(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err);
 // The row with the highest since <= opset (of that domain); NULL when the operator is not in the table.
 const struct op *op_find(const char *domain, const char *name, int opset);
 // All rows, for listings and tests.
 const struct op *op_rows(int *n);
-int op_newest(void); // the newest opset of ONNX itself in which an operator of the table got another meaning
+int op_newest(void); // the newest opset of ai.onnx that the table knows: the largest `since` of its rows
 
-// The evaluation whose results are ONNX Runtime's to the bit, for files that are quantized already: the last bit of a float decides there
-// which code it becomes. NULL: the operator has none of its own. On constants and shapes it behaves like op->eval.
+// The evaluation whose results are ONNX Runtime's to the bit, for files that are quantized already: the last bit of a
+// float decides there which code it becomes. NULL: the operator has none of its own. On constants and shapes it
+// behaves like op->eval.
 op_eval_fn *op_eval_ordered(enum op_id id);
 
-// The weights of a MatMulNBits or MatMulBnb4 as a MatMul has them, [K, N], from its constant inputs 1 to 4; allocated, the caller drops them.
+// The weights of a MatMulNBits or MatMulBnb4 as a MatMul has them, [K, N], from its constant inputs 1 to 4;
+// allocated, the caller drops them.
 MUST_CHECK enum status matmulnbits_weights(struct tensor *w, const struct node *n, const struct tensor *const *in, struct error *err);
 
-// Loop and Scan: what their body is inferred with. loop_formals writes the type and shape of each of the node's own inputs as the body sees
-// it, formal[n_in - n_captured], assuming that the body returns what it carries from one iteration to the next with the type and shape that
-// it got; rank -1 where nothing is known. loop_settle checks that assumption against the body, inferred with these: what it returns
-// otherwise becomes unknown in `formal`. It returns true when nothing had to change.
+// Loop and Scan: what their body is inferred with. loop_formals writes the type and shape of each of the node's own
+// inputs as the body sees it, formal[n_in - n_captured], assuming that the body returns what it carries from one
+// iteration to the next with the type and shape that it got; rank -1 where nothing is known. loop_settle checks that
+// assumption against the body, inferred with these: what it returns otherwise becomes unknown in `formal`. It returns
+// true when nothing had to change.
 void loop_formals(struct tensor *formal, const struct node *n, const struct tensor *const *in);
 bool loop_settle(struct tensor *formal, const struct node *n, const struct graph *body);
 
-// y = f(x) of an OPF_UNARY node on n floats (x and y may be the same array). Vectorised; the same bits whatever n or alignment.
+// y = f(x) of an OPF_UNARY node on n floats (x and y may be the same array). Vectorised; the same bits whatever n or
+// alignment.
 void op_unary(const struct node *n, const struct tensor *const *in, const float *x, float *y, int64_t count);
 
 // Attribute structs that other parts of the engine read.
@@ -145,11 +152,12 @@ bool conv_geometry(struct conv_geometry *out, const struct node *n, const struct
 struct conv_depth {
 	int64_t n, c, in, out, taps, stride, dil, pad;
 };
-// A Conv of rank 5 slice by slice: g is the convolution that gives one slice of one image from the planes that its taps see, which are its
-// channels (tap t of channel c is channel c * taps + t), so that its weights are those of the node as they lie. False for all others.
+// A Conv of rank 5 slice by slice: g is the convolution that gives one slice of one image from the planes that its
+// taps see, which are its channels (tap t of channel c is channel c * taps + t), so that its weights are those of the
+// node as they lie. False for all others.
 bool conv_geometry_deep(struct conv_geometry *g, struct conv_depth *d, const struct node *n, const struct shape *x, const struct shape *w);
-// A pooling of rank 5 that may be done one after the other: of every slice (n images of c channels times slices), then of columns along the
-// depth (the rows of images whose rows are the slices). False for all others.
+// A pooling of rank 5 that may be done one after the other: of every slice (n images of c channels times slices),
+// then of columns along the depth (the rows of images whose rows are the slices). False for all others.
 bool pool_geometry_deep(struct conv_geometry *slices, struct conv_geometry *columns, const struct node *n, const struct shape *x);
 
 #endif

@@ -1,5 +1,6 @@
-// The quantizer plan: plan = f(graph, target, edits, statistics). It gives every input and output slot of every node its quantizer
-// and every node its precision; it is built in two steps, since some scales come from observed activations:
+// The quantizer plan: plan = f(graph, target, edits, statistics). It gives every input and output slot of every node
+// its quantizer and every node its precision; it is built in two steps, since some scales come from observed
+// activations:
 //   plan_new       structure: precisions, groups, states, weight quantizers; lists what must be observed
 //   (the caller runs the network with quantized weights and feeds each plan->observe[] entry)
 //   plan_finish    scales: from observations, then overrides, alignment, shared and passive quantizers, biases
@@ -48,7 +49,8 @@ struct slot {
 	struct quantizer quant;   // valid after plan_finish for ACTIVE and PASSIVE; for OVERLAPPED the one it follows
 };
 
-// A group of nodes that the target runs as one operator: its figures stand at `owner` for the tensor at the group's end.
+// A group of nodes that the target runs as one operator: its figures stand at `owner` for the tensor at the group's
+// end.
 enum group_kind { GROUP_NONE, GROUP_ACTIVATION /* Conv+Relu ... */, GROUP_SWISH /* Sigmoid+Mul */ };
 struct group {
 	enum group_kind kind;
@@ -56,13 +58,14 @@ struct group {
 	int last;                 // node id whose output is the group's output
 };
 
-// What a target runs in place of a node where it is quantized: another function of the same tensor, a mean that is off by a factor, or a
-// recurrence that rounds within its steps.
+// What a target runs in place of a node where it is quantized: another function of the same tensor, a mean that is
+// off by a factor, or a recurrence that rounds within its steps.
 struct stand_in {
 	const char *op;           // "HardSigmoid" or "LeakyRelu", with these attributes; NULL: the node is what it is
 	float alpha, beta;
 	float gain;               // its result is multiplied by this; 0: it is not
-	// Sums and cell of every time step have 16 bits of this, its state the quantizer of output 0; 0: only results are rounded.
+	// Sums and cell of every time step have 16 bits of this, its state the quantizer of output 0; 0: only results
+	// are rounded.
 	float step_scale;
 };
 
@@ -103,8 +106,8 @@ static inline struct slot *plan_out(const struct plan *p, int node, int i) { ret
 // The quantizer that acts on this slot's data when the plan runs; NULL when the slot itself quantizes nothing.
 const struct quantizer *slot_quantizer(const struct slot *s);
 
-// The quantizer of a weight depends only on the weight's content and the settings: the cache keeps such quantizers from one plan to the
-// next. One thread at a time may use it.
+// The quantizer of a weight depends only on the weight's content and the settings: the cache keeps such quantizers
+// from one plan to the next. One thread at a time may use it.
 struct plan_cache;
 struct plan_cache *plan_cache_new(void);
 void plan_cache_free(struct plan_cache **c);
@@ -114,49 +117,54 @@ MUST_CHECK enum status plan_new(struct plan **out, const struct graph *g, const 
 // scale[i], zero[i]: the result of observe[i] (from observer_finish).
 MUST_CHECK enum status plan_finish(struct plan *p, const float *scale, const int32_t *zero, const struct edits *e, struct error *err);
 void plan_free(struct plan **p);
-// The quantizer of a constant input while observers watch (its own, before alignment); NULL: it is used as it is. From plan_new on.
+// The quantizer of a constant input while observers watch (its own, before alignment); NULL: it is used as it is.
+// From plan_new on.
 const struct quantizer *plan_calibration_quantizer(const struct plan *p, int slot);
-// How many elements of the constant divisor of a Div would round to 0, so that the target would divide by 0. Where there are any, the plan
-// leaves the divisor in float.
+// How many elements of the constant divisor of a Div would round to 0, so that the target would divide by 0. Where
+// there are any, the plan leaves the divisor in float.
 int64_t plan_lost_divisors(const struct plan *p, int node);
-// The constant at a slot as it is quantized, and its key: the tuned one where there is one for the grid that this plan uses, else the
-// graph's own.
+// The constant at a slot as it is quantized, and its key: the tuned one where there is one for the grid that this
+// plan uses, else the graph's own.
 const struct tensor *plan_constant(const struct plan *p, int slot);
 struct key plan_content(const struct plan *p, int slot);
-// A plan without edits, constants and observations, which answers what may be edited (plan_check_edit). It reads g and t while it lives.
+// A plan without edits, constants and observations, which answers what may be edited (plan_check_edit). It reads g
+// and t while it lives.
 struct plan *plan_bare(const struct graph *g, const struct target *t);
-// Would the target take this edit? STATUS_OK, or STATUS_REFUSED with the reason. The answer is immediate for an edit that
-// changes no width; for any other a plan is built.
+// Would the target take this edit? STATUS_OK, or STATUS_REFUSED with the reason. The answer is immediate for an edit
+// that changes no width; for any other a plan is built.
 MUST_CHECK enum status plan_check_edit(const struct plan *bare, int node, enum precision want, struct error *err);
-// Could the tensor, which a node makes, have this scale at 8 bit? Where the target wants powers of two, the reason names the
-// one nearest to `scale`.
+// Could the tensor, which a node makes, have this scale at 8 bit? Where the target wants powers of two, the reason
+// names the one nearest to `scale`.
 MUST_CHECK enum status plan_check_scale(const struct plan *bare, int value, double scale, struct error *err);
-// plan_check_edit for many nodes, each by itself: refused[i] is the answer for nodes[i]. Returns how many are refused; `err`
-// has the reason of the last of them.
+// plan_check_edit for many nodes, each by itself: refused[i] is the answer for nodes[i]. Returns how many are
+// refused; `err` has the reason of the last of them.
 int plan_check_edits(const struct plan *bare, const int *nodes, int n, enum precision want, bool *refused, struct error *err);
-// The nodes that must go to 16 bit together so that `node` at 16 bit has an effect: its producer, a fused activation, nodes that share its
-// scale. With `readers` also the nodes that read its tensor, which otherwise go on reading it at 8 bit; this matters where the tensor loses
-// precision, not the node's weights. Writes ids in order to out[max] and returns their number; *conversions becomes the number of
-// requantizations that the region adds at its border.
+// The nodes that must go to 16 bit together so that `node` at 16 bit has an effect: its producer, a fused activation,
+// nodes that share its scale. With `readers` also the nodes that read its tensor, which otherwise go on reading it at
+// 8 bit; this matters where the tensor loses precision, not the node's weights. Writes ids in order to out[max] and
+// returns their number; *conversions becomes the number of requantizations that the region adds at its border.
 int plan_widen_region(const struct plan *p, int node, bool readers, int *out, int max, int *conversions);
 
-// Observers: one per plan->observe[] entry. Phase 0, then phase 1 when observer_phases says 2; every sample is fed once a phase.
-// observer_feed may be called from several threads; results do not depend on the order. Between the first feed of phase 1 and
-// observer_finish a 16-bit KL observer holds a histogram of 4 MiB: where memory is short, run phase 1 for some of them at a time.
+// Observers: one per plan->observe[] entry. Phase 0, then phase 1 when observer_phases says 2; every sample is fed
+// once a phase. observer_feed may be called from several threads; results do not depend on the order. Between the
+// first feed of phase 1 and observer_finish a 16-bit KL observer holds a histogram of 4 MiB: where memory is short,
+// run phase 1 for some of them at a time.
 enum { OBSERVER_PHASES = 2 };
 struct observer;
 struct observer *observer_new(const struct plan *p, int observe, int samples);
 void observer_free(struct observer **o);
 int observer_phases(const struct observer *o);
-// For provisional figures: of large tensors phase 1 reads an eighth of the elements, 512 of every 4096. Ranges stay exact.
+// For provisional figures: of large tensors phase 1 reads an eighth of the elements, 512 of every 4096. Ranges stay
+// exact.
 void observer_thin(struct observer *o);
 void observer_feed(struct observer *o, int phase, int sample, const struct tensor *x); // float32, any layout
-// The key of what a phase gathers: with equal keys, the same tensor and the same samples, two observers gather the same, so that a finished
-// one can be adopted (observer_adopt) and this one need not be fed. False: what this phase gathers cannot be adopted.
+// The key of what a phase gathers: with equal keys, the same tensor and the same samples, two observers gather the
+// same, so that a finished one can be adopted (observer_adopt) and this one need not be fed. False: what this phase
+// gathers cannot be adopted.
 bool observer_gathers(const struct observer *o, int phase, struct key *k);
 void observer_adopt(struct observer *o, int phase, const struct observer *from);
-// Does phase 0 gather nothing but a range? Then a tensor that is made of the elements of others (Concat, Reshape) need not be read: its range
-// is theirs together, and observer_join takes in the range of one of them.
+// Does phase 0 gather nothing but a range? Then a tensor that is made of the elements of others (Concat, Reshape)
+// need not be read: its range is theirs together, and observer_join takes in the range of one of them.
 bool observer_joins(const struct observer *o);
 void observer_join(struct observer *o, const struct observer *part);
 // STATUS_FORMAT when the tensor has no finite values or the like.

@@ -1,5 +1,6 @@
-// Quantizers: how a tensor becomes codes and back. q = clamp(round(x / scale) + zero, qmin, qmax), x^ = (q - zero) * scale, all in
-// float32. Plain data: a quantizer borrows its arrays from the plan (or whoever built it).
+// Quantizers: how a tensor becomes codes and back, all in float32:
+//   q = clamp(round(x / scale) + zero, qmin, qmax)    x^ = (q - zero) * scale
+// Plain data: a quantizer borrows its arrays from the plan (or whoever built it).
 #ifndef QTUI_ENGINE_QUANTIZER_H
 #define QTUI_ENGINE_QUANTIZER_H
 
@@ -29,16 +30,16 @@ enum dtype quantizer_dtype(const struct quantizer *q);
 struct key quantizer_key(const struct quantizer *q); // zero key for NULL or QUANT_NONE
 bool quantizer_equal(const struct quantizer *a, const struct quantizer *b);
 
-// Over whole tensors of any layout (padding of LAYOUT_BLOCK written as `zero` codes and 0.0f). dst is allocated with the
-// type that is wanted: codes of quantizer_dtype, or DT_F32 for quantize-then-dequantize. `width` OpenMP threads.
+// Over whole tensors of any layout (padding of LAYOUT_BLOCK written as `zero` codes and 0.0f). dst is allocated with
+// the type that is wanted: codes of quantizer_dtype, or DT_F32 for quantize-then-dequantize. `width` OpenMP threads.
 void quantize(struct tensor *codes, const struct tensor *x, const struct quantizer *q, int width);
 void dequantize(struct tensor *x, const struct tensor *codes, const struct quantizer *q, int width);
 void fake_quantize(struct tensor *dst, const struct tensor *x, const struct quantizer *q, int width); // dst may be x
 // The same over n elements anywhere, with a quantizer per tensor; `type` is that of the codes.
 void quantize_run(void *codes, enum dtype type, const float *x, int64_t n, const struct quantizer *q);
 void dequantize_run(float *x, const void *codes, enum dtype type, int64_t n, const struct quantizer *q);
-// Codes of constants, one for each element of x: of weights those of at most 16 bits, a bias of one dimension has a scale for each element
-// or one for all.
+// Codes of constants, one for each element of x: of weights those of at most 16 bits, a bias of one dimension has a
+// scale for each element or one for all.
 void codes_of_weights(int16_t *codes, const struct tensor *x, const struct quantizer *q);
 void codes_of_bias(int64_t *codes, const struct tensor *x, const struct quantizer *q);
 // One value, for tables and tests.

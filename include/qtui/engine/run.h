@@ -1,7 +1,8 @@
-// The executor and its memo. An engine owns worker threads, prepared kernels and the store of computed tensors for one graph and
-// one dataset (both borrowed). It runs the network over samples under several simulations side by side and shows each wanted
-// tensor to a visitor while it is still in cache. Results already in the store are not computed again: every result is named
-// by a key, the hash of (operator, attributes, weights, quantizers, keys of its inputs) plus the sample's key.
+// The executor and its memo. An engine owns worker threads, prepared kernels and the store of computed tensors for
+// one graph and one dataset (both borrowed). It runs the network over samples under several simulations side by side
+// and shows each wanted tensor to a visitor while it is still in cache. Results already in the store are not computed
+// again: every result is named by a key, the hash of (operator, attributes, weights, quantizers, keys of its inputs)
+// plus the sample's key.
 #ifndef QTUI_ENGINE_RUN_H
 #define QTUI_ENGINE_RUN_H
 
@@ -29,8 +30,8 @@ const struct quantizer *rep_quantizer(struct rep *r); // NULL when not coded
 struct rep rep_share(const struct rep *r);
 struct rep rep_move(struct rep *r); // leaves *r empty
 void rep_drop(struct rep *r);
-// rep_to_float: as floats. rep_apply: rounded by a quantizer, as codes where it has one scale and at most 16 bits, else as floats. *out has
-// its own count.
+// rep_to_float: as floats. rep_apply: rounded by a quantizer, as codes where it has one scale and at most 16 bits,
+// else as floats. *out has its own count.
 MUST_CHECK enum status rep_to_float(struct rep *out, struct rep *r, int width, struct error *err);
 MUST_CHECK enum status rep_apply(struct rep *out, struct rep *r, const struct quantizer *q, int width, struct error *err);
 // In the layout `l`; rep_to_float_layout: as floats too.
@@ -46,8 +47,9 @@ struct engine;
 struct engine *engine_new(const struct graph *g, const struct dataset *d, const struct engine_options *opt);
 void engine_free(struct engine **e);
 
-// What a visitor sees of one value on one sample. Reps may be read until the call returns. Values of a simulation that was not
-// asked for are NULL. Called from worker threads; calls for one (sample) come in order of nodes from one thread.
+// What a visitor sees of one value on one sample. Reps may be read until the call returns. Values of a simulation
+// that was not asked for are NULL. Called from worker threads; calls for one (sample) come in order of nodes from one
+// thread.
 struct sighting {
 	int sample, value, worker, width, round;
 	struct rep *rep[SIM_COUNT];
@@ -62,9 +64,9 @@ enum pass_keep {
 struct pass {
 	const struct plan *plan;         // NULL when only SIM_FLOAT is wanted
 	const bool *want[SIM_COUNT];     // [n_values] values to show; NULL: none
-	// [n_values] values that are shown a second time (round 1), for a visitor that must read twice. Round 1 of a value comes after round 0, on
-	// all samples, of this value and of those that it is computed from, as far as they are wanted. Between other values the order of rounds
-	// is open. NULL: one round only.
+	// [n_values] values that are shown a second time (round 1), for a visitor that must read twice. Round 1 of a
+	// value comes after round 0, on all samples, of this value and of those that it is computed from, as far as
+	// they are wanted. Between other values the order of rounds is open. NULL: one round only.
 	const bool *second[SIM_COUNT];
 	int first, last;                 // samples first..last-1
 	const int *sample;               // not NULL: these are positions in this list of samples
@@ -78,7 +80,8 @@ struct pass {
 	atomic_long *busy_ns;            // [SIM_COUNT] worker time per simulation; may be NULL
 };
 MUST_CHECK enum status engine_pass(struct engine *e, const struct pass *p, struct error *err);
-// How many steps the pass would run for each sample, in all rounds, if nothing were in the store: what `done` counts towards, per sample.
+// How many steps the pass would run for each sample, in all rounds, if nothing were in the store: what `done` counts
+// towards, per sample.
 long engine_pass_steps(struct engine *e, const struct pass *p);
 
 // Keys of all values under a simulation of a plan, samples left out: out[n_values]. SIM_ALONE: of the node's output.
@@ -100,7 +103,8 @@ MUST_CHECK enum status engine_infer(struct engine *e, const struct plan *plan, c
 
 struct jobs *engine_jobs(struct engine *e); // the workers, for other work on the same graph while no pass runs
 void engine_yield(struct engine *e); // see jobs_yield
-// Drops stored tensors, those of the least worth first, until the store has at most `bytes`; what a running pass holds stays.
+// Drops stored tensors, those of the least worth first, until the store has at most `bytes`; what a running pass
+// holds stays.
 void engine_trim(struct engine *e, size_t bytes);
 
 #endif

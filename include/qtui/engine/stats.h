@@ -1,5 +1,5 @@
-// Figures of a tensor: sums that merge. One struct tensor_sums is the comparison of one tensor on one sample; summing them in
-// the order of the samples gives the same bits for any number of threads. Formulas: docs/NUMERICS.md.
+// Figures of a tensor: sums that merge. One struct tensor_sums is the comparison of one tensor on one sample; summing
+// them in the order of the samples gives the same bits for any number of threads. Formulas: docs/NUMERICS.md.
 #ifndef QTUI_ENGINE_STATS_H
 #define QTUI_ENGINE_STATS_H
 
@@ -20,24 +20,25 @@ struct tensor_range {
 #define STATS_BINS 2048    // fine histogram, over the tensor's own [min, max]
 #define STATS_SHOWN 64     // as written to JSON
 
-// `q` holds codes of `quant`, or floats when its type is DT_F32 (then quant may be NULL: nothing is clipped). f and q have the
-// same shape and layout; padding of LAYOUT_BLOCK is left out. NaN pairs count as error-free only if both are NaN.
+// Compares f (float32) with its quantized version q, which holds codes of `quant`, or floats when its type is DT_F32
+// (then quant may be NULL: nothing is clipped). Both have one shape and layout; padding of LAYOUT_BLOCK is left out.
+// Where both are NaN the error is 0.
 void stats_compare(struct tensor_sums *out, const struct tensor *f, const struct tensor *q, const struct quantizer *quant);
 void stats_range(struct tensor_range *out, const struct tensor *f);
 // Adds the elements of a float tensor to hist[bins] over [lo, hi] (last bin closed; outside: the end bins).
 void stats_hist(uint32_t *hist, int bins, float lo, float hi, const struct tensor *f);
 
-// Counts of a float tensor's elements, each rounded down to a multiple of 2^exponent. The step follows from the range alone: the finest
-// that makes at most 2 * GRID_LEAST steps of it. So counts of different data merge exactly, whatever ranges they were made over and in
-// whatever order, and no range has to be known before counting.
+// Counts of a float tensor's elements, each rounded down to a multiple of 2^exponent. The step follows from the range
+// alone: the finest that makes at most 2 * GRID_LEAST steps of it. So counts of different data merge exactly,
+// whatever ranges they were made over and in whatever order, and no range has to be known before counting.
 enum { GRID_LEAST = 4096, GRID_BINS = 2 * GRID_LEAST + 1, GRID_TABLES = 4 };
 struct grid {
 	int exponent, n;       // n bins are in use; 0: empty
 	int64_t first;         // bin[i] counts the elements of [(first + i) * 2^exponent, (first + i + 1) * 2^exponent)
 	uint32_t bin[GRID_BINS];
 };
-void grid_shape(struct grid *g, const struct grid *like); // makes *g empty, with the steps of `like`, which can be merged into it as it is
-void grid_merge(struct grid *into, const struct grid *one);
+void grid_shape(struct grid *g, const struct grid *like); // *g gets the bins of `like`, all with a count of 0
+void grid_merge(struct grid *into, const struct grid *one); // adds the counts; *into gets more or wider bins where it needs them
 // How often the codes of a tensor occur, neighbours together: count[i] is of the codes whose bits are i << shift up to
 // ((i + 1) << shift) - 1. All are borrowed.
 struct code_counts {
@@ -46,17 +47,19 @@ struct code_counts {
 	int shift;                     // 0: every code has a count of its own
 	const struct quantizer *quant; // what they stand for: per tensor
 };
-// Add counts to hist[bins], whose bins have equal width over [lo, hi]; what lies outside goes to the end bins. grid_spread puts the
-// count of a bin of the grid where that bin begins; grid_codes puts a count where the value lies that its first code stands for.
+// Add counts to hist[bins], whose bins have equal width over [lo, hi]; what lies outside goes to the end bins.
+// grid_spread puts the count of a bin of the grid where that bin begins; grid_codes puts a count where the value lies
+// that its first code stands for.
 void grid_spread(const struct grid *g, float lo, float hi, uint32_t *hist, int bins);
 void grid_codes(const struct code_counts *c, float lo, float hi, uint32_t *hist, int bins);
 
-// Tables of one thread's walks: zeroed once, they are zero again after each.
+// Tables that one thread's calls of stats_site count in: zeroed once by the caller, zero again after every call.
 struct stats_scratch {
 	uint16_t grid[2][GRID_TABLES][GRID_BINS + 1];
 	uint32_t codes[65536];
 };
-// All that a site wants of one float tensor, in one walk; sums differ from those of stats_compare at most in the order of addition.
+// All that a site wants of one float tensor, in one walk; sums differ from those of stats_compare at most in the
+// order of addition.
 struct stats_site {
 	const struct tensor *f;
 	const struct tensor *q[2];        // quantized versions in f's layout, as for stats_compare

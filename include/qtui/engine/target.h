@@ -1,4 +1,5 @@
-// A quantization target as data: targets/NAME.json (its members are described in targets/README.md). The struct owns its strings.
+// A quantization target as data: targets/NAME.json (its members are described in targets/README.md). The struct owns
+// its strings.
 #ifndef QTUI_ENGINE_TARGET_H
 #define QTUI_ENGINE_TARGET_H
 
@@ -9,8 +10,8 @@ const char *calib_name(enum calib_method m);
 bool calib_parse(enum calib_method *out, const char *name);
 
 struct target; // private to src/engine/plan
-// `name`: of a file in the directories of QTUI_TARGETS (separated by ':') or the data directory, else of a target that is part
-// of the program; or a path to a JSON file (with a slash, or ending in .json).
+// `name`: of a file in the directories of QTUI_TARGETS (separated by ':') or the data directory, else of a target
+// that is part of the program; or a path to a JSON file (with a slash, or ending in .json).
 MUST_CHECK enum status target_load(struct target **out, const char *name, struct error *err);
 void target_free(struct target **t);
 const char *target_name(const struct target *t);

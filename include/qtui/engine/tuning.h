@@ -1,6 +1,7 @@
-// Tuned constants: weights and biases that stand in for the graph's own wherever the plan quantizes their node. They are values on the
-// grid that the graph's own weight has, so that no scale moves, and belong to that grid: under another one (16 bit, float, another target) the
-// graph's own constants are used. Observers and the float network never see them.
+// Tuned constants: weights and biases that stand in for the graph's own wherever the plan quantizes their node. They
+// are values on the grid that the graph's own weight has, so that no scale moves, and belong to that grid: under
+// another one (16 bit, float, another target) the graph's own constants are used. Observers and the float network
+// never see them.
 #ifndef QTUI_ENGINE_TUNING_H
 #define QTUI_ENGINE_TUNING_H
 
@@ -9,18 +10,18 @@
 
 struct tuned {
 	int node;
-	struct key grid;            // of the weight's quantizer; zero: of an equalization, which is for any and only written
-	bool first;                 // the weight is input 0: the constant that comes first in an Add or a Mul
-	struct tensor weight, bias; // float32, as the node's inputs 1 (see first) and 2; bias without data: the graph's own
+	struct key grid;            // of the weight's quantizer; zero: from an equalization, for any grid, to be written to a file
+	bool first;                 // the weight is input 0, not 1: an Add or a Mul whose constant comes first
+	struct tensor weight, bias; // float32, shaped as the node's inputs; bias (input 2) without data: the graph's own holds
 	struct key weight_key, bias_key;
 };
-// Immutable once it is shared, and counted.
+// The tuned constants of some nodes: reference-counted, and immutable once it is shared.
 struct tuning;
 struct tuning *tuning_new(void);
 struct tuning *tuning_take(struct tuning *t); // NULL stays NULL
 void tuning_drop(struct tuning **t);
-struct tuning *tuning_copy(const struct tuning *t); // NULL: an empty one. The sole holder may change it; tensors are shared
-// Takes over the tensors, and the place of what the node had.
+struct tuning *tuning_copy(const struct tuning *t); // of NULL: an empty one. The tensors are shared, the copy may be changed
+// Takes over the tensors; what the node had before is dropped.
 void tuning_put(struct tuning *t, const struct tuned *one);
 const struct tuned *tuning_of(const struct tuning *t, int node); // NULL: none; t may be NULL
 // Input `input` of its node; NULL: the graph's own.

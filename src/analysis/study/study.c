@@ -19,21 +19,16 @@
 
 static enum status load_graph(struct study *s, struct error *err)
 {
-	enum { MAX_INPUTS = 16 };
-	struct shape shape[MAX_INPUTS];
-	char *name[MAX_INPUTS] = {0}, *file = NULL;
-	struct onnx_input_shape fixed[MAX_INPUTS];
-	int n = 0;
+	struct data_shapes data = {0};
+	struct onnx_input_shape fixed[DATA_SHAPES_MAX];
 	enum status st = STATUS_OK;
 	if (s->opt.calib && !s->opt.data.random)
-		st = dataset_peek_shapes(shape, name, MAX_INPUTS, &n, &file, s->opt.calib, err);
-	for (int i = 0; i < n; i++)
-		fixed[i] = (struct onnx_input_shape){.name = name[i], .shape = shape[i], .file = file};
+		st = dataset_peek_shapes(&data, s->opt.calib, err);
+	for (int i = 0; i < data.n; i++)
+		fixed[i] = (struct onnx_input_shape){.name = data.name[i], .shape = data.shape[i], .file = data.file};
 	if (st == STATUS_OK)
-		st = onnx_load(&s->g, s->opt.model, &(struct onnx_options){.shape = fixed, .n_shapes = n}, err);
-	for (int i = 0; i < n; i++)
-		free(name[i]);
-	free(file);
+		st = onnx_load(&s->g, s->opt.model, &(struct onnx_options){.shape = fixed, .n_shapes = data.n}, err);
+	data_shapes_done(&data);
 	return st;
 }
 

@@ -240,30 +240,36 @@ enum status dataset_load(const struct dataset *d, int i, struct tensor *in, stru
 	return s;
 }
 
-enum status dataset_peek_shapes(
-    struct shape *out, char **names, int max, int *n_out, char **file, const char *path, struct error *err)
+enum status dataset_peek_shapes(struct data_shapes *out, const char *path, struct error *err)
 {
 	const struct graph none = {0};
 	struct listing files = {0};
 	struct arrays *a = NULL;
 	enum status s = listing_read(&files, path, &none, err);
-	*n_out = 0;
-	*file = NULL;
+	*out = (struct data_shapes){0};
 	if (s == STATUS_NOTFOUND && file_is_dir(path)) {
 		listing_done(&files);
 		return STATUS_OK;
 	}
 	if (!s && arrays_is_name(files.path[0]) && !str_has_suffix(files.path[0], ".bin"))
 		s = arrays_open(&a, files.path[0], DT_F32, err);
-	for (int i = 0; a && i < arrays_count(a) && *n_out < max; i++) {
+	for (int i = 0; a && i < arrays_count(a) && out->n < DATA_SHAPES_MAX; i++) {
 		if (arrays_shape(a, i).rank < 0)
 			continue;
-		out[*n_out] = arrays_shape(a, i);
-		names[(*n_out)++] = xstrdup(arrays_name(a, i));
+		out->shape[out->n] = arrays_shape(a, i);
+		out->name[out->n++] = xstrdup(arrays_name(a, i));
 	}
-	if (*n_out > 0)
-		*file = xstrdup(files.path[0]);
+	if (out->n > 0)
+		out->file = xstrdup(files.path[0]);
 	arrays_free(&a);
 	listing_done(&files);
 	return s;
+}
+
+void data_shapes_done(struct data_shapes *s)
+{
+	for (int i = 0; i < s->n; i++)
+		free(s->name[i]);
+	free(s->file);
+	*s = (struct data_shapes){0};
 }
