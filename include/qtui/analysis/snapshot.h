@@ -1,5 +1,6 @@
-// A snapshot: all figures at one moment, immutable after publication and reference-counted. Whoever takes one may read it from
-// any thread until snapshot_drop; nothing in it is ever written again. Not-known figures have `known == 0` (never 0 or NaN).
+// A snapshot: all figures at one moment, immutable after publication and reference-counted. Whoever takes one may
+// read it from any thread until snapshot_drop; nothing in it is ever written again. Not-known figures have `known ==
+// 0` (never 0 or NaN).
 #ifndef QTUI_ANALYSIS_SNAPSHOT_H
 #define QTUI_ANALYSIS_SNAPSHOT_H
 
@@ -17,9 +18,10 @@ struct hist {
 };
 struct hist *hist_take(struct hist *h);
 void hist_drop(struct hist **h);
-// Sums neighbouring bins into out[n] (n divides or not: each fine bin goes where its centre falls).
+// Sums neighbouring bins into out[n]: each fine bin is counted where its centre lies, for any n.
 void hist_shrink(const struct hist *h, uint64_t *out, int n);
-double hist_share(const struct hist *h, double above, double below); // 0..1 of the values, each taken as the middle of its bin
+// The share (0..1) of the values between `above` and `below`, each taken as the middle of its bin.
+double hist_share(const struct hist *h, double above, double below);
 
 struct figures {
 	int known;             // samples that the figures are over; 0: not known
@@ -34,9 +36,10 @@ double shown_db(double db);
 double figures_snr(const struct figures *f);
 
 enum site_kind { SITE_OUTPUT, SITE_INPUT, SITE_WEIGHT, SITE_FLOAT };
-// A quantized tensor: where a quantizer acts. An output of a node (of the fused group's end), a parameter, or an input that is
-// quantized again for a wider node. SITE_FLOAT: no quantizer acts, but one would if it had not been decided that the node stays in
-// float: its output, with the noise that it passes on. It has bits 0, no scale, and no layerwise figures.
+// A place where a quantizer acts, and the figures of the tensor there: an output of a node (of a fused group: that at
+// its end), a parameter, or an input that is quantized again for a wider node. SITE_FLOAT is the output of a node that
+// was left in float by decision: no quantizer acts, and its graphwise figures are the noise that it passes on. It has
+// bits 0, no scale, and no layerwise figures.
 struct site {
 	enum site_kind kind;
 	int node, slot, value;        // ids in the graph and the plan of the snapshot
@@ -54,7 +57,7 @@ struct site {
 	struct hist *hist_float, *hist_quant; // NULL: not known. The same edges
 	double used_levels;           // distinct codes / codes available; < 0: not known
 };
-// Is it what its node makes, and not what it reads?
+// Does the node make this tensor (else it reads it)?
 static inline bool site_is_made(const struct site *s)
 {
 	return s->kind == SITE_OUTPUT || s->kind == SITE_FLOAT;
@@ -63,7 +66,7 @@ struct node_row {
 	int n_sites, first_site;      // in snapshot.site; the first is the node's output, quantized or left in float, if it has figures
 	enum precision precision;     // effective
 	int requested;                // enum precision of the edit, or -1
-	bool edited;                  // an edit asks for that, or for the scale of an output
+	bool edited;                  // an edit sets its precision, or the scale of one of its outputs
 	int fused_into;               // node id of the group that shows this node's figures, -1: itself
 	const char *refused;          // reason, or NULL
 	bool quantizable;
@@ -74,14 +77,14 @@ enum stage { STAGE_IDLE, STAGE_LOAD, STAGE_CALIBRATE, STAGE_MEASURE, STAGE_TASK,
 const char *stage_name(enum stage s);
 
 struct run_note { // one line of the history of runs
-	int number;                   // from 1, through all sittings of a session
-	bool earlier;                 // of an earlier sitting: its figures are those of then
+	int number;                   // from 1, counted through all sittings of a session
+	bool earlier;                 // from an earlier sitting: the figures are what was measured then
 	double when;                  // seconds since 1970
 	char target[32];
 	enum calib_method method;
 	int n_edits;
-	struct key decision, samples; // what it is of, and on what
-	char title[112];              // of the first run "3 edits, esp32p4 kl", of others the step behind which they ran, and how many were new
+	struct key decision, samples; // what was decided, and the samples that it was measured on
+	char title[112];              // of the first run "3 edits, esp32p4 kl"; of others the last step before it, and how many steps are new
 	double out_snr_db;            // worst graph output, NAN: not known
 	double mean_snr_db;           // mean of the decibels of all nodes that are not exact; NAN: not known
 	double seconds;
@@ -120,19 +123,19 @@ struct snapshot {
 	struct run_note *run;         // oldest first
 	struct timing timing;
 	struct task_report *task;     // NULL: not known
-	bool task_old;                // an edit reaches what it is of
-	bool task_calibrated;         // it is measured on the samples that were calibrated on
-	struct key task_network;      // what a look at a sample is of when it is as new as the report
-	struct task_look *look;       // the sample that was asked for last; NULL: none
-	struct channels *channels;    // likewise the tensor (channels.h); perhaps of another decision
+	bool task_old;                // it was measured before an edit that changes the outputs
+	bool task_calibrated;         // it is measured on the same samples as the calibration
+	struct key task_network;      // of the report's quantized network: a look with this key is as new as the report
+	struct task_look *look;       // the sample that was asked for last (study_look); NULL: none
+	struct channels *channels;    // of the tensor that was asked for last (study_channels); perhaps of another decision
 	struct key decision;          // target, calibration, edits, how pictures are prepared
-	int bench;                    // the last of these, as a number
-	struct findings *findings;    // of this decision (findings.h); they come behind the figures. NULL: not known
-	struct story *story;          // of all that is told here (story.h), once findings are known; NULL: not told yet
+	int preparation;              // how pictures are prepared: a number that the study gives each way; 0: as it was opened
+	struct findings *findings;    // of this decision (findings.h); they are ready after the figures. NULL: not known yet
+	struct story *story;          // of all these figures and findings (story.h); NULL: not told yet
 	struct blames *blames;        // NULL: not known
-	bool blames_old;              // of another decision
+	bool blames_old;              // they were measured under another decision
 	struct costs *costs;          // of the nodes at each width (cost.h)
-	char task_problem[160];       // why there is none, when it was asked for
+	char task_problem[160];       // why `task` is NULL although a task was asked for; "": no reason
 	int64_t macs[PREC_COUNT];     // multiply-accumulates by precision
 	int computed, total;          // node results computed / needed in this run
 	void *priv;                   // arrays, the plan, histograms
@@ -151,12 +154,12 @@ double snapshot_worst_output(const struct snapshot *s);
 const struct site *snapshot_output(const struct snapshot *s, int node);
 // Likewise, or the output that was left in float.
 const struct site *snapshot_made(const struct snapshot *s, int node);
-// The output (a value id) that a scale for the tensor of the site is given to: the tensor itself, or what its node makes
-// where other nodes are fused to it; -1: inputs and parameters have no scale by hand.
+// The output (a value id) that a scale for the tensor of the site is given to: the tensor itself, or what its node
+// makes where other nodes are fused to it; -1: inputs and parameters have no scale by hand.
 int snapshot_scalable(const struct snapshot *s, const struct site *site);
-// Of a mean that only sums read: its noise over the signal of a sum, where it is most. In a normalization that is written out the mean is
-// next to nothing and has the grid of what it is taken from, so that its own figure is bad and does no harm. NAN: it is no such mean, or
-// not known.
+// For a mean that only additions and subtractions read: the mean's noise over the signal of such a sum, of several sums
+// the largest. A normalization that is written out in single operators has such a mean: it is nearly zero on the grid
+// of the tensor it is taken from, so that its own SNR is bad but does no harm. NAN: it is no such mean, or not known.
 double snapshot_mean_in_sums(const struct snapshot *s, const struct site *mean);
 
 #endif

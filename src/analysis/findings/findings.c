@@ -169,7 +169,7 @@ struct findings *findings_new(const struct study *study, const struct snapshot *
 	if (l.plan)
 		l.bare = plan_bare(l.g, l.plan->target);
 	if (study) {
-		l.samples = study->bench[s->bench].d;
+		l.samples = study->preparation[s->preparation].d;
 		l.survey = study_take_survey(study, l.samples);
 	}
 	find_decisions(&l);

@@ -68,7 +68,7 @@ static struct figure *figure_of(struct isolating *w, int value)
 {
 	struct key k = key_add_text((struct key){0}, "isolated");
 	k = key_add_key(key_add_key(k, w->key[0][value]), w->key[1][value]);
-	return memo_figure(study_bench(w->st)->memo, key_add_int(k, w->st->opt.backend));
+	return memo_figure(study_preparation(w->st)->memo, key_add_int(k, w->st->opt.backend));
 }
 
 static bool compare(struct tensor_sums *out, const struct sighting *s)

@@ -184,7 +184,8 @@ enum status frontier_apply(const struct frontier *f, int i, struct study *s, str
 	if (strcmp(s->step[s->current].target, f->basis.target) != 0)
 		return error_set(err, STATUS_REFUSED, "these states are of the target %s", f->basis.target);
 	char name[40];
-	struct decision v = {.text = name, .edits = as_asked(f->at[i].edits, s), .method = f->at[i].method, .bench = s->step[s->current].bench};
+	struct decision v = {.text = name, .edits = as_asked(f->at[i].edits, s), .method = f->at[i].method,
+	    .preparation = s->step[s->current].preparation};
 	snprintf(name, sizeof name, "fix-%.3f", f->at[i].figures.cost);
 	snprintf(v.target, sizeof v.target, "%s", f->basis.target);
 	enum status st = study_become(s, &v, err);

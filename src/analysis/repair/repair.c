@@ -198,7 +198,7 @@ enum status repair_open(struct repair **out, struct study *st, const struct repa
 	*r = (struct repair){.g = study_graph(st), .opt = *opt, .arena = arena_new(), .memo = st->repairs, .float_score = NAN, .end = "not begun"};
 	r->now = (struct trial){.edits = study_effective(st, study_edits(st)), .method = snap->method};
 	const struct decision *d = &st->step[st->current];
-	r->decision = decision_key(st->g, d->target, d->method, r->now.edits, study_bench(st));
+	r->decision = decision_key(st->g, d->target, d->method, r->now.edits, study_preparation(st));
 	r->deadline = opt->seconds > 0 ? clock_seconds() + opt->seconds : 0;
 	r->costs = costs_take(snap->costs);
 	note_basis(r, st);

@@ -226,7 +226,7 @@ static enum status conduct_run(struct study *s, struct request *req)
 {
 	struct error err = {0};
 	struct snapshot *before = study_latest(s);
-	bench_use(s, req->bench);
+	study_preparation_use(s, req->preparation);
 	struct work w = {.study = s, .req = *req, .total_samples = dataset_count(s->d), .began = clock_seconds(),
 	    .task = task_report_take(before->task), .task_old = true};
 	snapshot_drop(&before);

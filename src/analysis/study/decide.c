@@ -287,16 +287,16 @@ enum status study_set_method(struct study *s, enum calib_method m, struct error 
 enum status study_preprocess(struct study *s, char **word, int n, struct error *err)
 {
 	struct str text = {0};
-	int bench;
-	enum status st = study_find_bench(&bench, s, word, n, err);
+	int preparation;
+	enum status st = study_find_preparation(&preparation, s, word, n, err);
 	if (st != STATUS_OK)
 		return st;
-	if (bench == s->step[s->current].bench)
+	if (preparation == s->step[s->current].preparation)
 		return nothing_changed(err, "pictures are prepared so already");
 	str_add(&text, "preprocess");
 	for (int i = 0; i < n; i++)
 		str_addf(&text, " %s", word[i]);
-	branch(s, str_detach(&text))->bench = bench;
+	branch(s, str_detach(&text))->preparation = preparation;
 	commit(s);
 	return STATUS_OK;
 }

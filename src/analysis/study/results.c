@@ -106,7 +106,7 @@ static void take_runs(struct results_save *r, const struct study *s)
 	if (!s->snap->dirty) // else its figures may be of samples that were prepared otherwise
 		r->run[r->n_runs++] = snapshot_take(s->snap);
 	for (int i = 0; i < STUDY_LATEST && s->latest[i]; i++)
-		if (s->latest[i]->bench == s->step[s->current].bench)
+		if (s->latest[i]->preparation == s->step[s->current].preparation)
 			r->run[r->n_runs++] = snapshot_take(s->latest[i]);
 	study_unlock(s);
 }
@@ -126,7 +126,7 @@ struct results_save *results_save_begin(const struct study *s)
 	cJSON_AddItemToObject(r->root, "blame", study_blames_save(s));
 	repair_memo_save(s->repairs, cJSON_AddObjectToObject(r->root, "damage"));
 	if (!study_running(s))
-		memo_each_scale(study_bench(s)->memo, save_scale, &r->group[SCALES]);
+		memo_each_scale(study_preparation(s)->memo, save_scale, &r->group[SCALES]);
 	return r;
 }
 
@@ -234,10 +234,10 @@ static void load_damage(const struct loading *l, struct key k, const cJSON *a)
 static struct memo *memo_of(const struct study *s, const char *samples)
 {
 	char own[33];
-	for (int i = 0; i < s->n_benches; i++) {
-		key_text(all_samples_key(s->bench[i].d), own);
+	for (int i = 0; i < s->n_preparations; i++) {
+		key_text(all_samples_key(s->preparation[i].d), own);
 		if (strcmp(own, samples) == 0)
-			return s->bench[i].memo;
+			return s->preparation[i].memo;
 	}
 	return NULL;
 }

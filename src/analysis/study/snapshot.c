@@ -68,7 +68,7 @@ struct snapshot *snapshot_new(struct study *st, const struct request *req)
 	s->method = req->method;
 	s->n_edits = req->n_edits;
 	s->decision = req->decision;
-	s->bench = req->bench;
+	s->preparation = req->preparation;
 	s->samples = dataset_count(study_first_dataset(st));
 	s->left_out = dataset_left_out(study_first_dataset(st));
 	s->left = -1;
@@ -104,15 +104,15 @@ struct snapshot *snapshot_before_run(struct study *st, const struct snapshot *pr
 {
 	const struct decision *d = &st->step[st->current];
 	struct edits *e = study_effective(st, d->edits);
-	struct request req = {.generation = st->generation, .method = d->method, .n_edits = edits_count(d->edits) + (d->bench > 0)};
+	struct request req = {.generation = st->generation, .method = d->method, .n_edits = edits_count(d->edits) + (d->preparation > 0)};
 	struct body *b = prev ? body_copy(st->g, prev->priv) : body_bare(st->g);
 	snprintf(req.target, sizeof req.target, "%s", d->target);
-	req.decision = decision_key(st->g, d->target, d->method, e, study_bench(st));
-	req.bench = d->bench;
+	req.decision = decision_key(st->g, d->target, d->method, e, study_preparation(st));
+	req.preparation = d->preparation;
 	struct snapshot *s = snapshot_new(st, &req);
 	if (prev) {
 		bool retuned = b->plan && !key_equal(tuning_key(b->plan->plan->tuning), tuning_key(e->tuning));
-		body_mark_downstream(b, st->g, e, prev->bench != d->bench || retuned);
+		body_mark_downstream(b, st->g, e, prev->preparation != d->preparation || retuned);
 		s->dirty = true;
 		s->stage = prev->stage;
 		s->timing = prev->timing;

@@ -134,8 +134,8 @@ static enum status open_parts(struct study *s, struct error *err)
 	struct engine_options eo = {.backend = s->opt.backend, .threads = s->opt.threads, .memory = engine_memory(s)};
 	s->engine = engine_new(s->g, s->d, &eo);
 	s->plan_cache = plan_cache_new();
-	s->bench[s->n_benches++] = (struct bench){s->d, memo_new(dataset_count(s->d))};
-	bench_use(s, 0);
+	s->preparation[s->n_preparations++] = (struct preparation){s->d, memo_new(dataset_count(s->d))};
+	study_preparation_use(s, 0);
 	s->task = study_task_new(&s->opt.task);
 	s->looker = looker_new();
 	s->repairs = repair_memo_new();
@@ -230,7 +230,7 @@ void study_close(struct study **sp)
 	study_task_free(&s->task);
 	engine_free(&s->engine);
 	plan_cache_free(&s->plan_cache);
-	benches_free(s);
+	study_preparations_free(s);
 	refusals_forget(s);
 	target_free(&s->target);
 	graph_free(&s->g);
@@ -273,11 +273,11 @@ const struct target *study_target(const struct study *s)
 static struct run_state *state_of(const struct study *s, const struct decision *d)
 {
 	struct run_state *state = xcalloc(1, sizeof *state);
-	*state = (struct run_state){.edits = edits_copy(d->edits), .method = d->method, .prepared = d->bench > 0};
+	*state = (struct run_state){.edits = edits_copy(d->edits), .method = d->method, .prepared = d->preparation > 0};
 	atomic_store(&state->refs, 1);
 	snprintf(state->target, sizeof state->target, "%s", d->target);
 	if (state->prepared)
-		state->pre = *dataset_preprocess(s->bench[d->bench].d);
+		state->pre = *dataset_preprocess(s->preparation[d->preparation].d);
 	return state;
 }
 
@@ -292,10 +292,10 @@ void study_run(struct study *s)
 	edits_free(&s->req.edits);
 	run_state_drop(&s->req.state);
 	s->req = (struct request){.generation = s->generation, .edits = study_effective(s, d->edits), .state = state_of(s, d), .method = d->method,
-	    .n_edits = edits_count(d->edits) + (d->bench > 0)};
+	    .n_edits = edits_count(d->edits) + (d->preparation > 0)};
 	snprintf(s->req.target, sizeof s->req.target, "%s", d->target);
-	s->req.decision = decision_key(s->g, d->target, d->method, s->req.edits, study_bench(s));
-	s->req.bench = d->bench;
+	s->req.decision = decision_key(s->g, d->target, d->method, s->req.edits, study_preparation(s));
+	s->req.preparation = d->preparation;
 	s->req.steps = (int)s->current;
 	snprintf(s->req.step, sizeof s->req.step, "%s", str_text(&step));
 	s->requested = true;

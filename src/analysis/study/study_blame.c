@@ -7,7 +7,7 @@
 enum { KEPT = 32 };
 
 struct key decision_key(const struct graph *g, const char *target, enum calib_method method,
-    const struct edits *effective, const struct bench *b)
+    const struct edits *effective, const struct preparation *b)
 {
 	struct key k = key_add_text(key_add_int(edits_key(effective, g), method), target);
 	return key_add_key(k, preprocess_key(dataset_preprocess(b->d)));

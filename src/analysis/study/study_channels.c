@@ -99,7 +99,7 @@ static struct channel_sample sample_of(const struct gathering *w, const struct c
 	for (int64_t i = 1; i < w->split.n; i++)
 		sums_merge(&all, &part[i].sums);
 	struct metrics m = sums_metrics(&all);
-	return (struct channel_sample){dataset_name(w->s->bench[w->snap->bench].d, sample), m.exact ? INFINITY : m.snr_db};
+	return (struct channel_sample){dataset_name(w->s->preparation[w->snap->preparation].d, sample), m.exact ? INFINITY : m.snr_db};
 }
 
 // The caller holds the lock.
@@ -144,7 +144,8 @@ static enum status gather_samples(struct gathering *w, struct error *err)
 {
 	size_t values = (size_t)w->plan->g->n_values + 1;
 	bool *want = xcalloc(values, sizeof *want);
-	struct pass pass = {.plan = w->plan, .data = w->s->bench[w->snap->bench].d, .last = w->samples, .keep = KEEP_NOTHING, .visit = see, .arg = w,
+	struct pass pass = {.plan = w->plan, .data = w->s->preparation[w->snap->preparation].d, .last = w->samples,
+	    .keep = KEEP_NOTHING, .visit = see, .arg = w,
 	    .cancel = &w->s->cancel};
 	want[w->site->value] = true;
 	pass.want[SIM_FLOAT] = pass.want[SIM_FULL] = want;

@@ -13,15 +13,15 @@ struct decision {
 	struct edits *edits;
 	char target[256];
 	enum calib_method method;
-	int bench;  // how pictures are prepared: an index into study.bench
-	char *text; // of a step the command that led here, NULL for the first; of a variant its name
+	int preparation; // how pictures are prepared: an index into study.preparation
+	char *text;      // of a step the command that led here, NULL for the first; of a variant its name
 };
 // The samples prepared in one way, and the figures on them.
-struct bench {
+struct preparation {
 	struct dataset *d;
 	struct memo *memo;
 };
-enum { STUDY_LATEST = 4, STUDY_BENCHES = 16, STUDY_FOUND = 32 };
+enum { STUDY_LATEST = 4, STUDY_PREPARATIONS = 16, STUDY_FOUND = 32 };
 // Findings, and the key of all that they were read from.
 struct found {
 	struct key basis;
@@ -53,13 +53,15 @@ struct study {
 	struct isolation *isolation;       // NULL: none was made
 	struct frontier *frontier;         // what accuracy costs, of the latest repair; NULL: none
 	char *latency_missed;              // the file that the session names and that could not be read: it is still named when that is saved
-	struct bench bench[STUDY_BENCHES]; // [0]: as the study was opened. Others come behind it and stay; any thread may read those there are
-	atomic_int n_benches;
+	// [0]: as the study was opened. Others are added behind it and stay until the study is closed, so that any thread may
+	// read the first n_preparations.
+	struct preparation preparation[STUDY_PREPARATIONS];
+	atomic_int n_preparations;
 
 	// Of the conductor, the thread that computes (conduct.c).
 	pthread_t thread;
 	bool conducted;                    // it was started
-	struct dataset *d;                 // of the run's bench
+	struct dataset *d;                 // of the run's preparation
 	struct memo *memo;                 // likewise
 	struct plan_cache *plan_cache;
 	int last_steps;                    // that were in force in its last run
@@ -159,22 +161,22 @@ void variants_cut(struct study *s, size_t n); // the first n stay
 void variants_free(struct study *s);
 
 // ---- study_prepare.c
-const struct bench *study_bench(const struct study *s);           // of the decision in force
-const struct dataset *study_first_dataset(const struct study *s); // as the study was opened
-struct key all_samples_key(const struct dataset *d);              // of all samples as they are prepared
-void bench_use(struct study *s, int bench);                       // by the conductor
-void benches_free(struct study *s);
-// The bench that the words of a command ask for ("auto", or options), made where there is none yet.
-MUST_CHECK enum status study_find_bench(int *out, struct study *s, char **word, int n, struct error *err);
-// The same for a whole preparation.
-MUST_CHECK enum status study_bench_of(int *out, struct study *s, const struct preprocess *p, struct error *err);
+const struct preparation *study_preparation(const struct study *s); // of the decision in force
+const struct dataset *study_first_dataset(const struct study *s);   // as the study was opened
+struct key all_samples_key(const struct dataset *d);                // of all samples as they are prepared
+void study_preparation_use(struct study *s, int preparation);       // by the conductor
+void study_preparations_free(struct study *s);
+// The index of the preparation that the words of a command ask for ("auto", or options); added where it is new.
+MUST_CHECK enum status study_find_preparation(int *out, struct study *s, char **word, int n, struct error *err);
+// The same for given settings.
+MUST_CHECK enum status study_preparation_of(int *out, struct study *s, const struct preprocess *p, struct error *err);
 
 // ---- results.c
 void results_load(struct study *s, const struct cJSON *results); // by the conductor
 
 // ---- study_blame.c
 struct key decision_key(const struct graph *g, const char *target, enum calib_method method,
-    const struct edits *effective, const struct bench *b);
+    const struct edits *effective, const struct preparation *b);
 // The blame of a decision, else (*old) the one that was measured last, else NULL; the caller holds the lock, and drops it.
 struct blames *study_blames_of(const struct study *s, struct key decision, bool *old);
 void study_blames_lose_task(struct study *s); // those with a task metric go: it is another task now

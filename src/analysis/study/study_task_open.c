@@ -150,7 +150,7 @@ static enum status open_data(struct study *s, struct study_task *p, const struct
 {
 	const char *path = w->data ? w->data : s->opt.calib;
 	struct dataset_options all = {.pre = s->opt.data.pre};
-	if (s->d != s->bench[0].d) {
+	if (s->d != s->preparation[0].d) {
 		all.pre = *dataset_preprocess(s->d);
 		all.pre.mean_set = all.pre.std_set = all.pre.color_set = all.pre.resize_set = true;
 	}
@@ -181,14 +181,14 @@ enum status study_task_open(struct work *w, struct error *err)
 	unsigned wished = p->wished;
 	pthread_mutex_unlock(&p->lock);
 	enum status st = STATUS_OK;
-	if (wished != p->opened || p->bench != w->req.bench) {
+	if (wished != p->opened || p->preparation != w->req.preparation) {
 		pthread_mutex_lock(&p->looking);
 		close_task(p);
 		p->asked = is_explicit(&wish);
 		st = is_wanted(&wish, w->study) ? open_wish(w->study, p, &wish, err) : STATUS_OK;
 		p->lease = p->task ? task_lease_new(p->task, p->data) : NULL;
 		p->identity = p->task ? key_add_int(p->lease->identity, w->study->opt.backend) : (struct key){0};
-		p->bench = w->req.bench;
+		p->preparation = w->req.preparation;
 		p->opened = st == STATUS_OK ? wished : 0; // else it is tried again with the next run
 		pthread_mutex_unlock(&p->looking);
 	}

@@ -15,7 +15,7 @@ static struct decision *find(const struct study *s, const char *name)
 
 static bool same_state(const struct decision *a, const struct decision *b)
 {
-	return a->method == b->method && a->bench == b->bench && strcmp(a->target, b->target) == 0 && edits_equal(a->edits, b->edits);
+	return a->method == b->method && a->preparation == b->preparation && strcmp(a->target, b->target) == 0 && edits_equal(a->edits, b->edits);
 }
 
 static bool in_force(const struct study *s, const struct decision *v)
@@ -113,14 +113,14 @@ static enum status become_run(struct study *s, const struct run_record *run, str
 {
 	const struct run_state *state = run->state;
 	char name[24];
-	int bench = 0;
+	int preparation = 0;
 	if (!state)
 		return error_set(err, STATUS_REFUSED, "run %d does not say what was decided: it is of an older session, or one of very many",
 		    run->note.number);
-	if (state->prepared && study_bench_of(&bench, s, &state->pre, err) != STATUS_OK)
+	if (state->prepared && study_preparation_of(&preparation, s, &state->pre, err) != STATUS_OK)
 		return err->status;
 	snprintf(name, sizeof name, "run-%d", run->note.number);
-	struct decision v = {.text = name, .edits = state->edits, .method = state->method, .bench = bench};
+	struct decision v = {.text = name, .edits = state->edits, .method = state->method, .preparation = preparation};
 	snprintf(v.target, sizeof v.target, "%s", state->target);
 	return in_force(s, &v) ? STATUS_OK : study_become(s, &v, err);
 }
@@ -165,7 +165,7 @@ const char *study_variant_name(const struct study *s, int i)
 static struct key decision_of(const struct study *s, const struct decision *v)
 {
 	struct edits *effective = study_effective(s, v->edits);
-	struct key k = decision_key(s->g, v->target, v->method, effective, &s->bench[v->bench]);
+	struct key k = decision_key(s->g, v->target, v->method, effective, &s->preparation[v->preparation]);
 	edits_free(&effective);
 	return k;
 }
@@ -213,15 +213,15 @@ struct cJSON *study_save_variants(const struct study *s)
 		cJSON_AddStringToObject(o, "name", v->text);
 		cJSON_AddStringToObject(o, "target", v->target);
 		cJSON_AddStringToObject(o, "calibration", calib_name(v->method));
-		if (v->bench > 0) // else pictures are prepared as the study was opened
-			cJSON_AddItemToObject(o, "preprocess", preprocess_json(dataset_preprocess(s->bench[v->bench].d)));
+		if (v->preparation > 0) // else pictures are prepared as the study was opened
+			cJSON_AddItemToObject(o, "preprocess", preprocess_json(dataset_preprocess(s->preparation[v->preparation].d)));
 		cJSON_AddItemToObject(o, "edits", edits_json(s->g, v->edits));
 		cJSON_AddItemToArray(a, o);
 	}
 	return a;
 }
 
-static enum status read_bench(int *out, struct study *s, const cJSON *o, struct error *err)
+static enum status read_preparation(int *out, struct study *s, const cJSON *o, struct error *err)
 {
 	const cJSON *j = cJSON_GetObjectItemCaseSensitive(o, "preprocess");
 	struct preprocess p;
@@ -232,7 +232,7 @@ static enum status read_bench(int *out, struct study *s, const cJSON *o, struct 
 	if (st == STATUS_OK && !(p.mean_set && p.std_set && p.color_set && p.resize_set))
 		st = error_set(err, STATUS_FORMAT, "mean, std, color or resize is missing or unknown");
 	if (st == STATUS_OK)
-		st = study_bench_of(out, s, &p, err);
+		st = study_preparation_of(out, s, &p, err);
 	return st == STATUS_OK ? st : error_prefix(err, "\"preprocess\"");
 }
 
@@ -249,7 +249,7 @@ static enum status read_variant(struct study *s, const cJSON *o, struct error *e
 	if (st != STATUS_OK || find(s, name))
 		return st;
 	memcpy(v.target, target, strlen(target));
-	st = read_bench(&v.bench, s, o, err);
+	st = read_preparation(&v.preparation, s, o, err);
 	if (st == STATUS_OK)
 		st = edits_parse(&v.edits, s, cJSON_GetObjectItemCaseSensitive(o, "edits"), err);
 	if (st != STATUS_OK)

@@ -39,7 +39,7 @@ struct request {
 	enum calib_method method;
 	int n_edits;
 	struct key decision;
-	int bench;
+	int preparation;
 	char step[80];              // the command that led here, shortened; "": none
 	int steps;                  // of the history that are in force
 };
