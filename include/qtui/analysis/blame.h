@@ -1,5 +1,6 @@
-// Blame: what each quantizer alone does to the network's result (docs/REPAIR.md). Found by repair_blame, shown by snapshots, kept in
-// sessions. Immutable once published and reference-counted. Figures are NAN where they were not measured.
+// Blame: what each quantizer alone does to the network's result (docs/REPAIR.md). Found by repair_blame, shown by
+// snapshots, kept in sessions. Immutable once published and reference-counted. Figures are NAN where they were not
+// measured.
 #ifndef QTUI_ANALYSIS_BLAME_H
 #define QTUI_ANALYSIS_BLAME_H
 
@@ -10,23 +11,23 @@
 struct graph;
 struct cJSON;
 
-// What is saved: of the damage, in dB at the worst output, of the task metric.
+// What a change saves or gains: damage (repair.h), dB at the worst output, the task metric.
 struct blame_gain {
 	double damage, snr_db, score;
 };
-// A quantized tensor (with all slots that share its scale), or the constants of a node; or, where the time did not suffice to tell
-// them apart, a run of such parts in the order of execution.
+// A part of what is quantized, and what it does: one tensor (with all slots that share its scale), or the constants of
+// one node; or, where there was no time to tell such parts apart, a run of them in the order of execution.
 struct blame {
-	int node, last_node;   // who makes it; of a run: of its first and last part
+	int node, last_node;   // the node that makes it; of a run: those of its first and last part
 	int value;             // the tensor; -1: the constants of `node`, or a run
 	bool run;
-	int parts;
+	int parts;             // how many parts it stands for
 	double alone;          // damage when it alone is quantized
 	double score_loss;     // of the task metric, likewise
-	struct blame_gain in_float; // when it alone is not quantized
-	struct blame_gain in_wide;  // when it has 16 bit with its maker and readers (float, where the target has no 16): an edit
-	double wide;           // share of the MACs that go above 8 bit with that edit
-	double cost;           // time that a board takes more for it, beside all at 8 bit; NAN: no times were known
+	struct blame_gain in_float; // if it alone stayed in float
+	struct blame_gain in_wide;  // if it went to 16 bit with the nodes that make and read it (to float where the target has no 16 bit)
+	double wide;           // that edit's share of the MACs that go above 8 bit
+	double cost;           // the time that it adds on a board, as a share of everything at 8 bit; NAN: no times were known
 };
 // All constants quantized and no tensor, or all tensors and no constant.
 struct blame_half {
@@ -35,21 +36,21 @@ struct blame_half {
 };
 struct blames {
 	atomic_int refs;
-	struct key decision;   // target, calibration and edits that it is of
+	struct key decision;   // target, calibration and edits under which it was measured
 	struct blame *at;      // the most harmful first
 	int n;
-	int *of_node, n_nodes; // [n_nodes] the most harmful one that the row of a node stands for; -1: none, or part of a run
+	int *of_node, n_nodes; // [n_nodes] index in at[] of the most harmful part that belongs to the node; -1: none, or in a run
 	double total, total_score, float_score; // damage and task metric with everything quantized, and of the float network
 	struct blame_half weights, activations;
 	char task[12];         // "AP"; "": no task was measured
-	bool complete;         // nothing of weight is left unsplit
+	bool complete;         // every run that does harm has been split
 };
-// Parts that do no more than this together are not told apart: there is nothing to blame them for.
+// A run of parts whose damage together is at most this is not split further.
 #define BLAME_LEAST 1e-7
 struct blames *blames_take(struct blames *b);
 void blames_drop(struct blames **b);
-// What the edit to 16 bit gains for each hundredth of the MACs, or of a board's time: of the task metric where that is known, else of the
-// damage. Work without MACs is not free: it counts as half a hundredth.
+// What the edit to 16 bit gains for each hundredth of the MACs, or of a board's time, that it costs: in the task metric
+// where that is known, else in damage. An edit without MACs is not free: half a hundredth is added to every cost.
 double blame_worth(const struct blame *b);
 bool blames_are_timed(const struct blames *b); // in a board's time
 // The chief figure of a gain: of the task metric where one was measured, else of the damage.

@@ -4,19 +4,20 @@
 
 #include "qtui/analysis/snapshot.h"
 
-// Limits; NAN where nothing is asked for. snr and cos are for every tensor where the network's result is read: its outputs, and for
-// those behind a selection by value (TopK, NonMaxSuppression) what the selection reads.
+// Limits; NAN where nothing is asked for. snr and cos are for every tensor where the network's result is read: its
+// outputs, and for those behind a selection by value (TopK, NonMaxSuppression) what the selection reads.
 struct check {
 	double min_snr, min_cos;   // dB; pooled over all samples
-	double max_drop, max_map_drop, max_top1_drop; // of the first figure: of any task, of a detection, of a classification
-	                           // (agreement with the float network is none of the latter)
+	// Of the task's first figure: for any task, for a detection only, for a classification only. (Agreement with
+	// the float network is neither.)
+	double max_drop, max_map_drop, max_top1_drop;
 	double max_cost, max_wide, max_time; // as of struct repair_goal
 };
 extern const struct check check_nothing;
 // "snr>20,cos>0.99"; limits given before stay.
 MUST_CHECK enum status check_parse(struct check *c, const char *text, struct error *err);
-// STATUS_FORMAT with one line that says, for every condition that is not met, which tensor is farthest from it and by how much. A
-// figure that is not known does not meet its condition.
+// STATUS_FORMAT with one line that says, for every condition that is not met, which tensor is farthest from it and by
+// how much. A figure that is not known does not meet its condition.
 MUST_CHECK enum status check_snapshot(const struct check *c, const struct snapshot *s, struct error *err);
 
 #endif

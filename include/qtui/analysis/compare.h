@@ -1,5 +1,5 @@
-// What two analyses (docs/JSON.md) say differently, node by node, and what it bought; as JSON that the caller deletes
-// (docs/JSON.md). What one of them does not know is absent on its side.
+// Compares two analyses (docs/JSON.md) node by node: what differs, and what that changed in the figures. The result is
+// JSON (docs/JSON.md) that the caller deletes; what one analysis does not know is absent on its side.
 #ifndef QTUI_ANALYSIS_COMPARE_H
 #define QTUI_ANALYSIS_COMPARE_H
 
@@ -7,8 +7,8 @@
 
 struct cJSON *compare_analyses(const struct cJSON *a, const struct cJSON *b);
 
-// The same form for two models without a plan: how far the tensors that bear the same name in both are from each other, over the
-// samples of `d` (a dataset of `a`). `done` counts samples; *cancel ends it with STATUS_CANCELLED.
+// Compares two float models in the same form: how far apart the tensors are that have the same name in both, over the
+// samples of `d`, a dataset of `a`. `done` counts samples; a set *cancel ends it with STATUS_CANCELLED.
 struct compare_models {
 	const struct graph *a, *b;
 	const struct dataset *d;

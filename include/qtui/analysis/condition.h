@@ -1,4 +1,5 @@
-// Conditions on figures as the user writes them, "snr>25" or several, "map_drop<0.005,wide<0.15": of a search's goal and of a check.
+// Conditions on figures as the user writes them, for the goal of a search and for a check: "snr>25", or several as in
+// "map_drop<0.005,wide<0.15". A table of conditions is constant data that nobody owns.
 #ifndef QTUI_ANALYSIS_CONDITION_H
 #define QTUI_ANALYSIS_CONDITION_H
 

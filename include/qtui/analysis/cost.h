@@ -1,5 +1,6 @@
-// What the nodes cost at each width: times that a board has measured (latency.h), where there are some, else multiply-accumulates. One
-// sum serves the search, the check, the screen and the reports. A width that was not measured is estimated, and says how.
+// What the nodes cost at each width: times that a board has measured (latency.h), where there are some, else
+// multiply-accumulates. One sum serves the search, the check, the screen and the reports. A width that was not
+// measured is estimated, and says how.
 #ifndef QTUI_ANALYSIS_COST_H
 #define QTUI_ANALYSIS_COST_H
 
@@ -8,16 +9,16 @@
 
 enum cost_source {
 	COST_NOTHING,   // no time and no multiply-accumulates: part of a neighbour, or free
-	COST_BY_MACS,   // from its multiply-accumulates: one at 16 bit counts as two, in float as four; of a node without a time as many
-	                // microseconds as those that have one take for as many
-	COST_MEASURED,
-	COST_BY_OP,     // its time at another width, times what the file's nodes of that operator take more
-	COST_BY_WIDTH,  // likewise, but the file knows no such node: 16 bit as twice, float as four times 8 bit
+	COST_BY_MACS,   // from its multiply-accumulates: one at 16 bit counts as two, in float as four. Where the board's times
+	                // are known, in microseconds: as long as the measured nodes take for as many
+	COST_MEASURED,  // the board's time of this node at this width
+	COST_BY_OP,     // its time at another width, times the ratio between the two widths of measured nodes of its operator
+	COST_BY_WIDTH,  // the same where no such node was measured at both: 16 bit takes twice, float four times as long as 8 bit
 	COST_SOURCES
 };
 const char *cost_source_name(enum cost_source s); // "measured", "operator", "width", "macs"; NULL of nothing
 struct node_cost {
-	double at[PREC_COUNT];                // microseconds, or multiply-accumulates of 8 bit; of what stays in float in any case all alike
+	double at[PREC_COUNT];                // microseconds, or multiply-accumulates at 8 bit; all equal for a node that is never quantized
 	enum cost_source source[PREC_COUNT];
 };
 struct costs {
@@ -27,7 +28,7 @@ struct costs {
 	struct node_cost *node; // [n]
 	double narrow;          // everything at 8 bit
 };
-// Of the rows of a snapshot, whose own they become (snapshot.costs); shared by count.
+// The costs of the nodes of a snapshot, for its field `costs`; reference-counted.
 struct costs *costs_new(const struct snapshot *s, struct latency *l /* NULL: none; counted */);
 struct costs *costs_take(struct costs *c);
 void costs_drop(struct costs **c);

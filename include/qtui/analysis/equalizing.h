@@ -1,5 +1,6 @@
-// Cross-layer equalization of a study's model (equalize.h) in the background: what can be equalized, the float model that comes of it in a
-// file of its own, and what that buys: it is analysed as the study decides now, in a study beside it. The study itself stays as it is.
+// Cross-layer equalization of a study's model (equalize.h) in the background. It finds what can be equalized, writes
+// the equalized float model to a file of its own, and analyses that model in a second study with the decisions in
+// force, to tell what was gained. The study itself stays as it is.
 #ifndef QTUI_ANALYSIS_EQUALIZING_H
 #define QTUI_ANALYSIS_EQUALIZING_H
 
@@ -7,7 +8,7 @@
 #include "qtui/analysis/background.h"
 #include "qtui/analysis/study.h"
 
-// How far the channels reach on the samples d of the study, as equalize_reach has it, with workers of its own; from any thread.
+// equalize_reach for the study's graph on the samples `d`, with workers of its own; may be called from any thread.
 // STATUS_CANCELLED: `cancel`, which may be NULL, was set. The caller frees it with equalize_reach_free.
 MUST_CHECK enum status study_reach(double ***out, const struct study *s, const struct dataset *d, bool sums, const atomic_bool *cancel,
     struct error *err);
@@ -20,13 +21,13 @@ struct equalizing_wish {
 	bool quark;                     // by weights alone, as AMD Quark equalizes: `sums` is refused beside it
 };
 struct equalizing_result {
-	int groups, nodes;              // of tensors; whose weights change
-	int untuned;                    // nodes with tuned weights in force: they fit the scales of this model and are not in the other
+	int groups, nodes;              // groups of tensors that share factors; nodes whose weights change
+	int untuned;                    // nodes whose tuned weights the new model does not have, since they fit this model's scales
 	bool written;
-	bool measured;                  // else there was nothing to write, or nowhere
-	struct run_note now, equalized; // of the study as it began, of the file
+	bool measured;                  // false: nothing was written that could be measured
+	struct run_note now, equalized; // the figures of the study when it began, and of the new model
 };
-// A path where something is is refused.
+// STATUS_REFUSED: there is a file at the path already.
 MUST_CHECK enum status equalizing_start(struct equalizing **out, struct study *st, const struct equalizing_wish *wish, struct error *err);
 struct background *equalizing_background(struct equalizing *j);
 const char *equalizing_path(const struct equalizing *j); // as given

@@ -1,5 +1,6 @@
-// Findings: what is wrong with a quantized network and why, read from a finished snapshot. A finding is made only where figures
-// support it; a healthy network has none. They own their texts and borrow nothing but the graph's ids: they outlive the snapshot.
+// Findings: what is wrong with a quantized network and why, read from a finished snapshot. A finding is made only
+// where figures support it; a healthy network has none. They own their texts and borrow nothing but the graph's ids:
+// they outlive the snapshot.
 #ifndef QTUI_ANALYSIS_FINDINGS_H
 #define QTUI_ANALYSIS_FINDINGS_H
 
@@ -33,13 +34,13 @@ struct findings { // reference-counted, shared by snapshots
 	atomic_int refs;
 	struct finding *at;       // the most harmful first
 	int n;
-	double noise;             // of which each has its share: noise over signal of all nodes, and what only rules see
-	bool *hidden;             // [nodes] a mask of logits rules the figures of its output, which say nothing of the result; NULL: not known
-	bool surveyed;            // the preparation of the pictures was judged: what is not among them is in order
+	double noise;             // what the shares are of: the noise over signal of all nodes alone, and what only rules see
+	bool *hidden;             // [nodes] the output holds masked logits, whose figures say nothing of the result; NULL: not known
+	bool surveyed;            // the preparation of the pictures was judged: without a finding about it, it is in order
 };
-// A study looks for them behind each of its runs: snapshot.findings. `study` gives options and samples; NULL (a snapshot from elsewhere):
-// rules about them are left out. Figures that are not known yet support nothing, so that a snapshot of a run in progress has fewer
-// findings. NULL: the study was told to stop.
+// Runs all rules on a snapshot. A study does so after each of its runs (snapshot.findings). `study` gives options and
+// samples; NULL (a snapshot from elsewhere): rules about them are left out. Figures that are not known yet support
+// nothing, so that a snapshot of a run in progress has fewer findings. Returns NULL when the study was told to stop.
 struct findings *findings_new(const struct study *study, const struct snapshot *s);
 struct findings *findings_take(struct findings *f);
 void findings_drop(struct findings **f);

@@ -1,6 +1,6 @@
-// What accuracy costs: the states that a repair has looked at, none of which is beaten by another in cost and in damage. Immutable, shared
-// by count. In the order of cost, behind the first, which is the state that the repair began from, beaten or not. What earlier repairs
-// have measured on the same basis is among them.
+// What accuracy costs: of all states of the decisions that repairs have measured on the same basis, those that no other
+// beats in both cost and damage. The first is the state that the latest repair began from, beaten or not; the others
+// follow in the order of cost. Immutable and reference-counted.
 #ifndef QTUI_ANALYSIS_FRONTIER_H
 #define QTUI_ANALYSIS_FRONTIER_H
 
@@ -8,10 +8,9 @@
 
 enum { FRONTIER_EARLIER = -1 };
 struct repair_state {
-	// remedies that lead there from the first; 0: it is the first; FRONTIER_EARLIER: an earlier repair has measured it
-	int steps;
-	struct repair_figures figures; // score NAN: the task was not asked
-	bool as_run;                   // with the scales that its own run has; else with those of other states: an estimate
+	int steps;                     // remedies that lead there from the first (itself: 0); FRONTIER_EARLIER: from an earlier repair
+	struct repair_figures figures; // score NAN: the task was not measured
+	bool as_run;                   // with scales calibrated for it; false: with those of other states, an estimate
 	struct edits *edits;           // with what the study's options add (truncation); the frontier's own
 	enum calib_method method;
 };
@@ -38,13 +37,16 @@ const char *frontier_changes(char out[FRONTIER_CHANGES], const struct frontier *
 struct cJSON *frontier_json(const struct frontier *f, const struct graph *g); // for scripts; the caller deletes it
 // Is this the state of the study's decisions?
 bool frontier_is_in_force(const struct frontier *f, int i, const struct study *s);
-// Makes it so, in one step of the history: as a variant that is named after its cost. STATUS_REFUSED for another target.
+// Brings the study to this state in one step of the history, as a variant that is named after its cost. STATUS_REFUSED:
+// the state belongs to another target.
 MUST_CHECK enum status frontier_apply(const struct frontier *f, int i, struct study *s, struct error *err);
 
-// The one that a study keeps, in its sessions too: of the latest repair. NULL: none yet. Functions of the study's thread.
-void study_set_frontier(struct study *s, struct frontier *f); // counted
-struct frontier *study_frontier(const struct study *s);
-// Why its figures are none of what the study measures now: "other samples, or prepared otherwise". NULL: they are.
+// The frontier of the latest repair, which a study keeps, in its sessions too. NULL: none yet. Called from the study's
+// thread.
+void study_set_frontier(struct study *s, struct frontier *f); // takes a count of its own
+struct frontier *study_frontier(const struct study *s);       // borrowed
+// Why its figures cannot be compared with what the study measures now: "other samples, or prepared otherwise". NULL:
+// they can.
 const char *frontier_stale(const struct frontier *f, const struct study *s);
 
 #endif

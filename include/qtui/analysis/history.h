@@ -1,5 +1,5 @@
-// The history of runs: a line for each, and the figures of its nodes, so that any two can be laid side by side, those of earlier
-// sittings too. A record owns a count of its nodes, which are never written again.
+// The history of runs: a line for each, and the figures of its nodes, so that any two can be compared, also those of
+// earlier sittings of a session. A record owns a count of its nodes, which are immutable.
 #ifndef QTUI_ANALYSIS_HISTORY_H
 #define QTUI_ANALYSIS_HISTORY_H
 
@@ -14,13 +14,13 @@ struct run_nodes {
 	float *scale;           // of the output's quantizer; 0: none
 	signed char *precision; // enum precision; -1: another node shows its figures, or not known
 };
-// What was decided when it ran, so that one can go back there. Never changed, shared by count.
+// What was decided when it ran, so that one can go back there. Immutable and reference-counted.
 struct run_state {
 	atomic_int refs;
 	struct edits *edits;     // the user's own
 	char target[256];
 	enum calib_method method;
-	bool prepared;           // pictures, as `pre` says; else as the study was opened
+	bool prepared;           // pictures were prepared as `pre` says; false: as the study was opened
 	struct preprocess pre;
 };
 struct run_record {
@@ -33,10 +33,11 @@ struct run_state *run_state_take(struct run_state *s); // NULL is NULL
 void run_state_drop(struct run_state **s);
 struct run_record run_record_take(const struct run_record *r);
 void run_record_done(struct run_record *r);
-// What a snapshot shows; its note says what it is of, and no number.
+// A record of what a snapshot shows; its note has no number.
 struct run_record run_record_of(const struct snapshot *s);
 
-// Kept are so many runs, and their nodes and states while nodes are so many in all: the oldest give way.
+// A history keeps this many runs, and nodes and states of the newest of them while there are at most so many nodes in
+// all.
 enum { HISTORY_KEPT = 500, HISTORY_NODES_KEPT = 100000 };
 struct history {
 	struct run_record *at;  // oldest first: those of earlier sittings, then this one's
@@ -46,10 +47,11 @@ void history_done(struct history *r);
 // Takes the record over and numbers it. A sitting that begins with what the last one ended with goes on with that run.
 void history_add(struct history *r, struct run_record *record);
 const struct run_record *history_find(const struct history *r, int number); // NULL: there is none
-// The latest of a decision on these samples, of those with figures of nodes where there is one; NULL: none.
+// The latest run of a decision on these samples, preferably one with the figures of its nodes; NULL: none.
 const struct run_record *history_of(const struct history *r, struct key decision, struct key samples);
 
-// As sessions keep it. What is read are runs of earlier sittings; they come before this one's, without those that are there already.
+// The history in a session file. Loading puts the runs in the file, which are of earlier sittings, before those of this
+// one, without runs that are there already.
 struct study;
 struct cJSON *history_json(const struct history *r, const struct graph *g /* of the states */);
 MUST_CHECK enum status history_load(struct history *r, const struct study *s, const struct cJSON *list, struct error *err);

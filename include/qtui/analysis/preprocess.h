@@ -1,16 +1,18 @@
-// How pictures are prepared (struct preprocess, engine/data.h): in the words of options and commands, as sessions keep it, and as a key.
+// How pictures are prepared (struct preprocess, engine/data.h): in the words of options and commands, as sessions
+// keep it, and as a key.
 #ifndef QTUI_ANALYSIS_PREPROCESS_H
 #define QTUI_ANALYSIS_PREPROCESS_H
 
 #include "qtui/engine/data.h"
 
 bool resize_parse(enum resize_mode *out, const char *name); // stretch, letterbox, corner, crop
-// "127.5": for all channels, "123.7,116.3,103.5": one for each of 3 or 4. `divides`: it is a deviation, above 0. STATUS_USAGE.
+// Reads "127.5", one number for all channels, or "123.7,116.3,103.5", one for each of 3 or 4. `divides`: they are
+// deviations and must be above 0. STATUS_USAGE for anything else.
 MUST_CHECK enum status channels_parse(float out[4], const char *text, bool divides, struct error *err);
 
 struct key preprocess_key(const struct preprocess *p);       // equal keys: equal pixels
 struct cJSON *preprocess_json(const struct preprocess *p);   // what the user gave; the caller deletes it
-// What is read need not be whole.
+// *out holds only what was given: members that are absent are as if the user had not given them.
 MUST_CHECK enum status preprocess_parse(struct preprocess *out, const struct cJSON *j, struct error *err);
 
 #endif

@@ -1,4 +1,5 @@
-// The session file: JSON with everything needed to go on tomorrow or to replay in a script (docs/SESSION.md). Written atomically.
+// The session file: JSON with everything needed to go on tomorrow or to replay in a script (docs/SESSION.md). Written
+// atomically.
 #ifndef QTUI_ANALYSIS_SESSION_H
 #define QTUI_ANALYSIS_SESSION_H
 
@@ -14,7 +15,7 @@ struct session {
 	char **command;              // the journal, oldest first
 	int n_commands, current;     // the first `current` are in force, the rest can be redone
 	struct cJSON *results;       // key -> figures; may be NULL
-	struct task_wish task;       // texts are the session's; those of `root`
+	struct task_wish task;       // its texts are in `root`
 	char **truncate;
 	int n_truncate;
 	struct file_stamp stamp;     // of the file that was read
@@ -22,32 +23,36 @@ struct session {
 };
 MUST_CHECK enum status session_read(struct session **out, const char *path, struct error *err);
 void session_free(struct session **s);
-// Fills what `opt` leaves open (NULL, 0, -1) from the session; options given win.
+// Fills what `opt` leaves open (NULL, 0, -1) from the session; options that are given win. The texts stay the
+// session's.
 void session_options(const struct session *s, struct study_options *opt);
-// Checks that the model is the one (sha256; a different one is an error), restores journal and results, which the study takes over.
+// Checks that the model is the one (sha256; a different one is an error), restores journal and results, which the
+// study takes over.
 MUST_CHECK enum status session_apply(struct session *s, struct study *st, struct error *err);
-// Whether a session could be written there, as far as can be told beforehand; not into a pipe or a device.
+// Could a session be written there, as far as can be told beforehand? Not into a pipe or a device.
 MUST_CHECK enum status session_may_write(const char *path, struct error *err);
 // Writes the study's state; `base` (may be NULL) is the file that was read, for members unknown to us.
 MUST_CHECK enum status session_write(const struct study *st, const char *path, const struct session *base, struct error *err);
-// The same in two halves, of which the first takes little time and the second needs the study no more and may run in another thread
-// (but before the study is closed). session_save_end also frees.
+// The same in two halves. The first takes little time; the second does not use the study any more and may run in
+// another thread, but ends before the study is closed. session_save_end also frees.
 struct session_save;
 struct session_save *session_save_begin(const struct study *st, const struct session *base);
 MUST_CHECK enum status session_save_end(struct session_save **s, const char *path, struct error *err);
-void session_save_free(struct session_save **s); // one that nobody wants written
+void session_save_free(struct session_save **s); // without writing it
 
-// The tuned weights that a session names, which lie beside it: the study knows them from now on. Any thread may call it.
+// Makes the tuned weights that a session names, and that lie in files beside it, known to the study. May be called from
+// any thread.
 MUST_CHECK enum status session_read_tuned(const struct session *s, struct study *st, struct error *err);
-// The run that a session has ended with. *old: other edits are in force there by now. STATUS_NOTFOUND: it has none, STATUS_FORMAT: it is
-// of another model.
+// The last run of a session; the caller calls run_record_done. *old: the session's decisions have changed since.
+// STATUS_NOTFOUND: it has none, STATUS_FORMAT: it belongs to another model.
 MUST_CHECK enum status session_last_run(struct run_record *out, bool *old, const struct session *s, const struct study *st, struct error *err);
 
-// Deletes a session file with the tuned weights that it names; what is not there is no error.
+// Deletes a session file and the files of tuned weights that it names; files that are not there are no error.
 void session_remove(const char *path);
-// Renames one with them; what was at `to` is gone. Of one that cannot be moved everything stays where it was.
+// Renames a session file with the files of its tuned weights, replacing what is at `to`. On failure all stay where they
+// were.
 MUST_CHECK enum status session_move(const char *from, const char *to, struct error *err);
-// Where the tuned weights of that name lie: beside the session; heap.
+// The path of the tuned weights with this name, beside the session; heap.
 char *session_tuned_path(const char *session, const char *name);
 
 enum { SESSION_VERSION = 1 };

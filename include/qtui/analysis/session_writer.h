@@ -1,5 +1,5 @@
-// A thread that writes one session file, directories included, so that nobody waits for its disk. What is put is written in order, but
-// one that waits gives way to a newer.
+// A thread that writes one session file, and makes its directories, so that nobody waits for the disk. Saves are
+// written in the order in which they are put; one that still waits is dropped when a newer one is put.
 #ifndef QTUI_ANALYSIS_SESSION_WRITER_H
 #define QTUI_ANALYSIS_SESSION_WRITER_H
 
@@ -9,10 +9,11 @@ struct session_writer;
 struct session_writer *session_writer_new(const char *path);
 void session_writer_put(struct session_writer *w, struct session_save *s); // takes it over
 int session_writer_fd(const struct session_writer *w); // readable when session_writer_news has something to tell
-// Whether the latest writing ended otherwise than was told last: why it failed, or STATUS_OK: it is written again.
+// True when the latest write ended differently from what was told last: *err says why it failed, or has STATUS_OK when
+// writing works again.
 bool session_writer_news(struct session_writer *w, struct error *err);
-bool session_writer_lost(struct session_writer *w); // waits for what is put: the latest writing has failed
-// Writes what waits; how the latest writing ended.
+bool session_writer_lost(struct session_writer *w); // waits until all is written; true: the latest write failed
+// Writes what still waits and ends the thread. Returns the status of the latest write.
 MUST_CHECK enum status session_writer_free(struct session_writer **w, struct error *err);
 
 #endif

@@ -1,6 +1,6 @@
-// The story of a loss, in order: how much is lost, where it arises, why, what mends it, what that is expected to gain, and what to do
-// next. Read off a finished snapshot, its findings and, where it has run, its blame; batch and screen tell the same. Immutable and
-// reference-counted, as the snapshots are that it comes with.
+// The story of a loss, in order: how much is lost, where it arises, why, what mends it, what that is expected to
+// gain, and what to do next. Read off a finished snapshot, its findings and, where it has run, its blame; batch and
+// screen tell the same. Immutable and reference-counted, as the snapshots are that it comes with.
 #ifndef QTUI_ANALYSIS_STORY_H
 #define QTUI_ANALYSIS_STORY_H
 

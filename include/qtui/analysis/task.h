@@ -1,7 +1,7 @@
 // Task metrics: what quantization costs in mAP or top-1, over labelled samples. A task borrows graph and samples and
 // owns all else. What a network said of each sample is kept under the network's key, so that every sample goes through
-// every network once. All functions but task_open and task_free may be called from any thread: outputs come in any
-// order, figures are those of the samples so far, and the same samples give the same figures, to the bit.
+// every network once. All functions but task_open and task_free may be called from any thread. Outputs may be added in
+// any order; figures are those of the samples so far, and the same samples give the same figures to the bit.
 #ifndef QTUI_ANALYSIS_TASK_H
 #define QTUI_ANALYSIS_TASK_H
 
@@ -27,7 +27,8 @@ struct task_options {
 	int kind;            // enum task_kind, or -1: what labels and metadata say
 	const char *labels;  // COCO JSON, a directory of YOLO text files, a CSV; NULL: what lies beside the data set
 	const char *decoder; // a name of docs/TASK.md; NULL: found from names and shapes of the outputs
-	double score, iou;   // boxes must score more; NMS: 0 is the decoder's own, < 0 is none
+	double score;        // boxes must score more than this
+	double iou;          // of NMS, the most overlap of boxes that are both kept; 0: the decoder's own, < 0: no NMS
 	int boxes;           // kept of an image; 0: 300
 };
 struct task;
@@ -39,22 +40,22 @@ enum task_kind task_kind(const struct task *t);
 const struct dataset *task_dataset(const struct task *t);
 int task_samples(const struct task *t); // that have labels; without labels: all
 bool task_has_label(const struct task *t, int sample);
-// Of labels, kind and the way of reading outputs: the same results come of the same.
+// The key of labels, kind and decoder: tasks with equal keys give equal results for equal outputs.
 struct key task_labels_key(const struct task *t);
 // A line for the user: labels, decoder, NMS, mapping of classes. Grows when the decoder is found with the first sample.
 void task_note(struct task *t, char *out, size_t size);
 
 // ---- networks
 
-// What one network said of the samples. Owned by the task and valid as long as it. Results are small, and those of
-// networks that were not asked for lately are let go when there are many.
+// What one network said of the samples. Owned by the task and valid as long as it. When there are many networks, the
+// results of those that were not used lately are dropped.
 struct task_net;
 struct key task_key(const struct task *t, const struct plan *plan); // of a finished plan; NULL: the float network
 struct task_net *task_net(struct task *t, struct key network);      // found, or made empty
-bool task_net_has(struct task *t, const struct task_net *n, int sample); // whether it has a result of the sample
+bool task_net_has(struct task *t, const struct task_net *n, int sample); // is there a result of the sample?
 
 // Adds what the network said of one sample: its outputs (order of graph.output, plain layout, floats or the model's
-// integers), and those of the float network, which only TASK_AGREE needs. What was there for the sample is replaced.
+// integers), and those of the float network, which only TASK_AGREE needs. An earlier result of the sample is replaced.
 MUST_CHECK enum status task_add(struct task *t, struct task_net *n, int sample, const struct tensor *out,
     const struct tensor *float_out, struct error *err);
 
@@ -70,17 +71,17 @@ struct task_pass {
 	void *arg;
 };
 MUST_CHECK enum status task_run(struct task *t, struct engine *e, const struct task_pass *p, struct error *err);
-// The same beside another pass of the engine over the task's samples: what it wants is shown by that pass, from whichever worker. A sample
-// whose outputs cannot be read stays unknown, so that a task_run says why.
+// The same without a pass of its own: somebody else's pass over the task's samples shows it the outputs that it wants,
+// by task_gather_see from any worker. A sample whose outputs cannot be read stays unknown; a later task_run says why.
 struct task_gather;
 struct task_gather *task_gather_new(struct task *t, const struct task_pass *p);
-bool task_gather_wants(const struct task_gather *c, enum task_variant v); // the outputs of the variant's network
+bool task_gather_wants(const struct task_gather *c, enum task_variant v); // does it want the outputs of this network?
 void task_gather_see(struct task_gather *c, const struct sighting *s);
 void task_gather_free(struct task_gather **c);
 // figure[0] of a report, over the samples first..last-1 that the network has results of; NAN: not known.
 double task_score(struct task *t, const struct task_net *n, int first, int last);
-// How far two networks are apart over the samples that both have results of: 0 is the same. The labels do not matter, so that every
-// box says something and not only those that turn from wrong to right. NAN: the kind of task does not know.
+// How far apart two networks are over the samples that both have results of; 0: the same. Labels are not used, so that
+// every box counts and not only those that turn from right to wrong. NAN: this kind of task has no such measure.
 double task_apart(struct task *t, const struct task_net *before, const struct task_net *after);
 
 // ---- figures: NAN where they are not known
@@ -89,9 +90,9 @@ struct task_figure {
 	const char *name; // "AP", "AP50" ... "top1", "top5"
 	double value[TASK_VARIANTS];
 };
-// What people call a figure of that name: "mAP", "top-1"; files keep the names.
+// What people call a figure, "mAP" for "AP", "top-1" for "top1"; files use the figure's own name.
 const char *task_word(const char *figure);
-bool task_is_decibels(const char *figure); // else a share of 1
+bool task_is_decibels(const char *figure); // false: it is a share, 0..1
 struct task_class {
 	int id;           // of the data set
 	const char *name; // or NULL
@@ -128,9 +129,10 @@ struct task_report {
 // What `quant` lost against `before`; draws 0: no interval.
 struct task_report *task_report(
     struct task *t, const struct task_net *before, const struct task_net *quant, int draws);
-// What a session tells of samples and labels that lie elsewhere by now is told of where this task has them. Nobody else may have it yet.
+// Puts the paths of this task's samples and labels into a report from a session, whose files may have been elsewhere.
+// Nobody else may hold the report yet.
 void task_report_place(struct task *t, struct task_report *r);
-// The float network itself recognizes next to nothing: labels, decoder or the pictures' preparation are not its own.
+// Does even the float network recognize next to nothing? Then labels, decoder or the pictures' preparation are wrong.
 bool task_is_blind(const struct task_report *r);
 // Classes that lost, those that lost most first. The caller frees the array.
 const struct task_class **task_classes_lost(const struct task_report *r, int *n);
@@ -142,6 +144,7 @@ enum { TASK_DRAWS = 500 };
 // As JSON, and back from it: NULL when it is none.
 struct cJSON *task_report_json(const struct task_report *r); // the caller deletes it
 struct task_report *task_report_parse(const struct cJSON *j);
+// Makes the interval of a report; false: fewer than two samples have results of both networks.
 bool task_interval(struct task *t, const struct task_net *before, const struct task_net *after, int draws,
     uint64_t seed, struct task_interval *out);
 

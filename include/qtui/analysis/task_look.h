@@ -28,9 +28,9 @@ struct task_look {
 	int sample;
 	struct key network;     // of the quantized variant
 	enum task_kind kind;
-	const char *name, *file; // file: NULL when the sample is none
+	const char *name, *file; // file: NULL when the sample is not from a file
 	bool known;             // false: the networks' answers are not there yet
-	double least;           // boxes of a higher score are looked at
+	double least;           // only boxes with a higher score are here
 
 	struct task_box *truth, *box[TASK_VARIANTS];
 	int n_truths, n_boxes[TASK_VARIANTS];
@@ -38,9 +38,9 @@ struct task_look {
 	struct task_change *change; // missed ones first, then appeared, then moved; each by falling score
 	int n_changes;
 
-	const char *class;                 // TASK_CLASSIFY: of the label
-	const char *said[TASK_VARIANTS];   // likewise what came first
-	double sure[TASK_VARIANTS];        // and its probability
+	const char *class;                 // TASK_CLASSIFY: the label's class
+	const char *said[TASK_VARIANTS];   // TASK_CLASSIFY: the class with the highest probability
+	double sure[TASK_VARIANTS];        // and that probability
 	double value[TASK_VARIANTS];       // as in the report
 
 	uint8_t *rgb; // the picture, w x h, made smaller where it was large; NULL: there is none

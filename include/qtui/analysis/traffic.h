@@ -1,5 +1,5 @@
-// What a decision costs beside multiply-accumulates: bytes, and tensors that are made at one width and read at another. Read off a
-// snapshot of a run; what no quantizer acts on counts as 32 bits an element.
+// What a decision costs besides multiply-accumulates: bytes of memory, and conversions of tensors that are made at one
+// width and read at another. Counted on a snapshot; tensors without a quantizer count 32 bits an element. Plain data.
 #ifndef QTUI_ANALYSIS_TRAFFIC_H
 #define QTUI_ANALYSIS_TRAFFIC_H
 

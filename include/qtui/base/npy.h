@@ -28,7 +28,8 @@ struct npz {
 	char **name; // as stored, without ".npy"; members of other names are passed over
 	struct npy *array;
 	size_t n;
-	// Members that hold no plain numbers (texts, objects) are left out: why the first of them was; status 0: none was.
+	// Members that hold no plain numbers (texts, objects) are left out: why the first of them was; status 0: none
+	// was.
 	struct error unread;
 };
 MUST_CHECK enum status npz_read(struct npz *out, const char *path, struct error *err);

@@ -1,5 +1,5 @@
-// The command line: one table of options (src/cli/options.def), one meaning everywhere. Texts point into argv; lists are freed by
-// options_done.
+// The command line: one table of options (src/cli/options.def), one meaning everywhere. Texts point into argv; lists
+// are freed by options_done.
 #ifndef QTUI_CLI_OPTIONS_H
 #define QTUI_CLI_OPTIONS_H
 
@@ -39,7 +39,8 @@ enum {
 MUST_CHECK enum status options_parse(struct options *o, int argc, char **argv, int first, unsigned verb, struct error *err);
 MUST_CHECK enum status options_resolve(struct options *o, unsigned verb, struct error *err);
 void options_done(struct options *o);
-// The first option given that only means something for a quantized network, without its dashes; NULL when there is none.
+// The first option given that only means something for a quantized network, without its dashes; NULL when there is
+// none.
 const char *options_decision(const struct options *o);
 // Whether a result goes to standard output, which then holds nothing else.
 bool options_take_stdout(const struct options *o);

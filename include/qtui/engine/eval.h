@@ -10,11 +10,12 @@
 // op->eval: slow and simple, no plan, no store.
 MUST_CHECK enum status graph_eval(const struct graph *g, const struct tensor *const *in, struct tensor *out, int width,
     struct error *err);
-// Limits of graph_eval on the calling thread, which may otherwise not end soon: a Loop may run its body a million times.
+// Limits of graph_eval on the calling thread, which may otherwise not end soon: a Loop may run its body a million
+// times.
 struct eval_limits {
 	const atomic_bool *cancel; // once it is set: STATUS_CANCELLED. NULL: nothing cancels
-	// The work that may still be done, borrowed; NULL: any amount. Every node takes its eval_work and EVAL_NODE_WORK
-	// from it; below 0: STATUS_UNSUPPORTED without a text.
+	// The work that may still be done, borrowed; NULL: any amount. Every node takes its eval_work and
+	// EVAL_NODE_WORK from it; below 0: STATUS_UNSUPPORTED without a text.
 	int64_t *work;
 };
 #define EVAL_NODE_WORK 1000

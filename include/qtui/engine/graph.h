@@ -38,10 +38,11 @@ struct node {
 	const struct graph *const *subgraph;
 	int n_subgraphs;
 	int n_captured;        // how many of `in` these are
-	// If: the branch whose shapes contradict those of the inputs, so that its constants mean nothing. NULL: both fit.
+	// If: the branch whose shapes contradict those of the inputs, so that its constants mean nothing. NULL: both
+	// fit.
 	const struct graph *unfit;
-	// What a BatchNormalization that was folded into the node says of its output in training: means[n_trained], then
-	// standard deviations[n_trained], one a channel. NULL: there was none.
+	// What a BatchNormalization that was folded into the node says of its output in training: means[n_trained],
+	// then standard deviations[n_trained], one a channel. NULL: there was none.
 	const float *trained;
 	int64_t n_trained;
 };

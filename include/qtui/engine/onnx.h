@@ -15,8 +15,8 @@ struct onnx_input_shape {
 struct onnx_options {
 	const struct onnx_input_shape *shape; // shapes that the caller fixes (from calibration data, --shape); may be NULL
 	int n_shapes;
-	// Where the model leaves the batch (the first dimension) open: true takes it from the shape, so that several samples
-	// run at once; false makes it 1, whatever the shape says.
+	// Where the model leaves the batch (the first dimension) open: true takes it from the shape, so that several
+	// samples run at once; false makes it 1, whatever the shape says.
 	bool batched;
 };
 // Reads, checks, fixes dynamic dimensions (batch 1 unless the caller's; height and width: the caller's, the model's

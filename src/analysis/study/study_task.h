@@ -24,7 +24,7 @@ struct study_task {
 
 	// Of the conductor alone.
 	unsigned opened;        // the wish that `task` is for
-	int preparation;              // and how pictures were prepared for it
+	int preparation;        // and how pictures were prepared for it
 	bool asked;             // the user did; else it is measured because it can be
 	struct key identity;    // of the lease, and of the backend
 	struct task_net *noted; // of the run noted last
