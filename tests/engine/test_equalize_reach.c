@@ -191,6 +191,25 @@ static void between(const char *op, const char *in, int64_t last, bool passed)
 	case_done(&c);
 }
 
+// A scale with a value for each row is not one with a value for each channel, also where there are as many rows as channels.
+void test_equalize_reach__a_scale_of_rows_takes_no_factors(void **state)
+{
+	struct onnx_case c;
+	case_init(&c);
+	c.opset.version = 17;
+	case_input(&c, "x", FLOAT, DIMS(2, WIDTH, WIDTH));
+	case_floats(&c, "gain", DIMS(WIDTH, 1), random_floats(&c, WIDTH, 1));
+	case_floats(&c, "wide", DIMS(WIDTH, 8), random_floats(&c, 8 * WIDTH, 3));
+	case_node(&c, "LayerNormalization", "norm", "x gain", "n");
+	case_node(&c, "MatMul", "up", "n wide", "y");
+	case_output(&c, c.graph, "y");
+	case_load(&c);
+	struct equalization e = equalized_by_samples(c.loaded);
+	assert_int_equal(e.n_groups, 0);
+	equalization_done(&e);
+	case_done(&c);
+}
+
 void test_equalize_reach__passes_what_keeps_channels(void **state)
 {
 	between("Relu", "n", WIDTH, true);
