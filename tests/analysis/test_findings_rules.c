@@ -211,6 +211,21 @@ void test_findings_rules__a_scale_that_clips_what_is_rare(void **state)
 	free(m);
 }
 
+// A wider scale by hand brings more within the range: what has to stay good is still most of the elements.
+void test_findings_rules__a_scale_is_not_widened_again_and_again(void **state)
+{
+	struct made *m = make();
+	set_far(m, 0.002);
+	m->hist[S_A].bin[STATS_BINS * 21 / 65] = m->hist[S_A].bin[STATS_BINS - 1] * 10; // 20
+	m->scale[S_A] = 0.25;
+	m->s.scale_requested[V_A] = 0.25;
+	m->site[S_A].locked = true;
+	struct findings *f = findings_new(NULL, &m->s);
+	assert_int_equal(f->n, 0);
+	findings_drop(&f);
+	free(m);
+}
+
 // The edit is the scale that the gain was predicted of: the calibrated one may clip more.
 void test_findings_rules__a_scale_set_by_hand_that_clips(void **state)
 {

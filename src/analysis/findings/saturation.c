@@ -15,13 +15,20 @@ struct clipping {
 	double share, now, better, offer; // share of elements, dB, dB, scale
 };
 
+// A calibrator's range holds what it takes for the tensor; one set by hand says nothing of it, and would grow with each wider scale.
+static bool keeps_rest(const struct look *l, const struct site *s, double scale)
+{
+	double now = s->scale[0];
+	return s->locked ? keeps_most(l, s, scale) : keeps_inner(l, s, site_lower_end(s, now), site_upper_end(s, now), scale);
+}
+
 static struct clipping look_at(const struct look *l, const struct site *s)
 {
 	struct prediction p = study_predict_scale(l->s, site_index(l, s), s->scale[0]);
 	struct clipping c = {p.clipped, p.known ? p.snr_db : NAN, p.known ? p.snr_db : NAN, s->scale[0]};
 	for (int k = 1; p.known && k <= (s->bits > 8 ? 12 : 4); k++) { // a calibrator may cut the range of 16 bit much shorter
 		double scale = ldexp(s->scale[0], k), try = predicted_snr(l, s, scale);
-		if (try > c.better && keeps_inner(l, s, site_lower_end(s, s->scale[0]), site_upper_end(s, s->scale[0]), scale)) {
+		if (try > c.better && keeps_rest(l, s, scale)) {
 			c.better = try;
 			c.offer = scale;
 		}
