@@ -191,6 +191,16 @@ static void between(const char *op, const char *in, int64_t last, bool passed)
 	case_done(&c);
 }
 
+static void ends_without_groups(struct onnx_case *c)
+{
+	case_output(c, c->graph, "y");
+	case_load(c);
+	struct equalization e = equalized_by_samples(c->loaded);
+	assert_int_equal(e.n_groups, 0);
+	equalization_done(&e);
+	case_done(c);
+}
+
 // A scale with a value for each row is not one with a value for each channel, also where there are as many rows as channels.
 void test_equalize_reach__a_scale_of_rows_takes_no_factors(void **state)
 {
@@ -202,12 +212,21 @@ void test_equalize_reach__a_scale_of_rows_takes_no_factors(void **state)
 	case_floats(&c, "wide", DIMS(WIDTH, 8), random_floats(&c, 8 * WIDTH, 3));
 	case_node(&c, "LayerNormalization", "norm", "x gain", "n");
 	case_node(&c, "MatMul", "up", "n wide", "y");
-	case_output(&c, c.graph, "y");
-	case_load(&c);
-	struct equalization e = equalized_by_samples(c.loaded);
-	assert_int_equal(e.n_groups, 0);
-	equalization_done(&e);
-	case_done(&c);
+	ends_without_groups(&c);
+}
+
+// Nor is a scale without dimensions, also where there is one channel.
+void test_equalize_reach__a_scale_of_no_dimension_takes_no_factors(void **state)
+{
+	struct onnx_case c;
+	case_init(&c);
+	c.opset.version = 17;
+	case_input(&c, "x", FLOAT, DIMS(2, WIDTH, 1));
+	case_floats(&c, "gain", 0, NULL, random_floats(&c, 1, 1));
+	case_floats(&c, "wide", DIMS(1, 8), random_floats(&c, 8, 3));
+	case_node(&c, "LayerNormalization", "norm", "x gain", "n");
+	case_node(&c, "MatMul", "up", "n wide", "y");
+	ends_without_groups(&c);
 }
 
 void test_equalize_reach__passes_what_keeps_channels(void **state)
@@ -232,12 +251,7 @@ void test_equalize_reach__one_dimension_for_all(void **state)
 	case_floats(&c, "w2", DIMS(MID, OUT), behind);
 	case_node(&c, "Conv", "one", "x w1", "h");
 	case_node(&c, "MatMul", "two", "h w2", "y");
-	case_output(&c, c.graph, "y");
-	case_load(&c);
-	struct equalization e = equalized_by_samples(c.loaded);
-	assert_int_equal(e.n_groups, 0);
-	equalization_done(&e);
-	case_done(&c);
+	ends_without_groups(&c);
 }
 
 // ---- what is read of samples

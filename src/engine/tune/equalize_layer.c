@@ -96,7 +96,8 @@ static bool fill_norm(struct layer *l, const struct graph *g, const struct node 
 	l->weight = constant_of(g, n, 1);
 	if (!l->weight || y->rank < 1 || (a->axis != -1 && a->axis != y->rank - 1) || tensor_count(l->weight) != y->dim[y->rank - 1])
 		return false;
-	if (l->weight->shape.dim[l->weight->shape.rank - 1] != y->dim[y->rank - 1]) // one for each row, not for each channel
+	const struct shape *w = &l->weight->shape;
+	if (w->rank < 1 || w->dim[w->rank - 1] != y->dim[y->rank - 1]) // one for all, or one for each row, not for each channel
 		return false;
 	take_diagonal(l, y->dim[y->rank - 1]);
 	return take_bias(l, g, n);
