@@ -165,6 +165,7 @@ void test_screens__long_names_come_before_columns(void **state)
 	start(&ui, FAKE_MEASURED, 120, 40, false);
 	assert_true(is_shown(&ui, "alone dB cosine"));
 	snprintf(fake.node_name[node_named("/model.24/m.0/Conv")], sizeof fake.node_name[0], "%s", name);
+	layers_refresh(&ui.layers, ui.snap);
 	assert_true(is_shown(&ui, name) && is_shown(&ui, " alone dB  name"));
 	assert_false(is_shown(&ui, "alone dB cosine"));
 	ui_done(&ui);
@@ -178,6 +179,7 @@ void test_screens__no_change_before_a_second_run(void **state)
 	assert_true(is_shown(&ui, " Δ dB "));
 	for (int i = 0; i < ui.snap->n_sites; i++)
 		fake.site[i].before = (struct figures){0};
+	layers_refresh(&ui.layers, ui.snap);
 	assert_false(is_shown(&ui, " Δ dB "));
 	ui_done(&ui);
 }

@@ -141,20 +141,10 @@ const struct column_row *columns_row(enum column c)
 	return &rows[c];
 }
 
-static bool has_before(const struct snapshot *s)
-{
-	for (int i = 0; i < s->n_sites; i++)
-		if (s->site[i].before.known)
-			return true;
-	return false;
-}
-
 bool columns_known(enum column c, const struct snapshot *s)
 {
 	if (c == COLUMN_TIME)
 		return s->costs && s->costs->latency;
-	if (c == COLUMN_CHANGE)
-		return has_before(s);
 	return (c != COLUMN_BLAME && c != COLUMN_HARM) || s->blames;
 }
 

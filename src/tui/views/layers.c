@@ -1,8 +1,10 @@
 #include "qtui/tui/layers.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "qtui/base/mem.h"
+#include "qtui/tui/text.h"
 
 void layers_init(struct layers *l, int n_nodes)
 {
@@ -35,6 +37,24 @@ static void sort_rows(int *a, int *scratch, int n, const struct snapshot *s, con
 		a[k] = scratch[k];
 }
 
+static bool has_long_names(const struct layers *l, const struct graph *g)
+{
+	for (int i = 0; i < l->n; i++) {
+		const char *name = g->node[l->order[i]].name;
+		if (strlen(name) > LAYERS_NAME && text_width(name) > LAYERS_NAME) // no name has more columns than bytes
+			return true;
+	}
+	return false;
+}
+
+static bool has_before(const struct snapshot *s)
+{
+	for (int i = 0; i < s->n_sites; i++)
+		if (s->site[i].before.known)
+			return true;
+	return false;
+}
+
 void layers_refresh(struct layers *l, const struct snapshot *s)
 {
 	int node = layers_node(l), line = l->scroll.cursor - l->scroll.top;
@@ -49,6 +69,8 @@ void layers_refresh(struct layers *l, const struct snapshot *s)
 	}
 	sort_rows(l->order, scratch, l->n, s, l);
 	free(scratch);
+	l->long_names = has_long_names(l, s->g);
+	l->compared = has_before(s);
 	if (l->chosen < 0)
 		scroll_move(&l->scroll, -l->n_nodes, l->n);
 	else if (layers_go(l, l->chosen) || layers_go(l, node))

@@ -9,7 +9,7 @@
 #include "qtui/tui/grade.h"
 #include "qtui/tui/rows.h"
 
-enum { MARKS = 4, NAME_LEAST = 28, NAME_LONG = 35 }; // columns for cursor, mark and severity; columns that names should keep, the latter long ones
+enum { MARKS = 4, NAME_LONG = 35 }; // columns for cursor, mark and severity; columns that long names should keep
 
 int view_layers_count(const struct ui *ui)
 {
@@ -29,18 +29,16 @@ void view_layers_sort(struct ui *ui, enum column c)
 	layers_refresh(l, ui->snap);
 }
 
-static int name_wants(const struct ui *ui)
+// What a column shows is known; that of changes has the list of layers itself.
+static bool is_known(const struct ui *ui, enum column c)
 {
-	for (int i = 0; i < ui->layers.n; i++)
-		if (text_width(ui->snap->g->node[ui->layers.order[i]].name) > NAME_LEAST)
-			return NAME_LONG;
-	return NAME_LEAST;
+	return c == COLUMN_CHANGE ? ui->layers.compared : columns_known(c, ui->snap);
 }
 
 // Which columns there is room for, the most telling first; returns what is left for the name.
 static int fit_columns(const struct ui *ui, int width, bool shown[COLUMN_COUNT])
 {
-	int left = width - MARKS - 2, wanted = name_wants(ui);
+	int left = width - MARKS - 2, wanted = ui->layers.long_names ? NAME_LONG : LAYERS_NAME;
 	for (int i = 0; i < COLUMN_COUNT; i++) {
 		const struct column_row *row = columns_row((enum column)i);
 		shown[i] = row->rank == 0 || i == (int)ui->layers.sort;
@@ -49,7 +47,7 @@ static int fit_columns(const struct ui *ui, int width, bool shown[COLUMN_COUNT])
 	for (int rank = 1; rank <= COLUMN_COUNT; rank++)
 		for (int i = 0; i < COLUMN_COUNT; i++) {
 			const struct column_row *row = columns_row((enum column)i);
-			if (row->rank != rank || shown[i] || !columns_known((enum column)i, ui->snap))
+			if (row->rank != rank || shown[i] || !is_known(ui, (enum column)i))
 				continue;
 			if (left - row->width - 1 < wanted)
 				return left;
