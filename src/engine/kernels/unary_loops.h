@@ -9,21 +9,8 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+#include "../tensor/float_bits.h"
 #include "unary.h"
-
-static inline float from_bits(uint32_t u)
-{
-	float f;
-	memcpy(&f, &u, sizeof f);
-	return f;
-}
-
-static inline uint32_t to_bits(float f)
-{
-	uint32_t u;
-	memcpy(&u, &f, sizeof u);
-	return u;
-}
 
 #define ROUNDER 12582912.0f // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
 #define LOG2E 1.44269504088896341f
@@ -39,7 +26,7 @@ static inline float exp_reduced(float x, uint32_t *whole)
 	              0.166665181517601f) *
 	              r +
 	          0.5f;
-	*whole = to_bits(shifted) - to_bits(ROUNDER);
+	*whole = bits_of_float(shifted) - bits_of_float(ROUNDER);
 	return r * r * q + r;
 }
 
@@ -47,7 +34,7 @@ static inline float exp_reduced(float x, uint32_t *whole)
 static inline float scale_by(float p, uint32_t whole)
 {
 	uint32_t half = (uint32_t)((int32_t)whole >> 1);
-	return p * from_bits((half + 127) << 23) * from_bits((whole - half + 127) << 23);
+	return p * float_of_bits((half + 127) << 23) * float_of_bits((whole - half + 127) << 23);
 }
 
 static inline float exp_f(float x)
@@ -75,10 +62,10 @@ static inline float log_f(float x)
 {
 	float big = x * 8388608.0f;
 	float v = x < 1.17549435e-38f ? big : x;
-	uint32_t u = to_bits(v),
+	uint32_t u = bits_of_float(v),
 	         shifted = u - 0x3f3504f3u; // the bits of sqrt(1/2): the mantissa falls in [sqrt(1/2), sqrt(2))
 	float e = (float)((int32_t)shifted >> 23) - (x < 1.17549435e-38f ? 23.0f : 0.0f);
-	float f = from_bits((shifted & 0x007fffffu) + 0x3f3504f3u) - 1.0f;
+	float f = float_of_bits((shifted & 0x007fffffu) + 0x3f3504f3u) - 1.0f;
 	float s = f * f;
 	float q = (((((((0.06915616244077682f * f - 0.11793991178274155f) * f + 0.11875008791685104f) * f -
 	                  0.1238381415605545f) *

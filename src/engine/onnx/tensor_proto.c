@@ -1,5 +1,6 @@
 // One row a data type; every row knows the size of an item in raw bytes and how an item becomes an element.
 #include <string.h>
+#include "../tensor/float_bits.h"
 #include "narrow.h"
 #include "qtui/base/str.h"
 #include "qtui/engine/half.h"
@@ -8,10 +9,7 @@
 
 static float bfloat_to_float(uint16_t h)
 {
-	uint32_t bits = (uint32_t)h << 16;
-	float f;
-	memcpy(&f, &bits, sizeof f);
-	return f;
+	return float_of_bits((uint32_t)h << 16);
 }
 
 static void from_half(void *out, const void *in, size_t n)

@@ -4,25 +4,10 @@
 #define QTUI_ENGINE_OPS_ORDERED_LOOPS_H
 
 #include <math.h>
-#include <stdint.h>
-#include <string.h>
+#include "../tensor/float_bits.h"
 #include "ordered.h"
 
 #define LANES 8
-
-static inline float float_of(uint32_t u)
-{
-	float f;
-	memcpy(&f, &u, sizeof f);
-	return f;
-}
-
-static inline uint32_t bits_of(float f)
-{
-	uint32_t u;
-	memcpy(&u, &f, sizeof u);
-	return u;
-}
 
 // 1/2 plus a rational function, odd over even, on [-18, 18].
 static inline float sigmoid_one(float x)
@@ -54,7 +39,7 @@ static inline float exp_one(float x)
 	p = fmaf(p, r, 0x1.555450p-3f);
 	p = fmaf(p, r, 0x1.fffff6p-2f);
 	p = fmaf(fmaf(p, r, 1.0f), r, 1.0f);
-	return p * float_of((bits_of(biased) << 23) + 0x3f800000u);
+	return p * float_of_bits((bits_of_float(biased) << 23) + 0x3f800000u);
 }
 
 static void sigmoid(const float *x, float *y, int64_t n)

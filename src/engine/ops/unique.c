@@ -2,6 +2,7 @@
 // appearance.
 #include <stdlib.h>
 #include <string.h>
+#include "../tensor/float_bits.h"
 #include "element.h"
 #include "rule.h"
 
@@ -34,8 +35,7 @@ static uint64_t key_of_element(const struct tensor *x, int64_t i)
 	const uint64_t sign = (uint64_t)1 << 63;
 	if (x->type == DT_F32) {
 		float v = ((const float *)x->data)[i] + 0.0f; // no -0
-		uint32_t bits;
-		memcpy(&bits, &v, sizeof bits);
+		uint32_t bits = bits_of_float(v);
 		return v != v ? UINT64_MAX : bits >> 31 ? (uint32_t)~bits : bits | sign;
 	}
 	return elements_unsigned(x->type) ? (uint64_t)element_int(x, i) : (uint64_t)element_int(x, i) ^ sign;

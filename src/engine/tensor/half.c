@@ -1,23 +1,18 @@
 #include "qtui/engine/half.h"
 
 #include <math.h>
-#include <string.h>
+#include "float_bits.h"
 
 // A NaN keeps its bits, which a computed one would not.
 float half_to_float(uint16_t h)
 {
-	uint32_t sign = (uint32_t)(h & 0x8000) << 16, exponent = (h >> 10) & 31, fraction = h & 0x3ff, bits;
-	float f;
-	if (exponent == 31) {
-		bits = sign | 0x7f800000 | fraction << 13;
-	} else if (exponent) {
-		bits = sign | (exponent + 112) << 23 | fraction << 13;
-	} else {
-		f = (float)fraction * 0x1p-24f;
-		return sign ? -f : f;
-	}
-	memcpy(&f, &bits, sizeof f);
-	return f;
+	uint32_t sign = (uint32_t)(h & 0x8000) << 16, exponent = (h >> 10) & 31, fraction = h & 0x3ff;
+	if (exponent == 31)
+		return float_of_bits(sign | 0x7f800000 | fraction << 13);
+	if (exponent)
+		return float_of_bits(sign | (exponent + 112) << 23 | fraction << 13);
+	const float tiny = (float)fraction * 0x1p-24f;
+	return sign ? -tiny : tiny;
 }
 
 uint16_t half_of_float(float x)

@@ -1,7 +1,7 @@
 #include "qtui/engine/minifloat.h"
 
 #include <math.h>
-#include <string.h>
+#include "float_bits.h"
 
 static const struct format {
 	int exponent, fraction, bias; // bits, bits; a value is 1.fraction * 2^(exponent - bias)
@@ -53,20 +53,6 @@ int minifloat_values(float value[256], int type)
 	return n;
 }
 
-static uint32_t bits_of(float x)
-{
-	uint32_t bits;
-	memcpy(&bits, &x, sizeof bits);
-	return bits;
-}
-
-static float float_of(uint32_t bits)
-{
-	float x;
-	memcpy(&x, &bits, sizeof x);
-	return x;
-}
-
 // The digits past those of the format are rounded away in the bits of the float, or, below the least exponent, by a sum that has no digits
 // past the least step.
 void minifloat_round(float *y, const float *x, int64_t n, int type, bool saturate)
@@ -80,8 +66,8 @@ void minifloat_round(float *y, const float *x, int64_t n, int type, bool saturat
 	_Pragma("omp simd") for (int64_t i = 0; i < n; i++)
 	{
 		float a = fabsf(x[i]);
-		uint32_t bits = bits_of(a);
-		float large = float_of((bits + half + (bits >> drop & 1)) & kept), small = (a + steps) - steps;
+		uint32_t bits = bits_of_float(a);
+		float large = float_of_bits((bits + half + (bits >> drop & 1)) & kept), small = (a + steps) - steps;
 		float r = a < normal ? small : large;
 		r = r > largest ? over : r;
 		r = a == INFINITY ? over : r;

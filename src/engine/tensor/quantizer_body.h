@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+#include "float_bits.h"
 #include "quantizer_span.h"
 
 enum { BLOCK = 512 };
@@ -113,36 +114,22 @@ VALUES(values_i16, int16_t)
 VALUES(values_u16, uint16_t)
 
 // Casts to nearest even, done on the bits of the float. A NaN keeps its sign and leading bits and becomes quiet, as F16C does it.
-static inline uint32_t bits_of(float x)
-{
-	uint32_t u;
-	memcpy(&u, &x, sizeof u);
-	return u;
-}
-
-static inline float float_of(uint32_t u)
-{
-	float x;
-	memcpy(&x, &u, sizeof x);
-	return x;
-}
-
 static inline float fp16_of(float x)
 {
-	uint32_t u = bits_of(x), sign = u & 0x80000000u, a = u & 0x7fffffffu;
+	uint32_t u = bits_of_float(x), sign = u & 0x80000000u, a = u & 0x7fffffffu;
 	uint32_t normal = (a + 0xfffu + (a >> 13 & 1)) & ~0x1fffu;
-	uint32_t tiny = bits_of((float_of(a) + 0.5f) - 0.5f); // 0.5 + 2^-24 is the next float: rounds to steps of 2^-24
+	uint32_t tiny = bits_of_float((float_of_bits(a) + 0.5f) - 0.5f); // 0.5 + 2^-24 is the next float: rounds to steps of 2^-24
 	uint32_t finite = a < 0x38800000u ? tiny : normal >= 0x47800000u ? 0x7f800000u : normal;
 	uint32_t nan = (a & ~0x1fffu) | 0x400000u;
-	return float_of(sign | (a > 0x7f800000u ? nan : finite));
+	return float_of_bits(sign | (a > 0x7f800000u ? nan : finite));
 }
 
 static inline float bf16_of(float x)
 {
-	uint32_t u = bits_of(x);
+	uint32_t u = bits_of_float(x);
 	uint32_t near = (u + 0x7fffu + (u >> 16 & 1)) & 0xffff0000u;
 	uint32_t nan = (u & 0xffff0000u) | 0x400000u;
-	return float_of((u & 0x7fffffffu) > 0x7f800000u ? nan : near);
+	return float_of_bits((u & 0x7fffffffu) > 0x7f800000u ? nan : near);
 }
 
 static void cast_fp16(float *y, const float *x, int64_t n)
