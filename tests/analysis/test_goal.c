@@ -1,0 +1,44 @@
+// Goals of a repair as users write them, and when they are met.
+#include <math.h>
+#include "../../src/analysis/repair/repair_impl.h"
+#include "support.h"
+
+void test_goal__goals_are_read(void **state)
+{
+	struct error err = {0};
+	struct repair_goal g = repair_goal_default;
+	assert_int_equal(repair_goal_parse(&g, "map_drop<0.005", &err), STATUS_OK);
+	assert_int_equal(repair_goal_parse(&g, "snr>-3.5", &err), STATUS_OK);
+	assert_int_equal(repair_goal_parse(&g, "cost<1.1", &err), STATUS_OK);
+	assert_int_equal(repair_goal_parse(&g, "snr>9,wide<0.1,time<12.5", &err), STATUS_OK);
+	assert_true(g.min_snr == 9 && g.max_wide == 0.1 && g.max_time == 12.5);
+	assert_int_equal(repair_goal_parse(&g, "snr>-3.5,wide<0.15", &err), STATUS_OK);
+	assert_true(g.max_drop == 0.005 && g.min_snr == -3.5 && g.max_cost == 1.1 && g.max_wide == 0.15);
+	static const char *const bad[] = {"", "snr", "snr<3", "map_drop>1", "cost<0.5", "wide<2", "snr>nan", "snr>", "speed>3", "map_drop<"};
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		assert_int_equal(repair_goal_parse(&g, bad[i], &err), STATUS_USAGE);
+}
+
+// A limit is to be passed, not reached; what nobody limits is limited to some more work.
+void test_goal__goals_are_passed_not_reached(void **state)
+{
+	(void)state;
+	struct error err = {0};
+	struct repair r = {.float_score = 0.75, .opt.goal = repair_goal_default};
+	struct repair_figures f = {.score = 0.5, .snr_db = 25};
+	assert_false(repair_goal_met_by(&r, &f)); // nothing is asked for
+	assert_int_equal(repair_goal_parse(&r.opt.goal, "drop<0.25", &err), STATUS_OK);
+	assert_false(repair_goal_met_by(&r, &f));
+	f.score = 0.5625;
+	assert_true(repair_goal_met_by(&r, &f));
+	assert_int_equal(repair_goal_parse(&r.opt.goal, "snr>25", &err), STATUS_OK);
+	assert_false(repair_goal_met_by(&r, &f));
+	f.snr_db = 25.5;
+	assert_true(repair_goal_met_by(&r, &f));
+	f.score = NAN;
+	assert_false(repair_goal_met_by(&r, &f));
+	struct repair_goal timed = repair_goal_default, untimed = timed;
+	assert_int_equal(repair_goal_limits(&timed, true, &err), STATUS_OK);
+	assert_int_equal(repair_goal_limits(&untimed, false, &err), STATUS_OK);
+	assert_true(timed.max_cost == 1.15 && isnan(timed.max_wide) && untimed.max_wide == 0.15 && isnan(untimed.max_cost));
+}
