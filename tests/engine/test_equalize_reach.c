@@ -117,7 +117,7 @@ static double **reach_of(const struct graph *g, struct dataset **d, bool sums)
 	if (dataset_open(d, NULL, g, &(struct dataset_options){.random = SAMPLES, .samples = SAMPLES}, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
 	struct engine *e = engine_new(g, *d, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = 2, .memory = 1 << 20});
-	if (equalize_reach(&reach, g, e, SAMPLES, sums, NULL, &err) != STATUS_OK)
+	if (equalize_reach(&reach, g, e, &(struct equalize_reading){.samples = SAMPLES, .sums = sums}, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
 	engine_free(&e);
 	return reach;
@@ -296,7 +296,7 @@ void test_equalize_reach__is_cancelled(void **state)
 	begin(&c);
 	assert_int_equal(dataset_open(&d, NULL, c.loaded, &(struct dataset_options){.random = 1, .samples = 1}, &err), STATUS_OK);
 	struct engine *e = engine_new(c.loaded, d, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = 1, .memory = 1 << 20});
-	assert_int_equal(equalize_reach(&reach, c.loaded, e, 1, false, &cancel, &err), STATUS_CANCELLED);
+	assert_int_equal(equalize_reach(&reach, c.loaded, e, &(struct equalize_reading){.samples = 1, .cancel = &cancel}, &err), STATUS_CANCELLED);
 	assert_null(reach);
 	engine_free(&e);
 	dataset_free(&d);

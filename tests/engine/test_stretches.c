@@ -52,7 +52,8 @@ static void find_beginning(struct stretches *s, const struct onnx_case *c, const
 	struct steps steps;
 	bool *want = all_values(c->loaded);
 	steps_build(&steps, c->loaded, NULL, want, false, false);
-	stretches_find(s, c->loaded, &steps, first ? first : want, want, samples, (size_t)(samples * most));
+	stretches_find(s, c->loaded, &steps,
+	    &(struct stretched){.first = first ? first : want, .any = want, .samples = samples, .most = (size_t)(samples * most)});
 	assert_int_equal(s->end[s->n - 1], steps.n);
 	for (int i = 1; i < s->n; i++)
 		assert_true(s->end[i] > s->end[i - 1]);

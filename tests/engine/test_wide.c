@@ -98,7 +98,7 @@ void test_wide__stretches_of_a_network_that_fits(void **state)
 	memset(want, 1, (size_t)c.loaded->n_values);
 	steps_build(&steps, c.loaded, NULL, want, false, false);
 	began = cpu_seconds();
-	stretches_find(&found, c.loaded, &steps, want, want, SAMPLES, ROOM);
+	stretches_find(&found, c.loaded, &steps, &(struct stretched){.first = want, .any = want, .samples = SAMPLES, .most = ROOM});
 	double took = cpu_seconds() - began;
 	assert_int_equal(found.n, 1);
 	if (took > WORSE * load)

@@ -60,11 +60,17 @@ struct equalization {
 // STATUS_CANCELLED.
 MUST_CHECK enum status equalize(struct equalization *out, const struct graph *g, const struct equalize_options *opt, struct error *err);
 void equalization_done(struct equalization *e);
-// How far the channels that can be equalized reach in the float network: the largest |x| of each on `samples` of the
-// engine's dataset, what is not finite left out. [n_values], NULL for values that nothing behind reads; the caller
-// frees each and the list. STATUS_CANCELLED: `cancel`, which may be NULL, was set.
-MUST_CHECK enum status equalize_reach(double ***out, const struct graph *g, struct engine *e, int samples, bool sums, const atomic_bool *cancel,
-    struct error *err);
+// What the reach of channels is read for.
+struct equalize_reading {
+	int samples;               // of the engine's dataset, from the first on
+	bool sums;                 // groups reach through Add and Sub too
+	const atomic_bool *cancel; // or NULL
+};
+// How far the channels that can be equalized reach in the float network: the largest |x| of each on the samples, what
+// is not finite left out. [n_values], NULL for values that nothing behind reads; equalize_reach_free frees all of it.
+// STATUS_CANCELLED: `cancel` was set.
+MUST_CHECK enum status equalize_reach(
+    double ***out, const struct graph *g, struct engine *e, const struct equalize_reading *of, struct error *err);
 void equalize_reach_free(double ***reach, const struct graph *g);
 // [n_nodes], the caller frees it: are the node's weights behind, or in front of, a tensor that is equalized through
 // Relu and its kin alone?

@@ -78,17 +78,16 @@ static void keep(const struct stats_site *got, struct site_work *sw, int sample)
 		hist_add_codes(sw->hist_quant, sample, got->codes_q, got->q[0]->type, got->quant[0]);
 }
 
-// Both versions, the range and the histograms in one walk. `full` and `alone` are in the layout of x, or empty.
-static void measure_output(struct work *w, struct site_work *sw, const struct sighting *g, const struct tensor *x, struct rep *full,
-    struct rep *alone, const struct quantizer *clip)
+// Both versions, the range and the histograms in one walk. `full` and `alone` are in the layout of the floats, or empty.
+static void measure_output(struct work *w, struct site_work *sw, const struct sighting *s, struct rep *full, struct rep *alone)
 {
-	struct lack *l = &w->lack[g->worker];
-	const struct quantizer *qf = rep_quantizer(full), *qa = rep_quantizer(alone);
-	struct stats_site site = {.f = x, .q = {&full->t, &alone->t}, .quant = {qf ? qf : clip, qa ? qa : clip}, .scratch = &l->scratch,
-	    .thin = w->look};
-	ask(&site, l, sw, g->sample);
+	struct lack *l = &w->lack[s->worker];
+	const struct quantizer *clip = &w->plan->slot[sw->site.slot].quant, *qf = rep_quantizer(full), *qa = rep_quantizer(alone);
+	struct stats_site site = {.f = &s->rep[SIM_FLOAT]->t, .q = {&full->t, &alone->t}, .quant = {qf ? qf : clip, qa ? qa : clip},
+	    .scratch = &l->scratch, .thin = w->look};
+	ask(&site, l, sw, s->sample);
 	stats_site(&site);
-	keep(&site, sw, g->sample);
+	keep(&site, sw, s->sample);
 }
 
 static void align(struct rep *out, const struct sighting *s, struct rep *y, enum layout l)
@@ -110,8 +109,8 @@ static void note_range(struct range_memo *r, int sample, const struct tensor *x)
 static void measure_site(struct work *w, struct site_work *sw, const struct sighting *s)
 {
 	struct rep *x = s->rep[SIM_FLOAT], full = {0}, alone = {0};
-	const struct quantizer *q = &w->plan->slot[sw->site.slot].quant;
 	if (sw->site.kind == SITE_INPUT) {
+		const struct quantizer *q = &w->plan->slot[sw->site.slot].quant;
 		note_range(sw->range, s->sample, &x->t);
 		if (s->rep[SIM_FULL])
 			requantized(sw->graphwise, s, x, s->rep[SIM_FULL], q);
@@ -120,7 +119,7 @@ static void measure_site(struct work *w, struct site_work *sw, const struct sigh
 	}
 	align(&full, s, s->rep[SIM_FULL], x->t.layout);
 	align(&alone, s, s->rep[SIM_ALONE], x->t.layout);
-	measure_output(w, sw, s, &x->t, &full, &alone, q);
+	measure_output(w, sw, s, &full, &alone);
 	rep_drop(&full);
 	rep_drop(&alone);
 }

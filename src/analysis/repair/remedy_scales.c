@@ -10,40 +10,50 @@ enum { FINER = 2, COARSER = 1 }; // steps in a row that bring nothing and end it
 enum { TRIES = 16 }; // networks measured in halves: those that save most come first
 static const double LEAST = 0.02;  // a finer step must save this part of the tensor's own damage
 
-static enum status alone(struct repair *r, const struct parts *parts, int part, int value, double scale, double *out,
-    struct error *err)
-{
-	struct plan *p = NULL;
-	struct damage d = {0};
-	struct trial t = trial_copy(&r->now);
-	t.edits->scale[value] = scale;
-	enum status st = scales_plan(r->scales, &p, &t, err);
-	if (st == STATUS_OK) {
-		parts_isolate(parts, p, part, part + 1, false);
-		st = probe_alone(r->probe, p, &d, err);
-	}
-	*out = d.damage;
-	plan_free(&p);
-	trial_done(&t);
-	return st;
-}
-
 struct search {
 	int part, value;
 	double scale, damage;  // the best so far
 	double before, first;  // the calibrated scale and its damage
 };
 
+// The tensors of the plan in force that are to blame, and what was found for them.
+struct tensors {
+	struct repair *r;
+	const struct plan *plan;
+	const struct parts *parts;
+	const struct runs *runs;
+	struct search *found; // [runs->n], `n` of them
+	int n;
+};
+
+static enum status alone(const struct tensors *in, const struct search *s, double scale, double *damage, struct error *err)
+{
+	struct repair *r = in->r;
+	struct plan *p = NULL;
+	struct damage d = {0};
+	struct trial t = trial_copy(&r->now);
+	t.edits->scale[s->value] = scale;
+	enum status st = scales_plan(r->scales, &p, &t, err);
+	if (st == STATUS_OK) {
+		parts_isolate(in->parts, p, s->part, s->part + 1, false);
+		st = probe_alone(r->probe, p, &d, err);
+	}
+	*damage = d.damage;
+	plan_free(&p);
+	trial_done(&t);
+	return st;
+}
+
 // Goes on by `factor` while it pays.
-static enum status descend(struct repair *r, const struct parts *parts, struct search *s, double factor, int patience, struct error *err)
+static enum status descend(const struct tensors *in, struct search *s, double factor, int patience, struct error *err)
 {
 	double scale = s->scale;
-	for (int i = 0, misses = 0; i < STEPS && misses < patience && !repair_over(r); i++) {
+	for (int i = 0, misses = 0; i < STEPS && misses < patience && !repair_over(in->r); i++) {
 		double damage;
 		scale *= factor;
-		if (plan_check_scale(r->bare, s->value, scale, err) != STATUS_OK)
+		if (plan_check_scale(in->r->bare, s->value, scale, err) != STATUS_OK)
 			break;
-		enum status st = alone(r, parts, s->part, s->value, scale, &damage, err);
+		enum status st = alone(in, s, scale, &damage, err);
 		if (st != STATUS_OK)
 			return st;
 		misses++;
@@ -101,17 +111,17 @@ static bool has_scale(const struct repair *r, const struct plan *p, const struct
 	return s && s->is_output && s->quant.n == 1 && s->quant.bits == 8 && r->now.edits->scale[s->value] == 0;
 }
 
-static enum status find_scale(struct repair *r, const struct plan *p, const struct parts *parts, const struct run *run, struct search *s,
-    struct error *err)
+static enum status find_scale(const struct tensors *in, const struct run *run, struct search *s, struct error *err)
 {
-	const struct part *part = &parts->at[run->first];
-	double scale = (double)p->slot[part->slot].quant.scale[0], down = p->slot[part->slot].quant.pow2 ? 0.5 : 0.75;
+	const struct part *part = &in->parts->at[run->first];
+	const struct quantizer *q = &in->plan->slot[part->slot].quant;
+	double scale = (double)q->scale[0], down = q->pow2 ? 0.5 : 0.75;
 	*s = (struct search){.part = run->first, .value = part->value, .scale = scale, .before = scale, .damage = run->alone,
 	    .first = run->alone};
 	struct search coarser = *s;
-	enum status st = descend(r, parts, s, down, FINER, err);
+	enum status st = descend(in, s, down, FINER, err);
 	if (st == STATUS_OK)
-		st = descend(r, parts, &coarser, 1 / down, COARSER, err); // also where a finer one pays: damage may fall on both sides
+		st = descend(in, &coarser, 1 / down, COARSER, err); // also where a finer one pays: damage may fall on both sides
 	if (coarser.damage < s->damage)
 		*s = coarser;
 	return st;
@@ -126,22 +136,25 @@ static int by_saving(const void *a, const void *b)
 	return (x->part > y->part) - (x->part < y->part);
 }
 
-// found[runs->n], *n of them, those that save most first.
-static enum status find_scales(struct repair *r, const struct plan *p, const struct parts *parts, const struct runs *runs,
-    struct search *found, int *n, struct error *err)
+// Those that save most first.
+static enum status find_scales(struct tensors *in, struct error *err)
 {
+	struct repair *r = in->r;
+	const struct runs *runs = in->runs;
 	enum status st = STATUS_OK;
 	double end = repair_lend(r, 0.5);
 	for (int i = 0; i < runs->n && st == STATUS_OK && !repair_over(r); i++) {
 		const struct run *run = &runs->at[i];
-		if (run->last - run->first > 1 || run->alone < REPAIR_SHARE * runs->total || !has_scale(r, p, &parts->at[run->first]))
+		const struct part *part = &in->parts->at[run->first];
+		if (run->last - run->first > 1 || run->alone < REPAIR_SHARE * runs->total || !has_scale(r, in->plan, part))
 			continue;
-		repair_tell(r, (double)i / runs->n, "scales: %s", r->g->node[parts->at[run->first].node].name);
-		st = find_scale(r, p, parts, run, &found[*n], err);
-		*n += st == STATUS_OK && found[*n].scale != found[*n].before;
+		struct search *s = &in->found[in->n];
+		repair_tell(r, (double)i / runs->n, "scales: %s", r->g->node[part->node].name);
+		st = find_scale(in, run, s, err);
+		in->n += st == STATUS_OK && s->scale != s->before;
 	}
 	r->deadline = end;
-	qsort(found, (size_t)*n, sizeof *found, by_saving);
+	qsort(in->found, (size_t)in->n, sizeof *in->found, by_saving);
 	return st;
 }
 
@@ -150,15 +163,17 @@ enum status remedy_scales(struct fixing *f, struct error *err)
 	struct repair *r = f->r;
 	struct plan *p = NULL;
 	struct runs runs = {0};
-	int n = 0, tries = TRIES;
+	int tries = TRIES;
 	enum status st = scales_plan(r->scales, &p, &r->now, err);
 	if (st != STATUS_OK)
 		return st;
 	struct parts *parts = parts_new(p);
 	st = runs_find(r, parts, &runs, err);
 	struct search *found = xcalloc((size_t)runs.n + 1, sizeof *found);
+	struct tensors in = {.r = r, .plan = p, .parts = parts, .runs = &runs, .found = found};
 	if (st == STATUS_OK)
-		st = find_scales(r, p, parts, &runs, found, &n, err);
+		st = find_scales(&in, err);
+	const int n = in.n;
 	// The chief one for itself, so that its gain is seen; where it does not pay, once more beside the others.
 	if (st == STATUS_OK && n > 0 && fix_may_go_on(f))
 		st = try_scales(f, found, 1, &tries, err);

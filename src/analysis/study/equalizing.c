@@ -18,7 +18,8 @@ enum status study_reach(
 	struct engine *e = engine_new(s->g, d, &opt);
 	if (atomic_load(&s->yield))
 		engine_yield(e);
-	enum status st = equalize_reach(out, s->g, e, dataset_count(d), sums, cancel, err);
+	enum status st = equalize_reach(
+	    out, s->g, e, &(struct equalize_reading){.samples = dataset_count(d), .sums = sums, .cancel = cancel}, err);
 	engine_free(&e);
 	return st;
 }

@@ -13,12 +13,15 @@ enum { NUMBERS_MAX = 4096 };
 #define YOLO_FILE_MAX ((size_t)16 << 20)
 
 struct yolo_line {
+	int number; // in the file, from 1
+	const char *text, *end;
 	double v[NUMBERS_MAX];
 	int n;
 };
 
-static bool read_numbers(struct yolo_line *line, const char *text, const char *end)
+static bool read_numbers(struct yolo_line *line)
 {
+	const char *text = line->text, *end = line->end;
 	line->n = 0;
 	for (;;) {
 		while (text < end && (*text == ' ' || *text == '\t' || *text == '\r'))
@@ -72,21 +75,20 @@ struct yolo_file {
 	int sample, w, h;
 };
 
-static enum status read_line(struct labels *l, const struct yolo_file *f, struct yolo_line *line, const char *text,
-    const char *end, int number, struct error *err)
+static enum status read_line(struct labels *l, const struct yolo_file *f, struct yolo_line *line, struct error *err)
 {
 	struct coco_truth t;
-	bool read = read_numbers(line, text, end);
+	bool read = read_numbers(line);
 	if (read && line->n == 0)
 		return STATUS_OK;
 	if (!read || !line_truth(&t, line, f->w, f->h))
 		return error_set(err, STATUS_FORMAT, "%s:%d: a line is \"class cx cy w h\" in fractions of the image",
-		    f->path, number);
+		    f->path, line->number);
 	while (l->n_classes <= t.class)
 		labels_add_class(l, l->n_classes, NULL);
 	if (labels_add_box(l, f->sample, &t, err) == STATUS_OK)
 		return STATUS_OK;
-	return error_prefix(err, "%s:%d", f->path, number);
+	return error_prefix(err, "%s:%d", f->path, line->number);
 }
 
 static enum status read_text(struct labels *l, const struct yolo_file *f, struct error *err)
@@ -97,11 +99,12 @@ static enum status read_text(struct labels *l, const struct yolo_file *f, struct
 		return st;
 	struct yolo_line *line = xmalloc(sizeof *line);
 	const char *text = (const char *)b.data, *end = text + b.size;
-	for (int number = 1; text < end && st == STATUS_OK; number++) {
+	for (line->number = 1; text < end && st == STATUS_OK; line->number++) {
 		const char *stop = memchr(text, '\n', (size_t)(end - text));
-		stop = stop ? stop : end;
-		st = read_line(l, f, line, text, stop, number, err);
-		text = stop + 1;
+		line->text = text;
+		line->end = stop ? stop : end;
+		st = read_line(l, f, line, err);
+		text = line->end + 1;
 	}
 	free(line);
 	bytes_done(&b);

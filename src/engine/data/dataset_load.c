@@ -17,13 +17,19 @@ static enum status alloc_input(struct tensor *t, const struct value *v, struct e
 	return s ? error_prefix(err, "input '%s'", v->name) : STATUS_OK;
 }
 
+static struct frame frame_of(const struct dataset *d)
+{
+	return (struct frame){.w = d->image.w, .h = d->image.h, .mode = d->opt.pre.resize};
+}
+
 // The caller frees placed->rgb.
 static enum status read_placed(
     struct image *placed, const struct dataset *d, const char *path, struct placement *where, struct error *err)
 {
+	const struct frame frame = frame_of(d);
 	struct image raw = {0};
 	enum status s = image_read(&raw.rgb, &raw.w, &raw.h, path, err);
-	if (!s && place_image(placed, where, &raw, d->image.w, d->image.h, d->opt.pre.resize, err))
+	if (!s && place_image(placed, where, &raw, &frame, err))
 		s = error_prefix(err, "%s", path);
 	free(raw.rgb);
 	return s;
@@ -88,11 +94,18 @@ static enum status load_arrays(
 	return s;
 }
 
-static enum status load_part(const struct dataset *d, const char *path, int part, int row, struct tensor *in,
-    struct placement *where, struct error *err)
+static const char *part_path(const struct dataset *d, int i, int part)
 {
+	return d->files.path[d->sample[i].file * (size_t)d->files.n_parts + (size_t)part];
+}
+
+// Part `part` of sample i.
+static enum status load_part(
+    const struct dataset *d, int i, int part, struct tensor *in, struct placement *where, struct error *err)
+{
+	const char *path = part_path(d, i, part);
 	if (!listing_is_image(path))
-		return load_arrays(d, path, part, row, in, err);
+		return load_arrays(d, path, part, d->sample[i].row, in, err);
 	if (d->image_input < 0 || (d->files.input[part] >= 0 && d->files.input[part] != d->image_input))
 		return error_set(err, STATUS_UNSUPPORTED, "%s: this input does not take images", path);
 	return load_image(d, path, &in[d->image_input], where, err);
@@ -150,11 +163,6 @@ static struct placement unplaced(const struct dataset *d)
 	return (struct placement){d->image.w, d->image.h, d->image.w, d->image.h, 1, 1, 0, 0};
 }
 
-static const char *part_path(const struct dataset *d, int i, int part)
-{
-	return d->files.path[d->sample[i].file * (size_t)d->files.n_parts + (size_t)part];
-}
-
 const char *dataset_file(const struct dataset *d, int i)
 {
 	return d->files.n_files ? part_path(d, i, 0) : NULL;
@@ -162,6 +170,7 @@ const char *dataset_file(const struct dataset *d, int i)
 
 enum status dataset_place(const struct dataset *d, int i, struct placement *where, struct error *err)
 {
+	const struct frame frame = frame_of(d);
 	*where = unplaced(d);
 	for (int part = 0; d->files.n_files && part < d->files.n_parts; part++) {
 		int w, h;
@@ -170,7 +179,7 @@ enum status dataset_place(const struct dataset *d, int i, struct placement *wher
 		enum status s = image_size(&w, &h, part_path(d, i, part), err);
 		if (s)
 			return s;
-		place_measure(where, w, h, d->image.w, d->image.h, d->opt.pre.resize);
+		place_measure(where, w, h, &frame);
 	}
 	return STATUS_OK;
 }
@@ -223,14 +232,13 @@ enum status dataset_load_pixels(const struct dataset *d, int i, const struct ten
 
 enum status dataset_load(const struct dataset *d, int i, struct tensor *in, struct placement *where, struct error *err)
 {
-	const struct sample *sample = &d->sample[i];
 	struct placement ignored;
 	enum status s = STATUS_OK;
 	memset(in, 0, (size_t)d->g->n_inputs * sizeof *in);
 	where = where ? where : &ignored;
 	*where = unplaced(d);
 	for (int part = 0; part < d->files.n_parts && !s; part++)
-		s = load_part(d, part_path(d, i, part), part, sample->row, in, where, err);
+		s = load_part(d, i, part, in, where, err);
 	if (!s)
 		s = dataset_unchanged(d, i, err);
 	if (!s)

@@ -22,24 +22,24 @@ static int at_least_one(double v)
 	return v < 1 ? 1 : (int)v;
 }
 
-static struct fit fit_stretch(const struct image *in, int w, int h)
+static struct fit fit_stretch(const struct image *in, const struct frame *to)
 {
 	(void)in;
-	return (struct fit){w, h, 0, 0};
+	return (struct fit){to->w, to->h, 0, 0};
 }
 
-static struct fit fit_letterbox(const struct image *in, int w, int h)
+static struct fit fit_letterbox(const struct image *in, const struct frame *to)
 {
-	double r = fmin((double)h / in->h, (double)w / in->w);
+	double r = fmin((double)to->h / in->h, (double)to->w / in->w);
 	struct fit f = {.w = at_least_one(rint(in->w * r)), .h = at_least_one(rint(in->h * r))};
-	f.x = (int)rint((w - f.w) / 2.0 - 0.1);
-	f.y = (int)rint((h - f.h) / 2.0 - 0.1);
+	f.x = (int)rint((to->w - f.w) / 2.0 - 0.1);
+	f.y = (int)rint((to->h - f.h) / 2.0 - 0.1);
 	return f;
 }
 
-static struct fit fit_corner(const struct image *in, int w, int h)
+static struct fit fit_corner(const struct image *in, const struct frame *to)
 {
-	double r = fmin((double)h / in->h, (double)w / in->w);
+	double r = fmin((double)to->h / in->h, (double)to->w / in->w);
 	return (struct fit){at_least_one(in->w * r), at_least_one(in->h * r), 0, 0};
 }
 
@@ -50,19 +50,19 @@ static int scaled_side(int a, int b, int c)
 	return v > INT32_MAX ? INT32_MAX : (int)v;
 }
 
-static struct fit fit_crop(const struct image *in, int w, int h)
+static struct fit fit_crop(const struct image *in, const struct frame *to)
 {
-	bool wide = (double)w / in->w <= (double)h / in->h; // the height decides
+	bool wide = (double)to->w / in->w <= (double)to->h / in->h; // the height decides
 	struct fit f = {
-	    .w = wide ? scaled_side(h, in->w, in->h) : w,
-	    .h = wide ? h : scaled_side(w, in->h, in->w),
+	    .w = wide ? scaled_side(to->h, in->w, in->h) : to->w,
+	    .h = wide ? to->h : scaled_side(to->w, in->h, in->w),
 	};
-	f.x = -(int)rint((f.w - w) / 2.0);
-	f.y = -(int)rint((f.h - h) / 2.0);
+	f.x = -(int)rint((f.w - to->w) / 2.0);
+	f.y = -(int)rint((f.h - to->h) / 2.0);
 	return f;
 }
 
-static struct fit (*const fits[])(const struct image *in, int w, int h) = {
+static struct fit (*const fits[])(const struct image *in, const struct frame *to) = {
     [RESIZE_STRETCH] = fit_stretch,
     [RESIZE_LETTERBOX] = fit_letterbox,
     [RESIZE_CORNER] = fit_corner,
@@ -80,13 +80,13 @@ static void paste(struct image *out, const struct image *in, int x, int y)
 		    in->rgb + ((size_t)(top + row) * (size_t)in->w + (size_t)left) * 3, (size_t)w * 3);
 }
 
-static struct placement placement_of(const struct image *in, const struct fit *f, int w, int h)
+static struct placement placement_of(const struct image *in, const struct fit *f, const struct frame *to)
 {
 	return (struct placement){
 	    .image_w = in->w,
 	    .image_h = in->h,
-	    .input_w = w,
-	    .input_h = h,
+	    .input_w = to->w,
+	    .input_h = to->h,
 	    .scale_x = (double)f->w / in->w,
 	    .scale_y = (double)f->h / in->h,
 	    .pad_x = f->x,
@@ -94,17 +94,18 @@ static struct placement placement_of(const struct image *in, const struct fit *f
 	};
 }
 
-void place_measure(struct placement *where, int image_w, int image_h, int w, int h, enum resize_mode mode)
+void place_measure(struct placement *where, int w, int h, const struct frame *frame)
 {
-	struct image in = {.w = image_w, .h = image_h};
-	struct fit f = fits[mode](&in, w, h);
-	*where = placement_of(&in, &f, w, h);
+	struct image in = {.w = w, .h = h};
+	struct fit f = fits[frame->mode](&in, frame);
+	*where = placement_of(&in, &f, frame);
 }
 
-enum status place_image(struct image *out, struct placement *where, const struct image *in, int w, int h,
-    enum resize_mode mode, struct error *err)
+enum status place_image(
+    struct image *out, struct placement *where, const struct image *in, const struct frame *frame, struct error *err)
 {
-	struct fit f = fits[mode](in, w, h);
+	const int w = frame->w, h = frame->h;
+	struct fit f = fits[frame->mode](in, frame);
 	struct image scaled;
 	enum status s;
 	if ((int64_t)f.w * f.h / WASTE_MAX > (int64_t)w * h)
@@ -113,7 +114,7 @@ enum status place_image(struct image *out, struct placement *where, const struct
 	s = resample(&scaled, in, f.w, f.h, err);
 	if (s)
 		return s;
-	*where = placement_of(in, &f, w, h);
+	*where = placement_of(in, &f, frame);
 	if (f.w == w && f.h == h) {
 		*out = scaled;
 		return STATUS_OK;

@@ -5,12 +5,16 @@
 #include "image.h"
 #include "qtui/engine/data.h"
 
-// The image resized as `mode` says, into *out of w x h pixels (the caller frees out->rgb); *where says how it was
-// placed.
-MUST_CHECK enum status place_image(struct image *out, struct placement *where, const struct image *in, int w, int h,
-    enum resize_mode mode, struct error *err);
-// Only where it would go.
-void place_measure(struct placement *where, int image_w, int image_h, int w, int h, enum resize_mode mode);
+// What images are put into: the pixels of the input, and how.
+struct frame {
+	int w, h;
+	enum resize_mode mode;
+};
+// The image resized into *out of the frame's size (the caller frees out->rgb); *where says how it was placed.
+MUST_CHECK enum status place_image(
+    struct image *out, struct placement *where, const struct image *in, const struct frame *frame, struct error *err);
+// Only where an image of w x h pixels would go.
+void place_measure(struct placement *where, int w, int h, const struct frame *frame);
 // An input that takes images: rank 4, NCHW or NHWC, 1 or 3 channels.
 struct image_input {
 	int channels, h, w;

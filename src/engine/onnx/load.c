@@ -51,21 +51,30 @@ static void hasher_wait(struct hasher *h)
 		hash_file(h);
 }
 
-static enum status load_once(struct graph **out, const Onnx__ModelProto *m, struct externals *externals,
-    const struct onnx_options *opt, struct dims_try *t, bool *shape_failed, struct error *err)
+// A model, and the sizes that are tried for what is dynamic in it.
+struct loading {
+	const Onnx__ModelProto *model;
+	struct externals *externals;
+	const struct onnx_options *opt;
+	struct dims_try sizes;
+	bool shape_failed; // by these sizes
+};
+
+static enum status load_once(struct graph **out, struct loading *l, struct error *err)
 {
-	struct draft *d = draft_new(m, externals);
+	const Onnx__GraphProto *from = l->model->graph;
+	struct draft *d = draft_new(l->model, l->externals);
 	struct scope *scope = draft_scope(d, NULL);
-	enum status s = dims_inputs(d, m->graph, scope, opt, t, err);
+	enum status s = dims_inputs(d, from, scope, l->opt, &l->sizes, err);
 	if (!s)
-		s = import_graph(d, m->graph, scope, err);
+		s = import_graph(d, from, scope, err);
 	if (!s)
-		s = normalise_outputs(d, m->graph, scope, err);
+		s = normalise_outputs(d, from, scope, err);
 	if (!s)
 		s = normalise_draft(d, err);
 	if (!s)
 		*out = draft_finish(d);
-	*shape_failed = d->shape_failed;
+	l->shape_failed = d->shape_failed;
 	draft_free(&d);
 	return s;
 }
@@ -74,15 +83,14 @@ static enum status load_once(struct graph **out, const Onnx__ModelProto *m, stru
 static enum status load_trying(struct graph **out, const Onnx__ModelProto *m, struct externals *externals,
     const struct onnx_options *opt, struct error *err)
 {
-	struct dims_try t = dims_first();
+	struct loading l = {.model = m, .externals = externals, .opt = opt, .sizes = dims_first()};
 	struct error again;
-	bool shape_failed;
-	enum status first = load_once(out, m, externals, opt, &t, &shape_failed, err), s = first;
-	while (s && shape_failed && dims_next(&t))
-		s = load_once(out, m, externals, opt, &t, &shape_failed, &again);
+	enum status first = load_once(out, &l, err), s = first;
+	while (s && l.shape_failed && dims_next(&l.sizes))
+		s = load_once(out, &l, &again);
 	if (s)
 		return first;
-	dims_report(*out, m->graph, &t);
+	dims_report(*out, m->graph, &l.sizes);
 	return STATUS_OK;
 }
 

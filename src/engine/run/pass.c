@@ -77,7 +77,8 @@ static void cut(struct stretches *out, const struct runner *r, const struct pass
 		return;
 	}
 	bool *first = wants_union(r->g, p->want), *any = wants_union(r->g, r->want);
-	stretches_find(out, r->g, &r->steps, first, any, p->last - p->first, r->e->room / HELD_PART);
+	stretches_find(out, r->g, &r->steps,
+	    &(struct stretched){.first = first, .any = any, .samples = p->last - p->first, .most = r->e->room / HELD_PART});
 	free(first);
 	free(any);
 }

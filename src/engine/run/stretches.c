@@ -218,19 +218,18 @@ void stretches_whole(struct stretches *out, const struct steps *steps)
 	out->end[0] = steps->n;
 }
 
-void stretches_find(struct stretches *out, const struct graph *g, const struct steps *steps, const bool *first, const bool *any, int samples,
-    size_t most)
+void stretches_find(struct stretches *out, const struct graph *g, const struct steps *steps, const struct stretched *of)
 {
 	size_t n = (size_t)steps->n + 2;
-	struct cutter c = {.g = g, .steps = steps, .any = any, .value = xcalloc((size_t)g->n_values + 1, sizeof *c.value),
+	struct cutter c = {.g = g, .steps = steps, .any = of->any, .value = xcalloc((size_t)g->n_values + 1, sizeof *c.value),
 	    .step = xcalloc(n, sizeof *c.step)};
 	struct choice *best = xcalloc(n, sizeof *best);
 	stretches_whole(out, steps);
-	find_read(&c, first);
-	find_held(&c, samples);
+	find_read(&c, of->first);
+	find_held(&c, of->samples);
 	find_last(&c);
 	sum_up(&c);
-	find_cuts(&c, find_memory(&c, samples, (double)most, best), best);
+	find_cuts(&c, find_memory(&c, of->samples, (double)of->most, best), best);
 	if (steps->n > 0)
 		cut(&c, out, best);
 	free(best);

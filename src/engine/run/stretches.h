@@ -11,10 +11,15 @@ struct stretches {
 	int *end;   // [n] stretch i is the steps end[i - 1]..end[i] - 1
 	int *until; // [n_values] 1 + the stretch with which a held value is let go; 0: it is not held. NULL: nothing is
 };
-// Of a pass over so many samples that shows the values `first` in its first round and `any` in one or both, [n_values] each; what is held
-// at once takes about `most` bytes at the most. Where that is too little for anything that pays: one stretch.
-void stretches_find(struct stretches *out, const struct graph *g, const struct steps *steps, const bool *first, const bool *any, int samples,
-    size_t most);
+// What stretches are found for: a pass of two rounds, and the room that it has.
+struct stretched {
+	const bool *first; // [n_values] shown in the first round
+	const bool *any;   // [n_values] shown in one round or both
+	int samples;
+	size_t most;       // bytes, about, that may be held at once
+};
+// One stretch where `most` is too little for anything that pays.
+void stretches_find(struct stretches *out, const struct graph *g, const struct steps *steps, const struct stretched *of);
 void stretches_whole(struct stretches *out, const struct steps *steps); // one stretch, and nothing held
 void stretches_done(struct stretches *s);
 

@@ -81,21 +81,23 @@ static void add_codes(struct together *t, struct counting *codes, const struct s
 }
 
 struct counted { // a tensor's range and its grid
-	struct tensor_range own;
+	struct tensor_range *range;       // NULL: it is not wanted
+	struct grid *grid;                // NULL: it is not wanted
+	uint16_t (*count)[GRID_BINS + 1]; // scratch for the grid
+	struct tensor_range own;          // where the grid alone asks for a range
 	struct ranging ranging;
 	struct gridding gridding;
 };
 
-static void add_counted(struct together *t, struct counted *c, const struct tensor *f, struct tensor_range *range, struct grid *grid,
-    uint16_t (*count)[GRID_BINS + 1], struct summing *floats)
+static void add_counted(struct together *t, struct counted *c, const struct tensor *f, struct summing *floats)
 {
-	if (!range && !grid)
+	if (!c->range && !c->grid)
 		return;
-	ranging_begin(&c->ranging, range ? range : &c->own, floats);
+	ranging_begin(&c->ranging, c->range ? c->range : &c->own, floats);
 	add(t, range_strip, &c->ranging, STATS_CHUNK);
-	if (!grid)
+	if (!c->grid)
 		return;
-	gridding_begin(&c->gridding, grid, c->ranging.out, f, count);
+	gridding_begin(&c->gridding, c->grid, c->ranging.out, f, c->count);
 	add(t, grid_strip, &c->gridding, t->counted);
 }
 
@@ -104,19 +106,20 @@ void stats_site(const struct stats_site *s)
 	struct together t = {.counted = s->thin && tensor_count(s->f) >= LARGE ? THIN : STATS_CHUNK};
 	struct summing floats, floats_q;
 	struct comparison compare[2];
-	struct counted f = {0}, q = {0};
 	struct counting codes = {0};
 	struct stats_scratch *tables = s->scratch ? s->scratch : xcalloc(1, sizeof *tables);
+	struct counted f = {.range = s->range, .grid = s->grid, .count = tables->grid[0]};
+	struct counted q = {.grid = s->grid_q, .count = tables->grid[1]};
 	summing_begin(&floats, s->f);
 	if (!add_comparisons(&t, compare, s, &floats) && (s->range || s->grid))
 		add(&t, sums_strip, &floats, STATS_CHUNK);
 	if (s->codes_q)
 		add_codes(&t, &codes, s, tables->codes, compare);
-	add_counted(&t, &f, s->f, s->range, s->grid, tables->grid[0], &floats);
+	add_counted(&t, &f, s->f, &floats);
 	if (s->grid_q) {
 		summing_begin(&floats_q, s->q[0]);
 		add(&t, sums_strip, &floats_q, STATS_CHUNK);
-		add_counted(&t, &q, s->q[0], NULL, s->grid_q, tables->grid[1], &floats_q);
+		add_counted(&t, &q, s->q[0], &floats_q);
 	}
 	if (t.n)
 		strips_each(s->f, each_piece, &t);

@@ -69,16 +69,16 @@ static enum status choose(struct reader *r, bool *want, bool sums, struct error 
 	return st;
 }
 
-enum status equalize_reach(double ***out, const struct graph *g, struct engine *e, int samples, bool sums, const atomic_bool *cancel,
-    struct error *err)
+enum status equalize_reach(
+    double ***out, const struct graph *g, struct engine *e, const struct equalize_reading *of, struct error *err)
 {
 	size_t values = (size_t)g->n_values + 1;
 	struct reader r = {
 	    .g = g, .reach = xcalloc(values, sizeof *r.reach), .axis = xcalloc(values, sizeof *r.axis), .lock = PTHREAD_MUTEX_INITIALIZER};
 	bool *want = xcalloc(values, sizeof *want);
-	struct pass p = {.last = samples, .keep = KEEP_NOTHING, .visit = see, .arg = &r, .cancel = cancel};
+	struct pass p = {.last = of->samples, .keep = KEEP_NOTHING, .visit = see, .arg = &r, .cancel = of->cancel};
 	p.want[SIM_FLOAT] = want;
-	enum status st = choose(&r, want, sums, err);
+	enum status st = choose(&r, want, of->sums, err);
 	if (st == STATUS_OK)
 		st = engine_pass(e, &p, err);
 	if (st == STATUS_OK && r.err.status != STATUS_OK) {
