@@ -1,3 +1,4 @@
+// SHA-256: whole blocks by the processor's own instructions where it has them, the rest and the padding by libmd.
 #include "qtui/base/file.h"
 
 #include <stdlib.h>
@@ -19,7 +20,7 @@ struct sha256 *sha256_begin(void)
 	return s;
 }
 
-// Whole blocks the fast way, where none is begun; the rest and the padding are libmd's.
+// Whole blocks the fast way, where none is begun.
 static size_t take_blocks(SHA256_CTX *ctx, const uint8_t *data, size_t size)
 {
 	size_t whole = size / BLOCK * BLOCK;

@@ -1,3 +1,4 @@
+// Errors are one line that a terminal can show, whatever they quote.
 #include "support.h"
 
 #include <errno.h>

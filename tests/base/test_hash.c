@@ -1,3 +1,4 @@
+// Keys, against published test vectors, and the tables by key and by text.
 #include "support.h"
 
 #include <stdbool.h>

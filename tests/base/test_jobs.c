@@ -1,3 +1,4 @@
+// The worker pool: who runs what and where, cancelling, signals.
 #include "support.h"
 
 #include <omp.h>

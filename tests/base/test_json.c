@@ -1,3 +1,4 @@
+// JSON and YAML: members, errors that name the line, limits, files.
 #include "support.h"
 
 #include <math.h>

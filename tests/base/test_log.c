@@ -1,3 +1,4 @@
+// The ring of log lines.
 #include "support.h"
 
 #include <pthread.h>

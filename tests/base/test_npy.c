@@ -1,3 +1,4 @@
+// NumPy's files and archives of them: what is read, and how what is damaged or hostile is refused.
 #include "support.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// Loops that are shared by threads.
 #include "support.h"
 
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+// Growing strings, globs, nearest names, numbers out of text.
 #include "support.h"
 
 #include <float.h>

@@ -1,3 +1,4 @@
+// The table of operators: versions are found, rows are consistent, docs/OPS.md is what they say.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

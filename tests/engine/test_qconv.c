@@ -1,3 +1,4 @@
+// Integer convolutions: every processor level gives the bits of the definition, on random and on awkward geometries.
 #include "qconv_case.h"
 
 static int64_t out_size(bool transposed, int64_t size, int64_t k, int64_t stride, int64_t dil, int64_t pads)

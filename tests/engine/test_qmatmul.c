@@ -1,3 +1,4 @@
+// Integer products and tables over codes: every processor level gives the bits of the definition.
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,3 +1,4 @@
+// Values to codes and back: rounding, saturation, scales per channel, casts; every loop against one value at a time.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+// Integer convolutions after Winograd: exact where they are taken, and taken where they pay.
 #include "../../src/engine/kernels/qkernel.h"
 #include "qconv_case.h"
 

@@ -1,3 +1,4 @@
+// Figures, ranges and histograms against naive sums, one by one and in one walk.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+// Products of codes: both matrices in pairs of neighbours along k, two of whose products one instruction adds up.
 #define PRODUCT_ROWS product_rows_plain
 #include <stdbool.h>
 #include "../tensor/cpu.h"

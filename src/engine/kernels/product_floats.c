@@ -1,3 +1,4 @@
+// Products of floats: columns of b are panels, copied where they do not lie so that the loop can read them.
 #define PRODUCT_PANEL_FN product_panel_plain
 #include <stdbool.h>
 #include "../tensor/cpu.h"

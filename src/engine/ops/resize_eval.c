@@ -1,3 +1,4 @@
+// Resize by its taps: nearest picks elements; filters go over one axis after another, or over both axes of a plane at once.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+// The taps of Resize along one axis: which elements of the input make an element of the output, and with which weights.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
