@@ -20,7 +20,7 @@ struct sha256 *sha256_begin(void)
 	return s;
 }
 
-// Whole blocks the fast way, where none is begun.
+// As many whole blocks as there are, unless one is begun already; returns their bytes.
 static size_t take_blocks(SHA256_CTX *ctx, const uint8_t *data, size_t size)
 {
 	size_t whole = size / BLOCK * BLOCK;

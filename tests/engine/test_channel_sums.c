@@ -151,13 +151,6 @@ void test_channel_sums__values_that_are_not_finite(void **state)
 
 // ---- where they lie
 
-static void attr_ints(struct onnx_case *c, Onnx__NodeProto *n, const char *name, int count, const int64_t *v)
-{
-	Onnx__AttributeProto *a = case_attr(c, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
-	a->n_ints = (size_t)count;
-	a->ints = arena_memdup(c->arena, v, (size_t)count * sizeof *v);
-}
-
 static void random_weights(struct onnx_case *c, const char *name, int rank, const int64_t *dims)
 {
 	static float w[1 << 14];
@@ -237,7 +230,7 @@ void test_channel_sums__products(void **state)
 	case_node(&c, "Add", "biased", "dense bias", "biased");
 	case_node(&c, "Tanh", "act", "biased", "act");
 	case_node(&c, "MatMul", "mixed", "left act", "mixed"); // rows of the weights make the channels
-	attr_ints(&c, case_node(&c, "Transpose", "turned", "act", "turned"), "perm", 3, (int64_t[]){0, 2, 1});
+	case_attr_ints(&c, case_node(&c, "Transpose", "turned", "act", "turned"), "perm", 3, (int64_t[]){0, 2, 1});
 	case_node(&c, "MatMul", "scores", "act turned", "scores");
 	case_attr_int(&c, case_node(&c, "Gemm", "gemm", "u g", "gemm"), "transB", 1);
 	case_node(&c, "Gemm", "plain", "u gt gb", "plain");
@@ -272,16 +265,16 @@ void test_channel_sums__what_moves_dimensions(void **state)
 	case_ints(&c, "heads", 4, (int64_t[]){1, 49, 3, 4});
 	case_ints(&c, "back", 3, (int64_t[]){1, 49, 12});
 	case_ints(&c, "axes", 1, (int64_t[]){0});
-	attr_ints(&c, case_node(&c, "Transpose", "nchw", "image", "nchw"), "perm", 4, (int64_t[]){0, 3, 1, 2});
+	case_attr_ints(&c, case_node(&c, "Transpose", "nchw", "image", "nchw"), "perm", 4, (int64_t[]){0, 3, 1, 2});
 	case_node(&c, "Conv", "conv", "nchw w", "conv");
 	case_node(&c, "Reshape", "rows", "conv tokens", "rows");
-	attr_ints(&c, case_node(&c, "Transpose", "cols", "rows", "cols"), "perm", 3, (int64_t[]){0, 2, 1});
-	attr_ints(&c, case_node(&c, "ReduceMean", "pooled", "cols", "pooled"), "axes", 1, (int64_t[]){-2});
+	case_attr_ints(&c, case_node(&c, "Transpose", "cols", "rows", "cols"), "perm", 3, (int64_t[]){0, 2, 1});
+	case_attr_ints(&c, case_node(&c, "ReduceMean", "pooled", "cols", "pooled"), "axes", 1, (int64_t[]){-2});
 	case_attr_int(&c, c.graph->node[c.graph->n_node - 1], "keepdims", 0);
-	attr_ints(&c, case_node(&c, "ReduceMax", "over", "cols", "over"), "axes", 1, (int64_t[]){2});
+	case_attr_ints(&c, case_node(&c, "ReduceMax", "over", "cols", "over"), "axes", 1, (int64_t[]){2});
 	case_node(&c, "Reshape", "split", "cols heads", "split");
-	attr_ints(&c, case_node(&c, "Transpose", "by_head", "split", "by_head"), "perm", 4, (int64_t[]){0, 2, 1, 3});
-	attr_ints(&c, case_node(&c, "Transpose", "again", "by_head", "again"), "perm", 4, (int64_t[]){0, 2, 1, 3});
+	case_attr_ints(&c, case_node(&c, "Transpose", "by_head", "split", "by_head"), "perm", 4, (int64_t[]){0, 2, 1, 3});
+	case_attr_ints(&c, case_node(&c, "Transpose", "again", "by_head", "again"), "perm", 4, (int64_t[]){0, 2, 1, 3});
 	case_node(&c, "Reshape", "joined", "again back", "joined");
 	case_node(&c, "MatMul", "out", "joined proj", "out");
 	case_node(&c, "Squeeze", "flat", "out axes", "flat");
@@ -322,7 +315,7 @@ void test_channel_sums__what_joins_and_picks(void **state)
 	case_attr_int(&c, case_node(&c, "Gather", "before", "dense pairs", "before"), "axis", 0);
 	case_attr_int(&c, case_node(&c, "Gather", "some", "dense two", "some"), "axis", 2);
 	case_attr_int(&c, case_node(&c, "Gather", "apart", "dense pairs", "apart"), "axis", 2);
-	attr_ints(&c, case_node(&c, "Transpose", "turned", "dense", "turned"), "perm", 3, (int64_t[]){0, 2, 1});
+	case_attr_ints(&c, case_node(&c, "Transpose", "turned", "dense", "turned"), "perm", 3, (int64_t[]){0, 2, 1});
 	case_node(&c, "Add", "torn", "dense turned", "torn");
 	case_attr_int(&c, case_node(&c, "Gemm", "gemm", "v g", "gemm"), "transA", 1);
 	const char *out[] = {"before", "some", "apart", "torn", "gemm"};

@@ -3,23 +3,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
-#include "equalize_case.h"
+#include "equalize_pair.h"
 #include "qtui/engine/op.h"
-
-enum { IN = 3, MID = 4, OUT = 2 };
-static const float front[MID * IN] = {8, 1, -2, 0.5f, 0.25f, 0.125f, 0, 0, 0, 1, -1, 0.5f};
-static const float front_bias[MID] = {1, -2, 3, 4};
-static const float behind[OUT * MID] = {0.5f, 2, 1, 1, -0.25f, 0.5f, 1, -1};
-
-static void begin(struct onnx_case *c)
-{
-	case_init(c);
-	case_input(c, "x", FLOAT, DIMS(1, IN, 2, 2));
-	case_floats(c, "w1", DIMS(MID, IN, 1, 1), front);
-	case_floats(c, "b1", DIMS(MID), front_bias);
-	case_floats(c, "w2", DIMS(OUT, MID, 1, 1), behind);
-	case_node(c, "Conv", "one", "x w1 b1", "h");
-}
 
 static int groups_of(const struct graph *g, bool sums)
 {
@@ -86,10 +71,7 @@ void test_equalize__channels_below_the_threshold_stay(void **state)
 
 static void kernel_of_one(struct onnx_case *c, Onnx__NodeProto *n)
 {
-	Onnx__AttributeProto *a = case_attr(c, n, "kernel_shape", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
-	a->n_ints = 2;
-	a->ints = case_new(c, 2 * sizeof *a->ints);
-	a->ints[0] = a->ints[1] = 1;
+	case_attr_ints(c, n, "kernel_shape", DIMS(1, 1));
 }
 
 // What lies between the two convolutions, and whether factors get through.

@@ -1,31 +1,8 @@
 // Equalization by AMD Quark's rules. Expected weights are those of an independent implementation written from the tool's source, which agreed on some
 // hundred random networks too.
 #include <string.h>
-#include "equalize_case.h"
+#include "equalize_pair.h"
 #include "qtui/engine/op.h"
-
-enum { IN = 3, MID = 4, OUT = 2 };
-static const float front[MID * IN] = {8, 1, -2, 0.5f, 0.25f, 0.125f, 0, 0, 0, 1, -1, 0.5f};
-static const float front_bias[MID] = {1, -2, 3, 4};
-static const float behind[OUT * MID] = {0.5f, 2, 1, 1, -0.25f, 0.5f, 1, -1};
-
-static void case_attr_list(struct onnx_case *c, Onnx__NodeProto *n, const char *name, size_t count, const int64_t *v)
-{
-	Onnx__AttributeProto *a = case_attr(c, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
-	a->ints = case_new(c, count * sizeof *v);
-	memcpy(a->ints, v, count * sizeof *v);
-	a->n_ints = count;
-}
-
-static void begin(struct onnx_case *c)
-{
-	case_init(c);
-	case_input(c, "x", FLOAT, DIMS(1, IN, 2, 2));
-	case_floats(c, "w1", DIMS(MID, IN, 1, 1), front);
-	case_floats(c, "b1", DIMS(MID), front_bias);
-	case_floats(c, "w2", DIMS(OUT, MID, 1, 1), behind);
-	case_node(c, "Conv", "one", "x w1 b1", "h");
-}
 
 static void end(struct onnx_case *c, const char *x)
 {
@@ -128,9 +105,9 @@ static int groups_across(const struct between *b)
 	case_floats(&c, "value", DIMS(), &b->value);
 	Onnx__NodeProto *n = case_node(&c, b->op, "between", strcmp(b->op, "Pad") ? "h" : "h pads value", "r");
 	if (strcmp(b->op, "MaxPool") == 0)
-		case_attr_list(&c, n, "kernel_shape", 2, (int64_t[]){1, 1});
+		case_attr_ints(&c, n, "kernel_shape", 2, (int64_t[]){1, 1});
 	if (strcmp(b->op, "ReduceMean") == 0)
-		case_attr_list(&c, n, "axes", 1, &b->axis);
+		case_attr_ints(&c, n, "axes", 1, &b->axis);
 	if (b->seen)
 		case_output(&c, c.graph, "h");
 	if (b->shared) {
@@ -182,7 +159,7 @@ void test_equalize_quark__mean_over_channels(void **state)
 		case_floats(&c, "w2", DIMS(1, 2, 1), two);
 		case_node(&c, "Conv", "one", "x w1", "h");
 		Onnx__NodeProto *n = case_node(&c, "ReduceMean", "mean", "h", "m");
-		case_attr_list(&c, n, "axes", 1, &axis);
+		case_attr_ints(&c, n, "axes", 1, &axis);
 		case_attr_int(&c, n, "keepdims", 0);
 		end(&c, "m w2");
 		struct equalization e = by_quark(&c);

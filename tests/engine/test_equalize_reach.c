@@ -172,12 +172,8 @@ static void between(const char *op, const char *in, int64_t last, bool passed)
 	case_floats(&c, "square", DIMS(TOKENS, 8), random_floats(&c, TOKENS * 8, 6));
 	case_node(&c, "LayerNormalization", "norm", "x gain shift", "n");
 	Onnx__NodeProto *n = case_node(&c, op, "between", in, "t");
-	if (strcmp(op, "Transpose") == 0) {
-		Onnx__AttributeProto *a = case_attr(&c, n, "perm", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
-		a->n_ints = 3;
-		a->ints = case_new(&c, 3 * sizeof *a->ints);
-		a->ints[0] = last == WIDTH ? 1 : 0, a->ints[1] = last == WIDTH ? 0 : 2, a->ints[2] = last == WIDTH ? 2 : 1;
-	}
+	if (strcmp(op, "Transpose") == 0)
+		case_attr_ints(&c, n, "perm", 3, last == WIDTH ? (int64_t[]){1, 0, 2} : (int64_t[]){0, 2, 1});
 	case_node(&c, "MatMul", "up", last == WIDTH ? "t wide" : "t square", "y");
 	case_output(&c, c.graph, "y");
 	case_load(&c);

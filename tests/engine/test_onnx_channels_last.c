@@ -51,11 +51,8 @@ static void check(struct onnx_case *c, const struct shape *of, const struct shap
 void test_onnx_channels_last__pooling(void **state)
 {
 	struct onnx_case c;
-	Onnx__AttributeProto *a;
 	case_of(&c, &images);
-	a = case_attr(&c, add_node(&c, "NhwcMaxPool", "x"), "kernel_shape", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
-	a->n_ints = 2;
-	a->ints = (int64_t[]){2, 2};
+	case_attr_ints(&c, add_node(&c, "NhwcMaxPool", "x"), "kernel_shape", DIMS(2, 2));
 	check(&c, &images, &(struct shape){4, {1, 2, 1, 2}}, (const uint8_t[]){70, 60, 70, 60});
 	case_of(&c, &images);
 	case_attr_int(&c, add_node(&c, "QLinearGlobalAveragePool", "x one zero one zero"), "channels_last", 1);

@@ -20,14 +20,6 @@ static void conv(struct onnx_case *c, int dims)
 	case_node(c, "Conv", "conv", "x w", "h");
 }
 
-static void attr_list(struct onnx_case *c, Onnx__NodeProto *n, const char *name, int count, const int64_t *v)
-{
-	Onnx__AttributeProto *a = case_attr(c, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS);
-	a->n_ints = (size_t)count;
-	a->ints = case_new(c, (size_t)count * sizeof *a->ints);
-	memcpy(a->ints, v, (size_t)count * sizeof *v);
-}
-
 void test_pools__windows_of_one_dimension(void **state)
 {
 	static const char *const ops[] = {"MaxPool", "AveragePool"};
@@ -35,9 +27,9 @@ void test_pools__windows_of_one_dimension(void **state)
 		struct onnx_case c;
 		conv(&c, 1);
 		Onnx__NodeProto *n = case_node(&c, ops[i % 2], "pool", "h", "y");
-		attr_list(&c, n, "kernel_shape", 1, (int64_t[]){3});
-		attr_list(&c, n, "strides", 1, (int64_t[]){1 + i / 2});
-		attr_list(&c, n, "pads", 2, (int64_t[]){1, i / 2});
+		case_attr_ints(&c, n, "kernel_shape", 1, (int64_t[]){3});
+		case_attr_ints(&c, n, "strides", 1, (int64_t[]){1 + i / 2});
+		case_attr_ints(&c, n, "pads", 2, (int64_t[]){1, i / 2});
 		infer_check(&c, 1e-5f);
 	}
 }
@@ -65,7 +57,7 @@ void test_pools__reductions(void **state)
 		struct onnx_case c;
 		conv(&c, cases[i / 4].dims);
 		Onnx__NodeProto *n = case_node(&c, ops[i % 2], "reduce", "h", "y");
-		attr_list(&c, n, "axes", cases[i / 4].n, cases[i / 4].axes);
+		case_attr_ints(&c, n, "axes", cases[i / 4].n, cases[i / 4].axes);
 		case_attr_int(&c, n, "keepdims", i / 2 % 2);
 		infer_check(&c, 1e-5f);
 	}
