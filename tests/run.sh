@@ -7,18 +7,17 @@ export LC_ALL=C.UTF-8
 unset NO_COLOR COLORTERM LINES COLUMNS
 export TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp ${TSAN_OPTIONS:-}"
 passed=0 failed=0 skipped=0
-count() { grep -cE "$1" "$2"; }
+lines() { grep -cE "$1" "$log"; }
+# cmocka names a test that failed or was skipped twice: as it happens and in its summary.
+tests() { grep -oE "^\[ +$1 +\] test_[a-z0-9_]+" "$log" | sort -u | wc -l; }
 for t in "$@"; do
 	log=$(mktemp)
 	timeout "${TEST_TIMEOUT:-1800}" "$t" >"$log" 2>&1 </dev/null
 	rc=$?
 	if [[ $t == *.sh ]]; then
-		p=$(count '^ok ' "$log") f=$(count '^not ok ' "$log") s=$(count '^skip ' "$log")
+		p=$(lines '^ok ') f=$(lines '^not ok ') s=$(lines '^skip ')
 	else
-		p=$(count '^\[       OK \]' "$log") f=$(count '^\[  (FAILED|ERROR ) +\] test_[a-z0-9_]+$' "$log") s=$(count '^\[  SKIPPED \] test_' "$log")
-		# cmocka names each skipped and failed test twice: as it happens and in its summary
-		s=$(grep -E '^\[  SKIPPED \] test_' "$log" | sort -u | wc -l)
-		f=$(grep -E '^\[  FAILED  \] test_' "$log" | sort -u | wc -l)
+		p=$(tests OK) f=$(tests FAILED) s=$(tests SKIPPED)
 	fi
 	if ((rc != 0 && f == 0)); then f=1; fi
 	if ((p + f + s == 0)); then f=1; echo "no test ran" >>"$log"; fi
