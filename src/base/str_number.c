@@ -67,3 +67,29 @@ bool str_to_size(const char *s, size_t *out)
 	*out = (size_t)v;
 	return true;
 }
+
+static double unit_seconds(const char *unit)
+{
+	static const struct {
+		const char *name;
+		double seconds;
+	} known[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}};
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (strcmp(known[i].name, unit) == 0)
+			return known[i].seconds;
+	return NAN;
+}
+
+bool str_to_seconds(const char *s, double *out)
+{
+	static const double most = 1e9; // thirty years; beyond it there is rather a name of sixteen digits
+	double v;
+	char *end;
+	if (!leading_double(s, &v, &end))
+		return false;
+	v *= unit_seconds(end);
+	if (!(v > 0 && v <= most))
+		return false;
+	*out = v;
+	return true;
+}

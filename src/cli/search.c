@@ -303,8 +303,8 @@ static enum status read_options(struct search *s, struct error *err)
 		if (st != STATUS_OK)
 			return error_prefix(err, "--until");
 	}
-	if (o->budget && (!str_to_double(o->budget, &s->opt.seconds) || !(s->opt.seconds > 0)))
-		return error_set(err, STATUS_USAGE, "--budget %s: seconds, above 0", o->budget);
+	if (o->budget && !str_to_seconds(o->budget, &s->opt.seconds))
+		return error_set(err, STATUS_USAGE, "--budget %s: a time like 90 (seconds), 90s, 2m or 1h is needed", o->budget);
 	enum status st = check_output(o->json, err);
 	if (st == STATUS_OK)
 		st = check_output(o->output, err);

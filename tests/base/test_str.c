@@ -276,6 +276,38 @@ static void check_size(const char *s, bool ok, size_t want)
 		fail_msg("size %s gives %zu", s, v);
 }
 
+static void check_seconds(const char *s, bool ok, double want)
+{
+	double v = 0;
+	if (str_to_seconds(s, &v) != ok || (ok && v != want))
+		fail_msg("time %s gives %g", s, v);
+}
+
+void test_str__to_seconds(void **state)
+{
+	check_seconds("90", true, 90);
+	check_seconds("90s", true, 90);
+	check_seconds("1.5s", true, 1.5);
+	check_seconds("2m", true, 120);
+	check_seconds("0.5h", true, 1800);
+	check_seconds("1e9", true, 1e9);
+	check_seconds("", false, 0);
+	check_seconds("s", false, 0);
+	check_seconds("0", false, 0);
+	check_seconds("0s", false, 0);
+	check_seconds("-2m", false, 0);
+	check_seconds("nan", false, 0);
+	check_seconds("inf", false, 0);
+	check_seconds("1e999s", false, 0);
+	check_seconds("0x10s", false, 0);
+	check_seconds(" 2m", false, 0);
+	check_seconds("2 m", false, 0);
+	check_seconds("2m ", false, 0);
+	check_seconds("2ms", false, 0);
+	check_seconds("2m30s", false, 0);
+	check_seconds("1234567890123456", false, 0); // a name of tuned weights may be all digits
+}
+
 void test_str__to_size(void **state)
 {
 	check_size("0", true, 0);

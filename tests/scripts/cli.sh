@@ -504,7 +504,8 @@ expect search_without_times 1 "no times are known" search $model $calib --sample
 printf 'name,op\na,b\n' >"$dir/board.csv"
 expect latency_needs_a_heading 1 "board.csv:1: nothing names a column" analyze $model $calib --samples 1 --latency "$dir/board.csv" -q
 expect search_goal 2 "speed>3" search $model $calib --until 'speed>3'
-expect search_budget 2 "seconds" search $model $calib --budget soon
+expect search_budget 2 "--budget soon: a time like 90 (seconds), 90s" search $model $calib --budget soon
+expect search_budget_with_a_unit 0 "" search $model $calib --samples 1 --blame --budget 2s -q
 
 # ---- the same on the screen, by the task's metric
 fix_script() { printf ':wait\n:fix %s\n:wait\n:save-screen %s\n:quit\n' "$1" "$dir/fix.txt" >"$dir/fix.qtui"; }

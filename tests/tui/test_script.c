@@ -54,7 +54,7 @@ void test_script__first_failure_ends_it(void **state)
 		{"j\n:sort nothing\n:quit", "t.qtui:2: no column"},
 		{":nonsense", "t.qtui:1: no command"},
 		{":fix speed>3", "t.qtui:1: \"speed>3\" is no condition: "},
-		{":blame soon", "t.qtui:1: \"soon\" is no time: :blame 30s, or 2m"},
+		{":blame soon", "t.qtui:1: \"soon\" is no time: :blame 30s, 2m or 1h"},
 		{":goto /model.24/m.0/Cnov", "no node /model.24/m.0/Cnov; the nearest is /model.24/m.0/Conv"},
 		{"/zzzz<Enter>\n:quit", "t.qtui:1: no row matches"},
 		{":undo now", "takes no argument"},

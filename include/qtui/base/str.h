@@ -61,5 +61,7 @@ bool str_to_int(const char *s, long long *out);
 bool str_to_double(const char *s, double *out);
 // "512M", "2G", "1.5GiB", plain bytes; K, M, G, T are powers of 1024; false when malformed or out of range.
 bool str_to_size(const char *s, size_t *out);
+// "30", "30s", "2m", "1.5h"; false when malformed, not above 0 or over 1e9 seconds.
+bool str_to_seconds(const char *s, double *out);
 
 #endif

@@ -11,20 +11,6 @@
 #include "qtui/tui/command.h"
 #include "qtui/tui/edit.h"
 
-// "30s", "2m"; false when it is something else.
-static bool parse_time(const char *word, double *seconds)
-{
-	char number[32];
-	size_t n = strlen(word);
-	if (n < 2 || n > sizeof number || (word[n - 1] != 's' && word[n - 1] != 'm'))
-		return false;
-	snprintf(number, sizeof number, "%.*s", (int)n - 1, word);
-	if (!str_to_double(number, seconds) || !(*seconds > 0))
-		return false;
-	*seconds *= word[n - 1] == 'm' ? 60 : 1;
-	return true;
-}
-
 static const char *repair_work_name(enum repair_work w)
 {
 	static const char *const name[] = {[REPAIR_FIX] = "fix", [REPAIR_BLAME] = "blame", [REPAIR_TUNE] = "tune"};
@@ -35,10 +21,10 @@ static enum status parse(struct repair_options *o, char *args, enum repair_work 
 {
 	char *rest = NULL;
 	for (char *word = strtok_r(args, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
-		if (parse_time(word, &o->seconds))
+		if (str_to_seconds(word, &o->seconds))
 			continue;
 		if (work != REPAIR_FIX)
-			return error_set(err, STATUS_USAGE, "\"%.40s\" is no time: :%s 30s, or 2m", word, repair_work_name(work));
+			return error_set(err, STATUS_USAGE, "\"%.40s\" is no time: :%s 30s, 2m or 1h", word, repair_work_name(work));
 		if (repair_goal_parse(&o->goal, word, err))
 			return err->status;
 	}
@@ -75,7 +61,7 @@ enum status command_fix(struct ui *ui, char *args, struct error *err)
 enum status command_tune(struct ui *ui, char *args, struct error *err)
 {
 	double seconds;
-	if (!*args || parse_time(args, &seconds))
+	if (!*args || str_to_seconds(args, &seconds))
 		return start(ui, args, REPAIR_TUNE, err);
 	if (study_tune(ui->study, args, err))
 		return err->status;
