@@ -175,7 +175,7 @@ static enum status write_results(const struct options *o, struct study *st, cons
 		print_findings(s);
 	} else if (!o->json && !o->report) {
 		print_summary(s);
-		if (o->layerwise_output)
+		if (study_isolation(st, s))
 			print_isolation(study_isolation(st, s), s);
 		print_task(s);
 	}
@@ -223,16 +223,18 @@ static enum status write_all(const struct options *o, struct study *st, const st
 	return first_failure(status, saved, &of_session, err);
 }
 
-// What is made of a run: figures, reports, the session. Where the task could not be measured there is nothing to survey.
+// What is made of a run: figures, reports, the session. Where the task could not be measured there is nothing to survey. What is asked
+// beside the figures and cannot be had keeps them back no more than a bad label does.
 static enum status use_run(const struct options *o, const struct check *check, struct study *st, const struct session *se, bool has_task,
     struct error *err)
 {
+	struct error of_results = {0};
 	enum status status = has_task ? survey_study(st, o, err) : STATUS_OK;
 	struct snapshot *s = study_snapshot(st);
 	if (status == STATUS_OK)
 		status = isolate_study(st, s, o, err);
-	if (status == STATUS_OK)
-		status = write_all(o, st, se, s, err);
+	if (status != STATUS_CANCELLED)
+		status = first_failure(status, write_all(o, st, se, s, &of_results), &of_results, err);
 	if (status == STATUS_OK)
 		status = check_snapshot(check, s, err);
 	snapshot_drop(&s);

@@ -1,9 +1,12 @@
 // Nodes on their own: where nothing before a node is quantized, it gives what it gives in the quantized network.
 #include <stdlib.h>
 #include <string.h>
+#include "engine/onnx_case.h"
+#include "qtui/analysis/isolate.h"
 #include "qtui/analysis/study.h"
 #include "qtui/base/hash.h"
 #include "qtui/base/mem.h"
+#include "studies.h"
 #include "support.h"
 
 struct seen {
@@ -69,4 +72,63 @@ void test_alone__the_first_node_is_computed_once(void **state)
 	engine_free(&e);
 	snapshot_drop(&snap);
 	study_close(&s);
+}
+
+// An image of 4 channels of 6x6, and a convolution of it: x, y.
+static void begin_conv(struct onnx_case *file)
+{
+	float w[4 * 4];
+	for (int i = 0; i < 16; i++)
+		w[i] = (float)((i * 37 + 11) % 101) / 101 - 0.4f;
+	case_init(file);
+	case_input(file, "x", FLOAT, DIMS(1, 4, 6, 6));
+	case_floats(file, "w", DIMS(4, 4, 1, 1), w);
+	case_node(file, "Conv", "conv", "x w", "y");
+}
+
+// Twice as many rows with each iteration; how many there are is computed.
+static void end_in_growing_loop(struct onnx_case *c)
+{
+	Onnx__GraphProto *body = case_graph(c);
+	body->name = case_text(c, "body");
+	body->input[body->n_input++] = case_value(c, "i", INT64, 0, NULL);
+	body->input[body->n_input++] = case_value(c, "go", ONNX__TENSOR_PROTO__DATA_TYPE__BOOL, 0, NULL);
+	body->input[body->n_input++] = case_value(c, "s", FLOAT, DIMS(-1, 4, 6, 6));
+	case_node_in(c, body, "Identity", "", "go", "go_on");
+	case_attr_int(c, case_node_in(c, body, "Concat", "", "s s", "twice"), "axis", 0);
+	case_output(c, body, "go_on");
+	case_output(c, body, "twice");
+	case_attr_int(c, case_node(c, "ReduceMax", "max", "y", "most"), "keepdims", 0);
+	case_attr_int(c, case_node(c, "Cast", "cast", "most", "n"), "to", INT64);
+	case_attr_graph(c, case_node(c, "Loop", "loop", "n - y", "z"), "body", body);
+	c->graph->output[c->graph->n_output++] = case_value(c, "z", FLOAT, DIMS(-1, 4, 6, 6));
+}
+
+// What the convolution alone does is as much as it does to y, which is all that the network computes in floats of a known shape.
+static void check_isolated_before_output(struct onnx_case *file, const char *name)
+{
+	struct error err = {0};
+	atomic_int done = 0;
+	struct study *st = open_for_test((struct study_options){.model = case_save(file, name), .data = {.random = 2}, .threads = 1});
+	struct snapshot *s = run_study(st);
+	assert_false(s->output[0].known);
+	if (isolate_nodes(st, s, NULL, &done, &err) != STATUS_OK)
+		fail_msg("%s: %s", name, err.text);
+	const struct figures *f = &study_isolation(st, s)->node[graph_find_node(study_graph(st), "conv")];
+	assert_true(f->known == 2 && f->pooled.snr_db > 20 && f->pooled.snr_db < 70);
+	snapshot_drop(&s);
+	study_close(&st);
+	case_done(file);
+}
+
+void test_alone__outputs_that_are_no_floats_of_a_known_shape(void **state)
+{
+	struct onnx_case file;
+	begin_conv(&file);
+	case_attr_int(&file, case_node(&file, "ArgMax", "best", "y", "z"), "axis", 1);
+	file.graph->output[file.graph->n_output++] = case_value(&file, "z", INT64, DIMS(1, 1, 6, 6));
+	check_isolated_before_output(&file, "argmax.onnx");
+	begin_conv(&file);
+	end_in_growing_loop(&file);
+	check_isolated_before_output(&file, "growing.onnx");
 }

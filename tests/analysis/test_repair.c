@@ -334,3 +334,22 @@ void test_repair__channels_of_outputs(void **state)
 		assert_int_equal(p.inner, row[i].inner);
 	}
 }
+
+// Where no output has a shape before the network runs, damage is read in front of what makes such tensors.
+void test_repair__points_in_front_of_unknown_shapes(void **state)
+{
+	struct builder b = builder_new();
+	int n;
+	(void)state;
+	builder_input(&b, "x");
+	builder_node(&b, "Relu", "relu", "x", "y");
+	builder_node(&b, "Relu", "grows", "y", "open");
+	builder_node(&b, "Relu", "last", "open", "z");
+	b.g->value[builder_value(&b, "open")].shape.rank = b.g->value[builder_value(&b, "z")].shape.rank = -1;
+	builder_output(&b, "z");
+	struct point *p = points_find(b.g, &n);
+	assert_int_equal(n, 1);
+	assert_string_equal(b.g->value[p[0].value].name, "y");
+	free(p);
+	graph_free(&b.g);
+}

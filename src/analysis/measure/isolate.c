@@ -4,15 +4,17 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../repair/repair_impl.h"
 #include "../study/study_impl.h"
 
 struct isolating {
 	struct study *st;
 	const struct snapshot *snap;
 	struct plan plan;        // the run's own but for the slots' states
-	bool *want;              // [n_values] float outputs of the network
+	int *at, n_at;           // tensors where the result is read
+	bool *want;              // [n_values] these
 	struct key *key[2];      // [n_values] of SIM_FLOAT and SIM_FULL
-	struct figure **figure;  // [n_outputs] NULL: not float
+	struct figure **figure;  // [n_at]
 	const atomic_bool *cancel;
 	atomic_bool failed;      // no memory for a comparison
 };
@@ -88,7 +90,6 @@ static bool compare(struct tensor_sums *out, const struct sighting *s)
 static void see(void *arg, const struct sighting *s)
 {
 	struct isolating *w = arg;
-	const struct graph *g = w->snap->g;
 	struct tensor_sums sums;
 	if (!s->rep[SIM_FLOAT] || !s->rep[SIM_FULL])
 		return;
@@ -96,8 +97,8 @@ static void see(void *arg, const struct sighting *s)
 		atomic_store(&w->failed, true);
 		return;
 	}
-	for (int i = 0; i < g->n_outputs; i++)
-		if (g->output[i] == s->value && w->figure[i] && !figure_has(w->figure[i], s->sample))
+	for (int i = 0; i < w->n_at; i++)
+		if (w->at[i] == s->value && !figure_has(w->figure[i], s->sample))
 			figure_set(w->figure[i], s->sample, &sums);
 }
 
@@ -115,8 +116,8 @@ static enum status run(struct isolating *w, struct error *err)
 
 static bool all_known(const struct isolating *w)
 {
-	for (int i = 0; i < w->snap->g->n_outputs; i++)
-		if (w->figure[i] && !figure_complete(w->figure[i], w->snap->samples))
+	for (int i = 0; i < w->n_at; i++)
+		if (!figure_complete(w->figure[i], w->snap->samples))
 			return false;
 	return true;
 }
@@ -126,11 +127,8 @@ static struct figures together(const struct isolating *w)
 {
 	struct figures out = {0};
 	struct metrics *m = &out.pooled;
-	int n = 0;
 	m->exact = true;
-	for (int i = 0; i < w->snap->g->n_outputs; i++) {
-		if (!w->figure[i])
-			continue;
+	for (int i = 0; i < w->n_at; i++) {
 		struct figures one = figure_merge(w->figure[i], w->snap->samples);
 		out.known = one.known;
 		out.nsr_mean += one.nsr_mean;
@@ -139,15 +137,12 @@ static struct figures together(const struct isolating *w)
 		m->cosine += one.pooled.cosine;
 		m->mse += one.pooled.mse;
 		m->exact &= one.pooled.exact;
-		n++;
 	}
-	if (n == 0)
-		return (struct figures){0};
-	out.nsr_mean /= n;
-	out.cosine_mean /= n;
-	m->nsr /= n;
-	m->cosine /= n;
-	m->mse /= n;
+	out.nsr_mean /= w->n_at;
+	out.cosine_mean /= w->n_at;
+	m->nsr /= w->n_at;
+	m->cosine /= w->n_at;
+	m->mse /= w->n_at;
 	m->snr_db = m->exact ? NAN : -10 * log10(m->nsr);
 	return out;
 }
@@ -159,8 +154,8 @@ static enum status isolate(struct isolating *w, int node, struct figures *out, s
 	leave_only(w, node);
 	engine_keys(g, &w->plan, SIM_FLOAT, w->key[0]);
 	engine_keys(g, &w->plan, SIM_FULL, w->key[1]);
-	for (int i = 0; i < g->n_outputs; i++)
-		w->figure[i] = is_float_output(g, i) ? figure_of(w, g->output[i]) : NULL;
+	for (int i = 0; i < w->n_at; i++)
+		w->figure[i] = figure_of(w, w->at[i]);
 	if (!all_known(w))
 		st = run(w, err);
 	if (st == STATUS_OK)
@@ -181,26 +176,39 @@ static enum status isolate_all(struct isolating *w, struct isolation *out, atomi
 	return st;
 }
 
+// The float outputs; where there is none, as behind an ArgMax, what stands for them elsewhere (repair/points.c).
+static void choose_tensors(struct isolating *w)
+{
+	const struct graph *g = w->snap->g;
+	int n_points;
+	struct point *point = points_find(g, &n_points);
+	w->at = xcalloc((size_t)g->n_outputs + (size_t)n_points + 1, sizeof *w->at);
+	for (int i = 0; i < g->n_outputs; i++)
+		if (is_float_output(g, i))
+			w->at[w->n_at++] = g->output[i];
+	bool none = w->n_at == 0;
+	for (int i = 0; none && i < n_points; i++)
+		w->at[w->n_at++] = point[i].value;
+	free(point);
+}
+
 static enum status prepare(struct isolating *w, struct error *err)
 {
 	const struct graph *g = w->snap->g;
 	const struct plan *p = snapshot_plan(w->snap);
-	int n_float = 0;
 	if (!p)
 		return error_set(err, STATUS_REFUSED, "the network is not calibrated yet: wait for the run");
 	w->plan = *p;
 	w->plan.slot = xcalloc((size_t)p->n_slots + 1, sizeof *w->plan.slot);
 	memcpy(w->plan.slot, p->slot, (size_t)p->n_slots * sizeof *p->slot);
 	w->want = xcalloc((size_t)g->n_values + 1, sizeof *w->want);
-	w->figure = xcalloc((size_t)g->n_outputs + 1, sizeof *w->figure);
+	choose_tensors(w);
+	w->figure = xcalloc((size_t)w->n_at + 1, sizeof *w->figure);
 	for (int i = 0; i < 2; i++)
 		w->key[i] = xcalloc((size_t)g->n_values + 1, sizeof *w->key[i]);
-	for (int i = 0; i < g->n_outputs; i++)
-		if (is_float_output(g, i)) {
-			w->want[g->output[i]] = true;
-			n_float++;
-		}
-	return n_float ? STATUS_OK : error_set(err, STATUS_UNSUPPORTED, "the model has no float output that could be compared");
+	for (int i = 0; i < w->n_at; i++)
+		w->want[w->at[i]] = true;
+	return w->n_at || isolate_count(w->snap) == 0 ? STATUS_OK : points_missing(g, err);
 }
 
 enum status isolate_nodes(struct study *st, const struct snapshot *s, const atomic_bool *cancel, atomic_int *done, struct error *err)
@@ -218,6 +226,7 @@ enum status isolate_nodes(struct study *st, const struct snapshot *s, const atom
 		isolation_free(&out);
 	}
 	free(w.plan.slot);
+	free(w.at);
 	free(w.want);
 	free(w.figure);
 	free(w.key[0]);

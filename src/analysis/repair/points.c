@@ -1,13 +1,15 @@
 // Where the network's result is read. Behind a selection by value (TopK, NonMaxSuppression) tensors of two networks do not hold the
-// same things in the same places, so that their difference says nothing: there the tensors that the selection reads stand for it.
+// same things in the same places, so that their difference says nothing: there the tensors that the selection reads stand for it. Likewise
+// where no output has a shape before the network runs (behind a Loop that makes a tensor grow): what the Loop reads stands for it.
 #include <stdlib.h>
 #include "qtui/engine/op.h"
 #include "repair_impl.h"
 
 enum { CHANNEL_MIN = 16, CHANNELS_MAX = 4096 }; // elements for a channel's variance; channels worth telling apart
 
-static bool selects_by_value(const struct node *n)
+static bool selects_by_value(const struct graph *g, const struct node *n)
 {
+	(void)g;
 	static const enum op_id op[] = {OP_TopK, OP_NonMaxSuppression, OP_ArgMax, OP_ArgMin, OP_NonZero, OP_Unique};
 	for (size_t i = 0; i < sizeof op / sizeof *op; i++)
 		if (n->op->id == op[i])
@@ -15,12 +17,21 @@ static bool selects_by_value(const struct node *n)
 	return false;
 }
 
-bool *points_behind(const struct graph *g)
+static bool makes_unknown_shape(const struct graph *g, const struct node *n)
+{
+	for (int i = 0; i < n->n_out; i++)
+		if (n->out[i] >= 0 && g->value[n->out[i]].shape.rank < 0)
+			return true;
+	return false;
+}
+
+// Those that begin it, and all that reads of them.
+static bool *behind_nodes(const struct graph *g, bool (*begins)(const struct graph *g, const struct node *n))
 {
 	bool *behind = xcalloc((size_t)g->n_values + 1, 1);
 	for (int n = 0; n < g->n_nodes; n++) {
 		const struct node *node = &g->node[n];
-		bool is = selects_by_value(node);
+		bool is = begins(g, node);
 		for (int i = 0; i < node->n_in && !is; i++)
 			is = node->in[i] >= 0 && behind[node->in[i]];
 		for (int i = 0; i < node->n_out && is; i++)
@@ -30,12 +41,17 @@ bool *points_behind(const struct graph *g)
 	return behind;
 }
 
+bool *points_behind(const struct graph *g)
+{
+	return behind_nodes(g, selects_by_value);
+}
+
 static bool is_result(const struct value *v)
 {
 	return v->type == DT_F32 && !v->constant && !v->is_input && v->producer >= 0 && v->shape.rank >= 0;
 }
 
-static bool read_by_selection(const struct graph *g, const bool *behind, const struct value *v)
+static bool is_read_behind(const struct graph *g, const bool *behind, const struct value *v)
 {
 	for (int i = 0; i < v->n_consumers; i++) {
 		const struct node *n = &g->node[v->consumer[i]];
@@ -65,19 +81,34 @@ static struct point point_of(const struct graph *g, int value)
 	return (struct point){.value = value, .axis = axis, .channels = channels, .inner = inner};
 }
 
+// Outputs, and what is read by the nodes that begin what lies behind.
+static int find_in_front(struct point *p, const struct graph *g, bool (*begins)(const struct graph *g, const struct node *n))
+{
+	bool *behind = behind_nodes(g, begins);
+	int n = 0;
+	for (int v = 0; v < g->n_values; v++)
+		if (is_result(&g->value[v]) && !behind[v] && (g->value[v].is_output || is_read_behind(g, behind, &g->value[v])))
+			p[n++] = point_of(g, v);
+	free(behind);
+	return n;
+}
+
 struct point *points_find(const struct graph *g, int *n)
 {
-	bool *behind = points_behind(g);
 	struct point *p = xcalloc((size_t)g->n_values + 1, sizeof *p);
-	*n = 0;
-	for (int v = 0; v < g->n_values; v++)
-		if (is_result(&g->value[v]) && !behind[v] && (g->value[v].is_output || read_by_selection(g, behind, &g->value[v])))
-			p[(*n)++] = point_of(g, v);
+	*n = find_in_front(p, g, selects_by_value);
 	for (int i = 0; i < g->n_outputs && *n == 0; i++)
 		if (is_result(&g->value[g->output[i]]))
 			p[(*n)++] = point_of(g, g->output[i]);
-	free(behind);
+	if (*n == 0)
+		*n = find_in_front(p, g, makes_unknown_shape);
 	return p;
+}
+
+enum status points_missing(const struct graph *g, struct error *err)
+{
+	return error_set(err, STATUS_UNSUPPORTED, "%s: nothing to compare: neither %s nor what it is made from is a float tensor whose shape is known",
+	    g->path, g->n_outputs ? g->value[g->output[0]].name : "an output");
 }
 
 const struct figures *point_figures(const struct snapshot *s, const struct point *p)

@@ -138,7 +138,7 @@ enum status probe_new(struct probe **out, const struct repair *r, int samples, s
 	struct point *point = points_find(r->g, &n_points);
 	if (!n_points) {
 		free(point);
-		return error_set(err, STATUS_UNSUPPORTED, "the model has no float output that could be compared");
+		return points_missing(r->g, err);
 	}
 	struct probe *p = xcalloc(1, sizeof *p);
 	*p = (struct probe){.g = r->g, .engine = r->engine, .memo = r->memo, .cancel = r->opt.cancel, .samples = samples,

@@ -10,7 +10,8 @@
 #include "../study/repair_memo.h"
 
 // ---- points.c
-// A tensor where the network's result is read: an output, or what a selection by value (TopK, NMS) reads of the network before it.
+// A tensor where the network's result is read: an output, or what a selection by value (TopK, NMS) reads of the network before it; where no
+// output has a shape before the network runs, what the nodes read that make such tensors.
 struct point {
 	int value;
 	int axis;           // along which damage is taken channel by channel; -1: the tensor as a whole
@@ -18,6 +19,7 @@ struct point {
 };
 bool *points_behind(const struct graph *g); // [n_values] a selection decides what the value holds: no point sees it; heap
 struct point *points_find(const struct graph *g, int *n);
+enum status points_missing(const struct graph *g, struct error *err); // what is said where there is none
 const struct figures *point_figures(const struct snapshot *s, const struct point *p); // quantized graphwise; NULL: not known
 
 // ---- concord.c
