@@ -4,6 +4,7 @@
 
 int fail(const struct error *err)
 {
+	fflush(stdout); // where both go to one file the error stands last; whether it arrived main asks again
 	fprintf(stderr, "qtui: %s\n", err->text);
 	return err->status == STATUS_USAGE       ? EXIT_USAGE
 	       : err->status == STATUS_CANCELLED ? EXIT_INTERRUPTED

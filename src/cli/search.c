@@ -143,8 +143,8 @@ static enum status apply(struct search *s, struct error *err)
 
 static void print_number(int digits, double v)
 {
-	if (isnan(v))
-		printf("%8s", "-");
+	if (!isfinite(v))
+		printf("%8s", isnan(v) ? "-" : "exact");
 	else
 		printf("%8.*f", digits, v);
 }
@@ -290,7 +290,7 @@ static enum status write_model(const struct search *s, struct error *err)
 {
 	const struct tuning *t = repair_tuning(s->repair);
 	if (!tuning_count(t))
-		return error_set(err, STATUS_REFUSED, "no weights were tuned that pay: %s is not written", s->o->output);
+		return error_set(err, STATUS_REFUSED, "%s is not written, no weights were tuned: %s", s->o->output, repair_end(s->repair));
 	return onnx_save_tuned(s->o->output, study_graph(s->study), t, err);
 }
 

@@ -133,6 +133,10 @@ expect json_full_with_a_report 1 "/dev/full" analyze $model $calib --samples 1 -
 [ -s "$dir/beside.md" ]; report the_report_is_written $?
 expect json_full_with_a_model 1 "/dev/full" tune $model $calib --samples 2 --budget 20 --json /dev/full -o "$dir/beside.onnx" -q
 [ -s "$dir/beside.onnx" ]; report the_model_is_written $?
+"$qtui" tune $model $calib --samples 2 --set op:Conv=float -o "$dir/none.onnx" -q >"$dir/out" 2>&1; [ $? = 1 ] && tail -n 1 "$dir/out" | grep -q 'none.onnx is not written.*no Conv, Gemm or MatMul'
+report tune_says_why_it_has_nothing_to_do $? "$(tail -n 1 "$dir/out")"
+expect tune_of_one_sample 0 "" tune $model $calib --samples 1 -q
+grep -q 'two samples are needed' "$dir/out"; report tune_asks_for_two_samples $?
 expect eval_json_full_with_a_session 1 "/dev/full" eval $model examples/val --samples 1 --labels examples/val.json --json /dev/full --session "$dir/saved.json" --set /model.12/Sub=float -q
 grep -q 'set /model.12/Sub float' "$dir/saved.json"; report the_session_has_the_edit $?
 (ulimit -f 40; exec "$qtui" search --session "$dir/saved.json" --until 'wide<0.01' --json "$dir/beside.json" -q) >/dev/null 2>"$dir/err"

@@ -125,10 +125,14 @@ enum status remedy_weights(struct fixing *f, struct error *err)
 	struct repair *r = f->r;
 	struct weights w = {.r = r, .damage = r->figures.damage};
 	enum status st = STATUS_OK;
-	if (dataset_count(r->data) < 2)
+	if (dataset_count(r->data) < 2) {
+		r->end = "weights are fitted on one half of the samples and judged on the other: two samples are needed at least";
 		return st;
+	}
 	repair_tell(r, 0, "weights: the float network");
 	st = open_tuner(&w, err);
+	if (st == STATUS_OK && tuner_nodes(w.tuner) == 0)
+		r->end = "no weights to fit: no Conv, Gemm or MatMul with constant weights is quantized";
 	if (st == STATUS_OK)
 		st = tune_all(&w, err);
 	if (st == STATUS_OK && w.damage < r->figures.damage) {
