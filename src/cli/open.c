@@ -153,7 +153,10 @@ static enum status take_places(const struct session *se, struct options *o, stru
 {
 	struct study_options *s = &o->study;
 	bool has_model = s->model, has_samples = s->calib || s->data.random;
+	uint64_t seed = s->data.seed;
 	session_options(se, s);
+	if (o->seed) // 0 is one, too
+		s->data.seed = seed;
 	if (!s->model)
 		return error_set(err, STATUS_USAGE, "%s names no model: give one", o->session);
 	if (!has_model && !file_exists(s->model))
@@ -187,7 +190,11 @@ static enum status read_session(struct session **se, struct options *o, struct e
 static enum status check_samples(const struct options *o, struct error *err)
 {
 	static const char kinds[] = "a directory, a list, a file, or --random-data N";
-	if (o->study.calib || o->study.data.random)
+	const struct dataset_options *d = &o->study.data;
+	if (d->random && o->samples && d->samples != d->random)
+		return error_set(err, STATUS_USAGE, "--samples %s: --random-data %d%s%s says how many samples there are: give one of the two", o->samples,
+		    d->random, o->random ? "" : " of ", o->random ? "" : o->session);
+	if (o->study.calib || d->random)
 		return STATUS_OK;
 	return o->session ? error_set(err, STATUS_USAGE, "%s names no samples: give calibration data: %s", o->session, kinds)
 	                  : error_set(err, STATUS_USAGE, "calibration data are needed: %s", kinds);

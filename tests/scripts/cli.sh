@@ -56,6 +56,7 @@ expect equalize_threshold 2 "--threshold -1" equalize $model --threshold -1
 expect equalize_what_cannot_be 1 "can be equalized" equalize $model -o "$dir/equalized.onnx"
 report equalize_writes_no_such_model "$([ -e "$dir/equalized.onnx" ]; echo $((1 - $?)))"
 expect tune_into_nowhere 1 "there is no directory" tune $model $calib -o "$dir/none/x.onnx"
+expect random_data_and_another_number 2 "--samples 4: --random-data 8 says how many" analyze $model --random-data 8 --samples 4
 expect no_such_verb 2 "analyse is neither a verb nor a file; did you mean analyze" analyse $model $calib
 expect two_results_in_one_file 2 "--json and --report are both to be written to $dir/x.md" analyze $model $calib --json "$dir/x.md" --report "$dir/x.md"
 expect two_results_on_standard_output 2 "both to be written to -" analyze $model $calib --json - --report -
@@ -82,6 +83,7 @@ done
 { printf '\x93NUMPY\x01\x00\x46\x00%-69s\n' "{'descr':'<f4','fortran_order':False,'shape':(1,3,160,160)}"; head -c 307200 /dev/zero | tr '\0' '\377'; } >"$dir/nan.npy"
 expect no_scale_names_the_model 1 "$model: tensor images: no finite values" analyze $model "$dir/nan.npy" -q
 expect array_of_another_shape 1 "takes [1, 3, 160, 160], and $dir/nhwc.npy has [1, 2, 2, 3]" run $model -i "$dir/nhwc.npy" -o "$dir/o"
+expect array_of_another_shape_than_the_samples 1 "needs [1, 3, 160, 160]: the quantized network has the shapes of the samples" run $model $calib --samples 1 -i "$dir/nhwc.npy" -o "$dir/o" -q
 head -c 5000 $model >"$dir/cut.onnx"
 head -c 5000 /dev/urandom >"$dir/noise.onnx"
 : >"$dir/empty.onnx"
