@@ -112,6 +112,13 @@ void lose_scales(struct str *loss, const struct decided *d, const struct snapsho
 	free(made);
 }
 
+void lose_rules(struct str *loss, const struct snapshot *s, const char *tool)
+{
+	const struct target *t = snapshot_plan(s)->target;
+	if (!target_is_of(t, tool))
+		str_addf(loss, "target: the rounding and the scale rule of %s are not %s's\n", target_name(t), tool);
+}
+
 static bool is_wide_end(const struct graph *g, const signed char *want, int value)
 {
 	for (int i = 0; value >= 0 && i < g->value[value].n_consumers; i++)

@@ -2,30 +2,23 @@
 // scales. esp-ppq ignores unknown names in the table silently and stops at unknown names of scales, so only names that exist
 // there are written: those of the operators after its formatting.
 #include <stdlib.h>
-#include <string.h>
 #include "formats.h"
 #include "qtui/engine/op.h"
 
-enum { PLATFORM_FP32 = 0 };
-
-struct platforms {
-	const char *target;
-	int number[PREC_COUNT];
-};
-static const struct platforms table[] = {
-    {"esp32p4", {[PREC_INT8] = 551, [PREC_INT16] = 552, [PREC_FLOAT] = PLATFORM_FP32}},
-    {"esp32s3", {[PREC_INT8] = 553, [PREC_INT16] = 554, [PREC_FLOAT] = PLATFORM_FP32}},
-    {"esp32", {[PREC_INT8] = 557, [PREC_INT16] = 558, [PREC_FLOAT] = PLATFORM_FP32}},
-};
-
-static enum status find(const struct platforms **out, const char *target, struct error *err)
+// FP32 is the one that all chips share.
+static int platform(const struct target *t, int precision)
 {
-	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-		if (strcmp(table[i].target, target) == 0) {
-			*out = &table[i];
-			return STATUS_OK;
-		}
-	return error_set(err, STATUS_UNSUPPORTED, "esp-ppq's platforms are esp32p4, esp32s3 and esp32, not %s: choose --target", target);
+	return precision == PREC_FLOAT ? 0 : target_platform(t, precision == PREC_INT16 ? 16 : 8);
+}
+
+static enum status check_target(const struct snapshot *s, struct error *err)
+{
+	const struct target *t = snapshot_plan(s)->target;
+	bool named = target_platform(t, 8) && (!target_has_precision(t, 16) || target_platform(t, 16));
+	if (named && target_is_of(t, "esp-ppq"))
+		return STATUS_OK;
+	return error_set(err, STATUS_UNSUPPORTED, "target %s is none of esp-ppq's, which have a \"platform\" for each width: choose --target "
+	    "esp32p4 or one with it as base", target_name(t));
 }
 
 static int producer(const struct graph *g, int node, int input)
@@ -77,24 +70,23 @@ static void add_operator(cJSON *o, struct str *loss, const struct snapshot *s, i
 	str_done(&name);
 }
 
-static cJSON *dispatchings(struct str *loss, const struct decided *d, const struct snapshot *s, const struct platforms *p)
+static cJSON *dispatchings(struct str *loss, const struct decided *d, const struct snapshot *s)
 {
 	cJSON *list = cJSON_CreateObject();
 	for (int n = 0; n < s->n_rows; n++) {
 		int want = decided_precision(d, s, n);
 		if (want >= 0)
-			add_operator(list, loss, s, n, p->number[want]);
+			add_operator(list, loss, s, n, platform(snapshot_plan(s)->target, want));
 	}
 	return list;
 }
 
 enum status esp_ppq_dispatch(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err)
 {
-	const struct platforms *p = NULL;
-	if (find(&p, s->target, err) != STATUS_OK)
+	if (check_target(s, err) != STATUS_OK)
 		return err->status;
 	cJSON *root = cJSON_CreateObject();
-	cJSON_AddItemToObject(root, "dispatchings", dispatchings(loss, d, s, p));
+	cJSON_AddItemToObject(root, "dispatchings", dispatchings(loss, d, s));
 	lose_scales(loss, d, s, "a dispatching table (unlike esp-ppq-setting)");
 	lose_unnamed(loss, d, s, "esp-ppq");
 	finish_json(out, root);
@@ -103,13 +95,12 @@ enum status esp_ppq_dispatch(struct str *out, struct str *loss, const struct dec
 
 enum status esp_ppq_setting(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err)
 {
-	const struct platforms *p = NULL;
 	const struct edits *e = d->edits;
-	if (find(&p, s->target, err) != STATUS_OK)
+	if (check_target(s, err) != STATUS_OK)
 		return err->status;
 	cJSON *root = cJSON_CreateObject(), *scales = cJSON_CreateObject();
 	cJSON_AddStringToObject(cJSON_AddObjectToObject(root, "quantize_activation_setting"), "calib_algorithm", calib_name(s->method));
-	cJSON_AddItemToObject(cJSON_AddObjectToObject(root, "dispatching_table"), "dispatchings", dispatchings(loss, d, s, p));
+	cJSON_AddItemToObject(cJSON_AddObjectToObject(root, "dispatching_table"), "dispatchings", dispatchings(loss, d, s));
 	int n, *made = graph_made(s->g, &n);
 	for (int i = 0; i < n; i++) {
 		const struct value *v = &s->g->value[made[i]];

@@ -39,6 +39,8 @@ cJSON *excluded_nodes(const struct decided *d, const struct snapshot *s);
 // One line of the loss report for each decision of a kind that the format cannot say; `format` begins the sentence.
 void lose_precision(struct str *loss, const struct decided *d, const struct snapshot *s, enum precision p, const char *format);
 void lose_scales(struct str *loss, const struct decided *d, const struct snapshot *s, const char *format);
+// A line where the target's rules are not those of `tool`, by the name that targets/*.json give it.
+void lose_rules(struct str *loss, const struct snapshot *s, const char *tool);
 // A line for the nodes with decisions that the model's file has no name for, where `tool` goes by the names of nodes.
 void lose_unnamed(struct str *loss, const struct decided *d, const struct snapshot *s, const char *tool);
 // Prints the tree with a line end and deletes it.

@@ -1,5 +1,4 @@
 // ONNX Runtime: arguments of quantize_static. Names of types are members of onnxruntime.quantization.QuantType.
-#include <string.h>
 #include "overrides.h"
 
 // CALIB_KL has no name here: quantize_static gives its Entropy calibrator as many bins as levels, so that it clips nothing.
@@ -48,8 +47,7 @@ enum status onnxruntime(struct str *out, struct str *loss, const struct decided 
 	cJSON_AddItemToObject(root, "nodes_to_exclude", excluded_nodes(d, s));
 	cJSON_AddItemToObject(extra, "TensorQuantOverrides", tensor_overrides(d, s));
 	cJSON_AddItemToObject(root, "extra_options", extra);
-	if (strcmp(s->target, "onnxruntime") != 0)
-		str_addf(loss, "target: the rounding and the scale rule of %s are not ONNX Runtime's\n", s->target);
+	lose_rules(loss, s, "ONNX Runtime");
 	lose_unnamed(loss, d, s, "ONNX Runtime");
 	finish_json(out, root);
 	return STATUS_OK;

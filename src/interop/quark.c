@@ -1,6 +1,5 @@
 // AMD Quark for ONNX: members of its QuantizationConfig.
 #include <stdlib.h>
-#include <string.h>
 #include "formats.h"
 
 // An input of the network is wide where its first reader takes it so; Quark has one width for all of them.
@@ -40,15 +39,6 @@ static void add_method(cJSON *root, struct str *loss, const struct snapshot *s)
 		str_addf(loss, "calibration: Quark has no way to say %s of such scales\n", calib_name(s->method));
 }
 
-static void tell_target(struct str *loss, const char *target)
-{
-	static const char *const own[] = {"xint8", "vint8", "a8w8", "a16w8", "bf16", "fp16"};
-	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-		if (strcmp(own[i], target) == 0)
-			return;
-	str_addf(loss, "target: the rounding and the scale rule of %s are not Quark's\n", target);
-}
-
 enum status quark(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err)
 {
 	cJSON *root = cJSON_CreateObject(), *wide = wide_tensors(s);
@@ -59,7 +49,7 @@ enum status quark(struct str *out, struct str *loss, const struct decided *d, co
 	cJSON *extra = cJSON_AddObjectToObject(root, "extra_options");
 	cJSON_AddItemToObject(cJSON_AddObjectToObject(extra, "MixedPrecisionTensor"), "QInt16", wide);
 	lose_scales(loss, d, s, "Quark's MixedPrecisionTensor");
-	tell_target(loss, s->target);
+	lose_rules(loss, s, "Quark");
 	lose_unnamed(loss, d, s, "Quark");
 	finish_json(out, root);
 	return STATUS_OK;

@@ -93,7 +93,7 @@ static cJSON *input(const struct decided *d, const struct value *v)
 static const char *calibration_type(const struct snapshot *s)
 {
 	const struct target *t = snapshot_plan(s)->target;
-	bool own = strcmp(target_name(t), "xquant") == 0 && s->method == target_default_calibration(t);
+	bool own = target_is_of(t, "xquant") && s->method == target_default_calibration(t);
 	return own ? "default" : calib_name(s->method);
 }
 

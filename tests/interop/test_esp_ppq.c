@@ -79,15 +79,21 @@ void test_esp_ppq__dispatch_reports_scales_as_lost(void **state)
 
 void test_esp_ppq__other_targets_are_refused(void **state)
 {
-	struct study *st = case_open(MODEL, CALIB, "tensorrt");
-	struct error err = {0};
-	struct str out = {0}, loss = {0};
-	struct snapshot *s = study_snapshot(st);
-	const struct decided d = decided_now(st);
-	assert_int_equal(export_find("esp-ppq-setting")->write(&out, &loss, &d, s, &err), STATUS_UNSUPPORTED);
-	assert_non_null(strstr(err.text, "tensorrt"));
-	snapshot_drop(&s);
-	study_close(&st);
+	static const char *const other[] = {"tensorrt", "fp16"}; // the second has a chip as its base
+	for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+		struct study *st = case_open(MODEL, CALIB, other[i]);
+		struct error err = {0};
+		struct str loss = {0}, said = {0};
+		study_run(st);
+		assert_int_equal(study_wait(st, &err), STATUS_OK);
+		struct snapshot *s = study_snapshot(st);
+		assert_int_equal(export_write("esp-ppq-setting", support_temp("none.json"), st, s, &loss, &err), STATUS_UNSUPPORTED);
+		str_addf(&said, "target %s is none of esp-ppq's", other[i]);
+		assert_non_null(strstr(err.text, str_text(&said)));
+		snapshot_drop(&s);
+		str_done(&said);
+		study_close(&st);
+	}
 }
 
 static cJSON *golden(const char *name)
@@ -150,5 +156,17 @@ void test_esp_ppq__table_of_a_mixed_run(void **state)
 		assert_true(json_number(theirs, entry->string, -1) == entry->valuedouble);
 	cJSON_Delete(j);
 	cJSON_Delete(run);
+	study_close(&st);
+}
+
+// A target of the user's own is one of esp-ppq's if its base is.
+void test_esp_ppq__a_target_with_a_chip_as_base(void **state)
+{
+	static const char text[] = "{\"name\": \"newer\", \"base\": \"esp32s3\", \"fusion\": {\"swish\": \"merge_and_fuse\"}}";
+	struct study *st = case_open(MODEL, CALIB, support_temp_file("newer.json", text, strlen(text)));
+	case_set(st, "/model.0/conv/Conv", PREC_INT16);
+	cJSON *j = case_export_json(st, "esp-ppq-dispatch", NULL);
+	assert_true(json_number(case_at(j, "dispatchings"), "/model.0/conv/Conv", -1) == 554);
+	cJSON_Delete(j);
 	study_close(&st);
 }

@@ -335,6 +335,29 @@ void test_formats__tensorrt_cache_leaves_zero_points_out(void **state)
 	study_close(&st);
 }
 
+// Whose rules a target has it says itself, or its base does.
+void test_formats__whose_rules_a_target_has(void **state)
+{
+	static const struct {
+		const char *format, *base, *more;
+		bool told;
+	} row[] = {
+	    {"quark", "vint8", "", false}, {"quark", "vint8", ", \"tool\": \"mine\"", true}, {"onnxruntime", "onnxruntime", "", false},
+	    {"onnxruntime", "pytorch", "", true}, {"quark", "onnxruntime", "", true},
+	};
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		char text[128];
+		struct str loss = {0};
+		snprintf(text, sizeof text, "{\"name\": \"mine\", \"base\": \"%s\"%s}", row[i].base, row[i].more);
+		struct study *st = case_open(MODEL, CALIB, support_temp_file("mine.json", text, strlen(text)));
+		struct str out = case_export(st, row[i].format, &loss);
+		assert_int_equal(strstr(str_text(&loss), "target: the rounding and the scale rule of mine are not ") != NULL, row[i].told);
+		str_done(&loss);
+		str_done(&out);
+		study_close(&st);
+	}
+}
+
 // What names tensors has it, the quantized model as a pair of its own; what does not, says so.
 void test_formats__the_scale_of_a_second_output(void **state)
 {

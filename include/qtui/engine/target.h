@@ -15,6 +15,8 @@ struct target; // private to src/engine/plan
 MUST_CHECK enum status target_load(struct target **out, const char *name, struct error *err);
 void target_free(struct target **t);
 const char *target_name(const struct target *t);
+bool target_is_of(const struct target *t, const char *tool); // are its rules those of the tool ("Quark")? What has it as base inherits that
+int target_platform(const struct target *t, int bits);       // esp-ppq's number for nodes of so many bits; 0: it has none
 enum calib_method target_default_calibration(const struct target *t);
 bool target_has_precision(const struct target *t, int bits); // can nodes be sent to 16 bit?
 // Names of all targets that can be loaded, in order; the caller frees each and the array.

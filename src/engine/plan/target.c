@@ -7,7 +7,7 @@
 #include "qtui/base/str.h"
 #include "target_impl.h"
 
-#define TARGET_MAX_DEPTH 4 // "base" of a "base" ...
+#define TARGET_MAX_DEPTH 8 // "base" of a "base" ... Those that ship need four
 #define TARGET_MAX_BYTES (1 << 20)
 #define TARGET_MAX_RULES 4096
 
@@ -208,6 +208,19 @@ enum status target_load(struct target **out, const char *name, struct error *err
 const char *target_name(const struct target *t)
 {
 	return t->name;
+}
+
+bool target_is_of(const struct target *t, const char *tool)
+{
+	return t->tool && strcmp(t->tool, tool) == 0;
+}
+
+int target_platform(const struct target *t, int bits)
+{
+	for (int i = 0; i < 2; i++)
+		if (t->width[i].present && t->width[i].activation == bits)
+			return t->width[i].platform;
+	return 0;
 }
 
 enum calib_method target_default_calibration(const struct target *t)

@@ -69,6 +69,7 @@ struct width {            // what a node at int8 or int16 gets
 	bool present;
 	int activation, weight, bias; // bits
 	int kl_bins;
+	int platform;                // the number that esp-ppq has for it; 0: none
 };
 struct scheme {
 	bool sign, symmetric, narrow, reduce_range;
@@ -78,6 +79,7 @@ enum { MAX_CLIPS = 4 };
 struct target {
 	struct arena *arena;
 	const char *name, *title;
+	const char *tool;            // NULL: nobody's
 	enum target_kind kind;
 	enum rounding rounding;
 	struct {

@@ -221,6 +221,7 @@ static const struct member width_fields[] = {
 	{"weight", member_int, IN(width, weight), NULL, 16},
 	{"bias", member_int, IN(width, bias), NULL, 62},
 	{"kl_bins", member_int, IN(width, kl_bins), NULL, 1 << 22},
+	{"platform", member_int, IN(width, platform), NULL, 9999},
 	{0},
 };
 // Members of unnamed structs: offsets from the start of struct target.
@@ -309,6 +310,7 @@ static const struct member alignment_fields[] = {
 static const struct member target_fields[] = {
 	{"name", member_text, AT(name), NULL, 0},
 	{"title", member_text, AT(title), NULL, 0},
+	{"tool", member_text, AT(tool), NULL, 0},
 	{"base", NULL, 0, NULL, 0},
 	{"kind", member_choice, AT(kind), kind_names, 0},
 	{"rounding", member_choice, AT(rounding), rounding_names, 0},
