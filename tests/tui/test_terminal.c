@@ -33,6 +33,8 @@ static void draw(struct canvas *c, int w, int h)
 	struct canvas_image *image;
 	canvas_reset(c, 40, 10);
 	canvas_text(c, 0, 0, 40, ROLE_TEXT, "a picture");
+	canvas_text(c, 20, 0, 10, ROLE_SNR_BAD, "4.1 dB");
+	canvas_ground(c, (struct rect){20, 0, 10, 1}, ROLE_CURSOR);
 	image = w ? canvas_image_new(c, (struct rect){2, 2, 8, 3}, 8 * w, 3 * h) : NULL;
 	if (image) {
 		memset(image->rgb, 200, (size_t)image->w);
@@ -195,6 +197,16 @@ void test_terminal__without_an_answer(void **state)
 	until(&t, NULL, SHORT_MS);
 	end(&t, "jEq 0x0");
 	assert_false(wrote(&t, "\033_G"));
+}
+
+// Of eight colours red cannot be read on the blue of the cursor's row.
+void test_terminal__eight_colours(void **state)
+{
+	begin(&t, "xterm", NULL);
+	assert_true(until(&t, "4.1 dB", PATIENCE_MS));
+	end(&t, "q 0x0");
+	assert_true(wrote(&t, "\033[44m"));
+	assert_false(wrote(&t, "\033[31m"));
 }
 
 void test_terminal__answers_late_and_in_pieces_are_no_keys(void **state)

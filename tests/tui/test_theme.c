@@ -28,6 +28,21 @@ void test_theme__all_that_are_built_in_load(void **state)
 	assert_int_equal(n, 4);
 }
 
+// The blue of eight colours cannot be read on a black ground.
+void test_theme__no_dark_theme_writes_in_blue_of_eight_colours(void **state)
+{
+	static const char *const dark[] = {"default", "colorblind"};
+	enum { BLUE = 4 };
+	struct theme t;
+	struct error err;
+	for (size_t i = 0; i < sizeof dark / sizeof *dark; i++) {
+		assert_int_equal(theme_load(&t, dark[i], &err), STATUS_OK);
+		for (int r = 0; r < ROLE_COUNT; r++)
+			if (t.style[r].fg.c8 == BLUE)
+				fail_msg("%s: %s", dark[i], role_name((enum role)r));
+	}
+}
+
 void test_theme__roles_inherit(void **state)
 {
 	struct theme t;

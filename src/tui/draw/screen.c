@@ -243,7 +243,8 @@ static attr_t attributes(unsigned ink)
 	return out;
 }
 
-// A ground lends its background, and its foreground to text that has none of its own.
+// A ground lends its background, and its foreground to text that has none of its own. Of eight colours most cannot be read on one another: there
+// all text on a coloured ground takes the ground's.
 static void look(struct screen *s, const struct theme *t, const struct cell *cell, attr_t *attr, int *pair)
 {
 	const struct style *role = &t->style[cell->role], *ground = &t->style[cell->ground];
@@ -256,7 +257,7 @@ static void look(struct screen *s, const struct theme *t, const struct cell *cel
 	if (cell->ground != ROLE_TEXT) {
 		fg = fg < 0 ? colour_of(s, &ground->fg) : fg;
 		bg = cell->role == ROLE_MATCH ? bg : colour_of(s, &ground->bg);
-		fg = fg == bg ? colour_of(s, &ground->fg) : fg; // with few colours two roles may meet in one
+		fg = cell->role != ROLE_MATCH && s->depth == DEPTH_8 && bg >= 0 ? colour_of(s, &ground->fg) : fg;
 	}
 	*attr = attributes(role->attr | ground->attr);
 	*pair = pair_of(s, fg, bg);
