@@ -14,6 +14,7 @@
 #include "qtui/tui/repair.h"
 #include "qtui/tui/run_news.h"
 #include "qtui/tui/search.h"
+#include "qtui/tui/view_layers.h"
 
 // Those of the last finished run stay until there are others.
 static void read_findings(struct ui *ui)
@@ -138,7 +139,8 @@ void ui_arrange(struct ui *ui)
 	struct layout_want want;
 	if (!companions)
 		ui->focus = PANEL_MAIN;
-	want = (struct layout_want){.companions = companions, .focus = ui->focus, .zoom = ui->zoom, .trial = ui->trial.active};
+	want = (struct layout_want){.companions = companions, .focus = ui->focus, .zoom = ui->zoom, .trial = ui->trial.active,
+	    .list = view_layers_width(ui)};
 	layout_compute(&ui->layout, ui->w, ui->h, &want);
 	task_list_refresh(&ui->task, ui->snap->task, &ui->scroll[VIEW_TASK]);
 	if (ui->view == VIEW_TASK)

@@ -39,7 +39,7 @@ void test_layout__panels_never_overlap(void **state)
 	for (int w = 1; w <= 400; w += w < 130 ? 1 : 7)
 		for (int h = 1; h <= 120; h++)
 			for (int i = 0; i < 8 * PANEL_COUNT; i++) {
-				struct layout_want want = {.companions = i & 1, .zoom = i & 2, .trial = i & 4};
+				struct layout_want want = {.companions = i & 1, .zoom = i & 2, .trial = i & 4, .list = h % 4 * 60};
 				want.focus = want.companions ? (enum panel)(i / 8) : PANEL_MAIN;
 				check(w, h, &want);
 			}
@@ -57,6 +57,19 @@ void test_layout__detail_beside_the_list_when_wide(void **state)
 	assert_true(l.panel[PANEL_DETAIL].y > l.panel[PANEL_MAIN].y);
 	layout_compute(&l, 80, 24, &want);
 	assert_int_equal(l.panel[PANEL_DETAIL].w, 0);
+}
+
+// What the list has no use for is the detail's, also where that is more than half.
+void test_layout__no_column_is_left_empty_when_very_wide(void **state)
+{
+	struct layout_want want = {.companions = true, .list = 140};
+	struct panels l;
+	layout_compute(&l, 300, 80, &want);
+	assert_int_equal(l.panel[PANEL_MAIN].w, 140);
+	assert_int_equal(l.panel[PANEL_DETAIL].w, 159);
+	want.list = 230;
+	layout_compute(&l, 300, 80, &want);
+	assert_int_equal(l.panel[PANEL_DETAIL].w, 84);
 }
 
 // The detail has the whole side, unless the neighbourhood is where the keys go.

@@ -14,6 +14,7 @@
 #include "qtui/tui/run_news.h"
 #include "qtui/tui/ui.h"
 #include "qtui/tui/draw.h"
+#include "qtui/tui/view_layers.h"
 
 static void start(struct ui *ui, enum fake_kind kind, int w, int h, bool ascii)
 {
@@ -169,6 +170,30 @@ void test_screens__long_names_come_before_columns(void **state)
 	assert_true(is_shown(&ui, name) && is_shown(&ui, " alone dB  name"));
 	assert_false(is_shown(&ui, "alone dB cosine"));
 	ui_done(&ui);
+}
+
+// Short names leave theirs to figures, and a very wide screen shows all that is known.
+void test_screens__every_column_where_there_is_room(void **state)
+{
+	struct ui ui;
+	start(&ui, FAKE_MEASURED, 300, 40, false);
+	for (int i = 0; i < COLUMN_COUNT; i++)
+		if (columns_known((enum column)i, ui.snap) && !is_shown(&ui, columns_row((enum column)i)->head))
+			fail_msg("%s", columns_row((enum column)i)->name);
+	assert_int_equal(ui.layout.panel[PANEL_MAIN].w, view_layers_width(&ui));
+	ui_done(&ui);
+}
+
+void test_screens__a_distribution_at_any_width(void **state)
+{
+	static const int width[] = {46, 300, 600, 1200};
+	for (size_t i = 0; i < sizeof width / sizeof *width; i++) {
+		struct ui ui;
+		start(&ui, FAKE_MEASURED, width[i], 60, false);
+		press(&ui, "<Enter>z");
+		assert_true(is_shown(&ui, "⣿⣿⣿"));
+		ui_done(&ui);
+	}
 }
 
 // Nothing is before the first run.

@@ -283,6 +283,25 @@ void test_ui__mouse(void **state)
 	ui_done(&ui);
 }
 
+// At any width the tabs lead to all views that a key leads to, those that were never opened too.
+void test_ui__every_view_has_a_tab(void **state)
+{
+	static const int width[] = {40, 52, 80, 120, 200};
+	struct ui ui;
+	start(&ui, FAKE_MEASURED);
+	for (size_t i = 0; i < sizeof width / sizeof *width; i++) {
+		bool has[VIEW_COUNT] = {false};
+		ui_resize(&ui, width[i], 24);
+		for (int x = 0; x < width[i]; x++)
+			if (draw_tab_at(&ui, x) >= 0)
+				has[draw_tab_at(&ui, x)] = true;
+		for (int v = 0; v < VIEW_COUNT; v++)
+			if (has[v] != (view_row((enum view)v)->key[0] && v != VIEW_HELP))
+				fail_msg("%s of %d columns", view_row((enum view)v)->name, width[i]);
+	}
+	ui_done(&ui);
+}
+
 // Keys that need no study, so that any sequence of them can be tried.
 static const char *const keys[] = {"j", "k", "h", "l", "g", "G", "v", "*", "[", "]", "n", "N", "i", "z", "1", "2", "3", "4", "5", "?",
 	"<lt>", ">", "<Tab>", "<S-Tab>", "<Enter>", "<PgUp>", "<PgDn>", "<C-d>", "<C-u>", "<Space>", "<C-o>", "+", "-", "/", ":", "&", "a",

@@ -5,11 +5,10 @@
 #include "qtui/tui/filter.h"
 #include "qtui/tui/scroll.h"
 
-enum { LAYERS_NAME = 28 }; // columns that most names need at the most
 struct layers {
 	int *order, n;        // node ids shown
 	int total;            // rows without a filter
-	bool long_names;      // a name shown is wider than LAYERS_NAME
+	int widest;           // columns of the longest name, with or without a filter
 	bool compared;        // figures of the run before are known
 	bool *marked;         // [n_nodes]
 	int n_nodes, n_marked;

@@ -14,6 +14,7 @@ struct layout_want {
 	enum panel focus; // is always visible
 	bool zoom;        // the focused panel alone
 	bool trial;       // a scale is being tried: the detail, whose histogram shows it, has the room of the neighbourhood too
+	int list;         // columns that the list of layers has a use for: what is beyond them is the detail's
 };
 struct panels {
 	bool too_small;

@@ -13,8 +13,10 @@ enum view {
 	VIEW_COUNT
 };
 struct view_row {
-	const char *name, *title, *key;
-	bool tab, companions;
+	const char *name, *title;
+	const char *brief;                                                          // "": it has no tab
+	const char *key;                                                            // "": only commands lead to it
+	bool companions;
 	enum context context;                                                       // of its own keys; CTX_ANY: it has none
 	int (*count)(const struct ui *ui);                                          // rows that the cursor can stand on
 	void (*draw)(struct canvas *c, const struct ui *ui, struct rect r);         // the panel without its title

@@ -180,29 +180,38 @@ static void draw_header(struct canvas *c, const struct ui *ui)
 	}
 }
 
-// How much of the tabs has room: " 1 Layers  2 Outputs ...", else " 1 Layers  2  3 ...", else the current view alone. The
-// current view always has its title.
-enum tabs { TABS_WHOLE, TABS_KEYS, TABS_NONE };
+// How much of the tabs has room: titles, brief ones, the keys of all views but the current one, that one alone. Brief tabs and keys stand closer
+// together. Titles that are all there stay where they are while one goes from view to view.
+enum tabs { TABS_WHOLE, TABS_BRIEF, TABS_KEYS, TABS_ONE };
 
-// False: the view has no tab then.
+// "1 Layers", "Why", "Why" being opened by its first letter: what comes first is the key. False: the view has no tab then.
 static bool tab_text(char out[32], const struct ui *ui, enum view v, enum tabs tabs)
 {
 	const struct view_row *row = view_row(v);
-	bool whole = v == ui->view || tabs == TABS_WHOLE;
-	if (v != ui->view && (!row->tab || tabs == TABS_NONE))
+	bool current = v == ui->view, unread = v == VIEW_LOG && !current && log_warnings() > ui->warnings_seen;
+	bool whole = tabs == TABS_WHOLE || (current && (tabs != TABS_BRIEF || !row->brief[0]));
+	const char *title = whole ? row->title : tabs == TABS_BRIEF ? row->brief : "";
+	bool apart = row->key[0] && title[0] != row->key[0];
+	if (!current && (!row->brief[0] || tabs == TABS_ONE))
 		return false;
-	bool unread = v == VIEW_LOG && v != ui->view && log_warnings() > ui->warnings_seen;
-	snprintf(out, 32, " %s%s%s%s ", row->key, row->key[0] && whole ? " " : "", whole ? row->title : "", unread ? "!" : "");
+	snprintf(out, 32, " %s%s%s%s%s", apart ? row->key : "", apart && title[0] ? " " : "", title, unread ? "!" : "",
+	    tabs == TABS_WHOLE ? " " : "");
 	return true;
+}
+
+// Columns between a tab and the next: the rule is seen through them.
+static int tabs_gap(enum tabs tabs)
+{
+	return tabs == TABS_WHOLE;
 }
 
 static int tabs_width(const struct ui *ui, enum tabs tabs)
 {
 	char text[32];
-	int width = 0;
+	int width = 2; // the rule before them, and a blank behind
 	for (int v = 0; v < VIEW_COUNT; v++)
 		if (tab_text(text, ui, (enum view)v, tabs))
-			width += text_width(text) + 1;
+			width += text_width(text) + tabs_gap(tabs);
 	return width;
 }
 
@@ -224,30 +233,44 @@ static void list_state(char *out, size_t size, const struct ui *ui, int row)
 		snprintf(out + used, size - used, " ");
 }
 
-// What a list is filtered by or searched for says more than tabs do; so does where one is in it, where only keys have room.
+// What a list is filtered by or searched for says more than tabs do; they say more than where one is in it.
+static bool has_state(const struct ui *ui)
+{
+	return ui->search[0] || (ui->view == VIEW_LAYERS && (ui->layers.filter || ui->layers.n_marked));
+}
+
 static enum tabs tabs_of(const struct ui *ui)
 {
-	enum { PLACE = 12 };
-	int room = ui->layout.panel[PANEL_MAIN].w, state = 0;
+	int state = 0;
+	enum tabs tabs = TABS_WHOLE;
 	char text[512];
-	if (ui->search[0] || (ui->view == VIEW_LAYERS && (ui->layers.filter || ui->layers.n_marked))) {
+	if (has_state(ui)) {
 		list_state(text, sizeof text, ui, view_row(ui->view)->count(ui) - 1); // as wide as it gets: moving changes no tabs
-		state = text_width(text) + 3;
+		state = text_width(text) + 1;
 	}
-	if (tabs_width(ui, TABS_WHOLE) + state <= room)
-		return TABS_WHOLE;
-	return tabs_width(ui, TABS_KEYS) + (state > PLACE ? state : PLACE) <= room ? TABS_KEYS : TABS_NONE;
+	while (tabs < TABS_ONE && tabs_width(ui, tabs) + state > ui->layout.panel[PANEL_MAIN].w)
+		tabs++;
+	return tabs;
+}
+
+static int draw_tab(struct canvas *c, const struct ui *ui, enum view v, int x, int y, const char *text)
+{
+	enum role role = v != ui->view ? ROLE_TITLE : ui->focus == PANEL_MAIN ? ROLE_TITLE_FOCUS : ROLE_STRONG;
+	int width = canvas_text(c, x, y, 32, role, text);
+	if (v != ui->view)
+		canvas_text(c, x + 1, y, 1, ROLE_KEY, view_row(v)->key);
+	return width;
 }
 
 static int draw_tabs(struct canvas *c, const struct ui *ui, int x, int y)
 {
 	enum tabs tabs = tabs_of(ui);
 	char text[32];
-	for (int v = 0; v < VIEW_COUNT; v++) {
-		enum role role = v != (int)ui->view ? ROLE_TITLE : ui->focus == PANEL_MAIN ? ROLE_TITLE_FOCUS : ROLE_STRONG;
+	for (int v = 0; v < VIEW_COUNT; v++)
 		if (tab_text(text, ui, (enum view)v, tabs))
-			x += canvas_text(c, x, y, 32, role, text) + 1;
-	}
+			x += draw_tab(c, ui, (enum view)v, x, y, text) + tabs_gap(tabs);
+	if (tabs != TABS_WHOLE)
+		canvas_put(c, x++, y, ' ', ROLE_TITLE);
 	return x;
 }
 
@@ -261,19 +284,20 @@ int draw_tab_at(const struct ui *ui, int x)
 			continue;
 		if (x >= at && x < at + text_width(text))
 			return v;
-		at += text_width(text) + 1;
+		at += text_width(text) + tabs_gap(tabs);
 	}
 	return -1;
 }
 
+// Where one is in the list stands as a whole or not at all: "1/17" in place of "1/177" would be another place.
 static void draw_main_title(struct canvas *c, const struct ui *ui)
 {
 	struct rect r = ui->layout.panel[PANEL_MAIN];
 	char state[512];
-	int x = draw_tabs(c, ui, r.x + 1, r.y);
+	int x = draw_tabs(c, ui, r.x + 1, r.y), room = r.x + r.w - 1 - x;
 	list_state(state, sizeof state, ui, ui_cursor(ui)->cursor);
-	if (r.x + r.w - 1 - x > 8)
-		canvas_right(c, x + 1, r.y, r.x + r.w - x - 2, ROLE_TITLE, state);
+	if (text_width(state) <= room || (has_state(ui) && room > 8))
+		canvas_right(c, x, r.y, room, ROLE_TITLE, state);
 }
 
 static void draw_side_title(struct canvas *c, const struct ui *ui, enum panel p)

@@ -1,14 +1,17 @@
 #include "qtui/tui/layout.h"
 
+enum { LIST_LEAST = 52 };
+
 static int between(int low, int v, int high)
 {
 	return v < low ? low : v > high ? high : v;
 }
 
-// The list keeps at least 52 columns; the detail needs 46 and has no use for more than 84.
+// The detail has two fifths, of which it needs 46 columns and shows all in 84, and what the list, which keeps 52, has no use for.
 static void side_by_side(struct panels *l, struct rect body, const struct layout_want *want)
 {
-	int w = between(46, body.w * 2 / 5, 84);
+	int list = want->list > LIST_LEAST ? want->list : LIST_LEAST;
+	int w = between(body.w - 1 - list, between(46, body.w * 2 / 5, 84), body.w);
 	bool alone = body.h < 24 || (want->trial && want->focus != PANEL_AROUND);
 	int around = alone ? 0 : between(8, body.h / 4, 16);
 	l->panel[PANEL_MAIN] = (struct rect){body.x, body.y, body.w - w - 1, body.h};

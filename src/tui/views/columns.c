@@ -67,6 +67,18 @@ static double value_scale(const struct snapshot *s, int node)
 	return site && site->bits && site->n_scale == 1 ? (double)site->scale[0] : NAN;
 }
 
+static double value_min(const struct snapshot *s, int node)
+{
+	const struct site *site = snapshot_made(s, node);
+	return site && site->range.n ? (double)site->range.min : NAN;
+}
+
+static double value_max(const struct snapshot *s, int node)
+{
+	const struct site *site = snapshot_made(s, node);
+	return site && site->range.n ? (double)site->range.max : NAN;
+}
+
 static double value_macs(const struct snapshot *s, int node)
 {
 	return s->row[node].macs ? (double)s->row[node].macs : NAN;

@@ -9,7 +9,8 @@
 #include "qtui/tui/grade.h"
 #include "qtui/tui/plot.h"
 
-enum { BINS_MAX = 512, LEAST_OF_FOUR = 8 }; // columns of figures, beside each other without touching: in less room what was before is left out
+enum { LEAST_OF_FOUR = 8 }; // columns of figures, beside each other without touching: in less room what was before is left out
+enum { BARS_LEAST = 2, BARS_MOST = 16 }; // lines of each histogram
 
 enum change_kind { CHANGE_MINUS, CHANGE_RATIO };
 struct figure_row {
@@ -135,10 +136,10 @@ static void put_bar_label(struct page *p, int y, enum role role, const char *tex
 void detail_histogram(struct page *p, const struct site *s, int other_lines)
 {
 	int n = plot_bins(p->c, p->w), rows = (p->height - other_lines) / 2, top;
-	uint64_t f[BINS_MAX], q[BINS_MAX], full;
+	uint64_t f[STATS_BINS], q[STATS_BINS], full;
 	char label[16];
-	rows = rows < 2 ? 2 : rows > 8 ? 8 : rows;
-	if (!s->hist_float || n > BINS_MAX)
+	rows = rows < BARS_LEAST ? BARS_LEAST : rows > BARS_MOST ? BARS_MOST : rows;
+	if (!s->hist_float)
 		return;
 	hist_shrink(s->hist_float, f, n);
 	full = most(f, n);

@@ -37,14 +37,10 @@ static void sort_rows(int *a, int *scratch, int n, const struct snapshot *s, con
 		a[k] = scratch[k];
 }
 
-static bool has_long_names(const struct layers *l, const struct graph *g)
+static int wider(int widest, const char *name)
 {
-	for (int i = 0; i < l->n; i++) {
-		const char *name = g->node[l->order[i]].name;
-		if (strlen(name) > LAYERS_NAME && text_width(name) > LAYERS_NAME) // no name has more columns than bytes
-			return true;
-	}
-	return false;
+	int width = strlen(name) > (size_t)widest ? text_width(name) : 0; // no name has more columns than bytes
+	return width > widest ? width : widest;
 }
 
 static bool has_before(const struct snapshot *s)
@@ -59,17 +55,17 @@ void layers_refresh(struct layers *l, const struct snapshot *s)
 {
 	int node = layers_node(l), line = l->scroll.cursor - l->scroll.top;
 	int *scratch = xmalloc(((size_t)l->n_nodes + 1) * sizeof *scratch);
-	l->n = l->total = 0;
+	l->n = l->total = l->widest = 0;
 	for (int i = 0; i < s->n_rows && i < l->n_nodes; i++) {
 		if (s->row[i].fused_into >= 0)
 			continue;
 		l->total++;
+		l->widest = wider(l->widest, s->g->node[i].name);
 		if (filter_match(l->filter, s, l->marked, i))
 			l->order[l->n++] = i;
 	}
 	sort_rows(l->order, scratch, l->n, s, l);
 	free(scratch);
-	l->long_names = has_long_names(l, s->g);
 	l->compared = has_before(s);
 	if (l->chosen < 0)
 		scroll_move(&l->scroll, -l->n_nodes, l->n);

@@ -19,8 +19,8 @@ static int three_lines(const struct ui *ui)
 }
 
 static const struct view_row rows[VIEW_COUNT] = {
-#define VIEW(id, name, title, key, tab, companions, context, head)                                                     \
-	[VIEW_##id] = {#name, title, key, tab, companions, context, view_##name##_count, view_##name##_draw, view_##name##_text, head},
+#define VIEW(id, name, title, brief, key, companions, context, head)                                                     \
+	[VIEW_##id] = {#name, title, brief, key, companions, context, view_##name##_count, view_##name##_draw, view_##name##_text, head},
 #include "qtui/tui/views.def"
 #undef VIEW
 };

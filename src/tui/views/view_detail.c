@@ -296,9 +296,18 @@ static void put_page(struct page *p)
 		put_below(p, &ui->snap->row[node], site);
 }
 
+// No wider than a histogram has bins for, two in a column.
+static struct page page_of(struct canvas *c, const struct ui *ui, int width, int height)
+{
+	int w = width - 2 < STATS_BINS / 2 ? width - 2 : STATS_BINS / 2;
+	return (struct page){.c = c, .ui = ui, .w = w, .height = height};
+}
+
 void view_detail_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
-	struct page p = {.c = c, .ui = ui, .x = r.x + 1, .y = r.y - ui->detail_top, .w = r.w - 2, .height = r.h};
+	struct page p = page_of(c, ui, r.w, r.h);
+	p.x = r.x + 1;
+	p.y = r.y - ui->detail_top;
 	struct rect old = canvas_clip(c, r);
 	put_page(&p);
 	canvas_unclip(c, old);
@@ -307,7 +316,7 @@ void view_detail_draw(struct canvas *c, const struct ui *ui, struct rect r)
 int view_detail_height(const struct ui *ui, int width, int height)
 {
 	struct canvas c;
-	struct page p = {.c = &c, .ui = ui, .x = 1, .w = width - 2, .height = height};
+	struct page p = page_of(&c, ui, width, height);
 	canvas_init(&c, 1, 1, &ui->theme, ui->ascii);
 	put_page(&p);
 	canvas_done(&c);

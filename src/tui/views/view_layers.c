@@ -9,7 +9,7 @@
 #include "qtui/tui/grade.h"
 #include "qtui/tui/rows.h"
 
-enum { MARKS = 4, NAME_LONG = 35 }; // columns for cursor, mark and severity; columns that long names should keep
+enum { MARKS = 4, NAME = 35 }; // columns for cursor, mark and severity; columns that longer names should keep
 
 int view_layers_count(const struct ui *ui)
 {
@@ -38,7 +38,7 @@ static bool is_known(const struct ui *ui, enum column c)
 // Which columns there is room for, the most telling first; returns what is left for the name.
 static int fit_columns(const struct ui *ui, int width, bool shown[COLUMN_COUNT])
 {
-	int left = width - MARKS - 2, wanted = ui->layers.long_names ? NAME_LONG : LAYERS_NAME;
+	int left = width - MARKS - 2, wanted = ui->layers.widest < NAME ? ui->layers.widest : NAME;
 	for (int i = 0; i < COLUMN_COUNT; i++) {
 		const struct column_row *row = columns_row((enum column)i);
 		shown[i] = row->rank == 0 || i == (int)ui->layers.sort;
@@ -55,6 +55,15 @@ static int fit_columns(const struct ui *ui, int width, bool shown[COLUMN_COUNT])
 			left -= row->width + 1;
 		}
 	return left;
+}
+
+int view_layers_width(const struct ui *ui)
+{
+	int width = MARKS + 2 + ui->layers.widest;
+	for (int i = 0; i < COLUMN_COUNT; i++)
+		if (columns_row((enum column)i)->width && is_known(ui, (enum column)i))
+			width += columns_row((enum column)i)->width + 1;
+	return width;
 }
 
 static int column_width(enum column c, int name_width)
