@@ -52,7 +52,7 @@ MUST_CHECK enum status read_checks(struct check *c, const struct options *o, str
 MUST_CHECK enum status survey_study(struct study *st, const struct options *o, struct error *err);
 
 // Writes t[i], the tensor value[i] of g, to an NPY file in dir that has its name, with _ for what is not in [A-Za-z0-9._-].
-// Of the float network outputs are halves or doubles where the file declares them so.
+// Of the float network inputs and outputs are halves or doubles where the file declares them so.
 MUST_CHECK enum status write_tensors(
     const char *dir, const struct graph *g, bool quantized, const int *value, const struct tensor *t, int n, struct error *err);
 

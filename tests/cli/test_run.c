@@ -18,7 +18,7 @@ static int item_of(const char *dir, const char *file)
 	return item;
 }
 
-// An output that the file declares as half is one; that of the quantized network is float32, as the exported model has it.
+// An output that the file declares as half is one; that of the quantized network is float32.
 void test_run__outputs_have_the_types_of_the_file(void **state)
 {
 	static const float x[] = {1, 2};

@@ -246,6 +246,34 @@ void test_qdq__means_of_an_npu(void **state)
 	case_done(&file);
 }
 
+// The model's halves and doubles stay what they are: the file runs in its place.
+void test_qdq__keeps_the_elements_of_inputs_and_outputs(void **state)
+{
+	static const struct {
+		int type, bytes;
+	} of[] = {{ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16, 2}, {ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE, 8}};
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+		struct onnx_case file;
+		struct qdq_case c;
+		float w[4 * 4] = {1, 0.5f, -0.25f, 0.125f, 0.75f};
+		case_init(&file);
+		case_input(&file, "x", of[i].type, DIMS(1, 4, 6, 6));
+		case_floats(&file, "w", DIMS(4, 4, 1, 1), w);
+		case_attr_int(&file, case_node(&file, "Cast", "widen", "x", "x_32"), "to", FLOAT);
+		case_node(&file, "Conv", "conv", "x_32 w", "y_32");
+		case_attr_int(&file, case_node(&file, "Cast", "narrow", "y_32", "y"), "to", of[i].type);
+		file.graph->output[file.graph->n_output++] = case_value(&file, "y", of[i].type, DIMS(1, 4, 6, 6));
+		write_and_read(&c, case_open(case_save(&file, "half.onnx"), NULL, "onnxruntime"));
+		const struct value *in = &c.g->value[c.g->input[0]], *out = &c.g->value[c.g->output[0]];
+		assert_true(!strcmp(in->name, "x") && !strcmp(out->name, "y"));
+		assert_int_equal(in->float_bytes, of[i].bytes);
+		assert_int_equal(out->float_bytes, of[i].bytes);
+		assert_true(noise(&c) < 1e-6); // of a half at the output
+		done(&c);
+		case_done(&file);
+	}
+}
+
 // Pairs of Casts round: the file is not the float network again.
 void test_qdq__casts(void **state)
 {

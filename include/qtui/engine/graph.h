@@ -21,7 +21,7 @@ struct value {
 	const struct tensor *constant; // initializers and folded results; NULL for activations. Plain layout.
 	struct key content;    // of a constant: key of type, shape and bytes
 	bool is_input, is_output;
-	int float_bytes;       // of an output that the file declares as float16 (2) or float64 (8), which are DT_F32 here; else 0
+	int float_bytes;       // of an input or output that the file declares as float16 (2) or float64 (8), which are DT_F32 here; else 0
 	int minifloat;         // of floats of 8 or 4 bits in the file, which are DT_F32 here: their TensorProto.DataType; else 0
 };
 

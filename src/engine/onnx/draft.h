@@ -24,8 +24,7 @@ struct draft_value {
 	struct tensor *constant;     // holds one count; NULL: not constant
 	const char *unread;          // of a constant that the engine has no type for: the type's name; else NULL
 	bool is_input, is_output;
-	int elements;                // TensorProto.DataType in the file, of inputs, constants and what a Cast gives; else 0
-	int float_bytes;             // as in struct value
+	int elements;                // TensorProto.DataType in the file, of inputs, outputs, constants and what a Cast gives; else 0
 	int same_as;             // the value that stands for this one, or -1
 	int uses;                // after draft_count_uses: by nodes that are kept, and as output
 	struct draft_node *user; // after draft_count_uses: one of the users

@@ -33,6 +33,11 @@ static void note_constant(struct value *v)
 		log_warn("the model's constant '%s' holds NaN, so that no figure means much: export it again", v->name);
 }
 
+static int float_bytes(int elements)
+{
+	return elements == ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16 ? 2 : elements == ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE ? 8 : 0;
+}
+
 static int final_value(struct finisher *f, int draft_id)
 {
 	int from = draft_resolve(f->d, draft_id);
@@ -52,7 +57,7 @@ static int final_value(struct finisher *f, int draft_id)
 	    .constant = v->constant,
 	    .is_input = v->is_input,
 	    .is_output = v->is_output,
-	    .float_bytes = v->float_bytes,
+	    .float_bytes = v->type == DT_F32 && (v->is_input || v->is_output) ? float_bytes(v->elements) : 0,
 	    .minifloat = v->type == DT_F32 && is_minifloat(v->elements) ? v->elements : 0,
 	};
 	if (out->constant)

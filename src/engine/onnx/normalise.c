@@ -15,20 +15,6 @@ static enum status (*const passes[])(struct draft *d, struct error *err) = {
     pass_unused,    // nodes on which no output depends
 };
 
-static int float_bytes(const Onnx__ValueInfoProto *info)
-{
-	if (!info->type || info->type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE || !info->type->tensor_type)
-		return 0;
-	switch (info->type->tensor_type->elem_type) {
-	case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16:
-		return 2;
-	case ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE:
-		return 8;
-	default:
-		return 0;
-	}
-}
-
 enum status normalise_outputs(struct draft *d, const Onnx__GraphProto *g, struct scope *scope, struct error *err)
 {
 	for (size_t i = 0; i < g->n_output; i++) {
@@ -40,7 +26,6 @@ enum status normalise_outputs(struct draft *d, const Onnx__GraphProto *g, struct
 			return error_set(err, STATUS_UNSUPPORTED, "output '%s' has elements of type %s: nothing is computed with them", name,
 			    d->value[id].unread);
 		draft_mark_output(d, id);
-		d->value[id].float_bytes = float_bytes(g->output[i]);
 		if (g->output[i]->type && g->output[i]->type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE)
 			d->value[id].elements = g->output[i]->type->tensor_type->elem_type;
 	}

@@ -17,7 +17,6 @@ bool pass_on(struct draft *d, int to, int from)
 		b->name = name;
 		a->is_output = false;
 		b->is_output = true;
-		b->float_bytes = a->float_bytes;
 		b->elements = a->elements;
 	}
 	a->same_as = from;

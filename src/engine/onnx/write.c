@@ -47,8 +47,11 @@ Onnx__ValueInfoProto *write_info(struct writer *w, const char *name, const struc
 static Onnx__ValueInfoProto **make_infos(struct writer *w, const int *value, int n)
 {
 	Onnx__ValueInfoProto **infos = arena_alloc(w->arena, ((size_t)n + 1) * sizeof(Onnx__ValueInfoProto *));
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
 		infos[i] = write_info(w, w->g->value[value[i]].name, &w->g->value[value[i]]);
+		if (infos[i]->type)
+			infos[i]->type->tensor_type->elem_type = interface_type(w, value[i]);
+	}
 	return infos;
 }
 
@@ -67,7 +70,7 @@ static const char *float_input(struct writer *w, int node, int i)
 	const struct tensor *t = tuned_constant(w, node, i);
 	const char *name;
 	if (!t)
-		return v->name;
+		return w->read[w->g->node[node].in[i]];
 	name = v->n_consumers == 1 && !v->is_output ? v->name : write_name(w, v->name, "_tuned");
 	write_constant(w, name, t);
 	return name;
@@ -115,7 +118,7 @@ static const char *output_name(struct writer *w, int node, int i)
 {
 	const struct node *n = &w->g->node[node];
 	if (n->out[i] >= 0)
-		return w->plan ? qdq_output(w, plan_out(w->plan, node, i)) : w->g->value[n->out[i]].name;
+		return w->plan ? qdq_output(w, plan_out(w->plan, node, i)) : w->name[n->out[i]];
 	return i < n->op->out_min ? write_name(w, n->name, "_unused") : "";
 }
 
@@ -181,15 +184,17 @@ static void add_constants(struct writer *w)
 static enum status build(struct writer *w, struct error *err)
 {
 	enum status s = STATUS_OK;
-	for (int i = 0; i < w->g->n_values; i++) {
-		w->read[i] = w->g->value[i].name;
+	for (int i = 0; i < w->g->n_values; i++)
 		namemap_put(w->taken, w->g->value[i].name, 0);
-	}
 	for (int i = 0; i < w->g->n_nodes; i++)
 		namemap_put(w->taken, w->g->node[i].name, 0);
+	interface_name_floats(w);
+	memcpy(w->read, w->name, (size_t)w->g->n_values * sizeof *w->read);
 	add_constants(w);
+	interface_add_inputs(w);
 	for (int i = 0; i < w->g->n_nodes && !s; i++)
 		s = add_node(w, i, err);
+	interface_add_outputs(w);
 	return s;
 }
 
@@ -323,6 +328,7 @@ static enum status write_graph(struct bytes *out, struct writer *w, struct error
 	w->arena = arena_new();
 	w->taken = namemap_new();
 	w->made = keymap_new();
+	w->name = xcalloc((size_t)w->g->n_values + 1, sizeof *w->name);
 	w->read = xcalloc((size_t)w->g->n_values + 1, sizeof *w->read);
 	onnx__graph_proto__init(&w->out);
 	s = build(w, err);
@@ -333,6 +339,7 @@ static enum status write_graph(struct bytes *out, struct writer *w, struct error
 	for (size_t i = 0; i < w->n_own; i++)
 		tensor_drop(&w->own[i]);
 	free(w->own);
+	free(w->name);
 	free(w->read);
 	free(w->out.node);
 	free(w->out.initializer);

@@ -272,7 +272,7 @@ const char *qdq_output(struct writer *w, const struct slot *s)
 {
 	const struct value *v = &w->g->value[s->value];
 	const struct quantizer *q = output_quantizer(w, s);
-	return q && q->kind != QUANT_NONE && v->is_output ? write_name(w, v->name, "_QuantizeLinear_Input") : v->name;
+	return q && q->kind != QUANT_NONE && v->is_output ? write_name(w, v->name, "_QuantizeLinear_Input") : w->name[s->value];
 }
 
 enum status qdq_after(struct writer *w, const struct slot *s, const char *written, struct error *err)
@@ -281,6 +281,6 @@ enum status qdq_after(struct writer *w, const struct slot *s, const char *writte
 	const struct quantizer *q = output_quantizer(w, s);
 	if (!q || q->kind == QUANT_NONE)
 		return STATUS_OK;
-	w->read[s->value] = v->is_output ? v->name : write_name(w, v->name, "_DequantizeLinear_Output");
+	w->read[s->value] = v->is_output ? w->name[s->value] : write_name(w, v->name, "_DequantizeLinear_Output");
 	return add_pair(written, w->read[s->value], w, v->name, q, err);
 }
