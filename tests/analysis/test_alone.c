@@ -1,10 +1,13 @@
-// Nodes on their own: where nothing before a node is quantized, it gives what it gives in the quantized network.
+// Nodes on their own: where nothing before a node is quantized, it gives what it gives in the quantized network. And tensors on their own:
+// the first that is not finite.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "engine/onnx_case.h"
 #include "qtui/analysis/isolate.h"
 #include "qtui/analysis/study.h"
 #include "qtui/base/hash.h"
+#include "qtui/base/log.h"
 #include "qtui/base/mem.h"
 #include "studies.h"
 #include "support.h"
@@ -131,4 +134,33 @@ void test_alone__outputs_that_are_no_floats_of_a_known_shape(void **state)
 	begin_conv(&file);
 	end_in_growing_loop(&file);
 	check_isolated_before_output(&file, "growing.onnx");
+}
+
+// A logarithm of what is below 0, and a weight that is infinite: each is told once a study, by its name.
+void test_alone__says_where_numbers_stop_being_finite(void **state)
+{
+	static const char *const said[] = {"tensor l is the first with NaN, in sample random#0: node log (Log) makes them of finite ones",
+	    "the model's constant 'infinite' holds infinite numbers"};
+	for (int i = 0; i < 2; i++) {
+		struct onnx_case file;
+		char line[256];
+		int n = 0;
+		begin_conv(&file);
+		case_floats(&file, "infinite", DIMS(1, 1, 6, 6), (const float[36]){1, 2, 3, INFINITY});
+		case_node(&file, i ? "Mul" : "Log", i ? "mul" : "log", i ? "y infinite" : "y", "l");
+		case_node(&file, "Conv", "again", "l w", "z");
+		case_output(&file, file.graph, "z");
+		int before = log_count();
+		struct study *st = open_for_test((struct study_options){.model = case_save(&file, "nonfinite.onnx"), .data = {.random = 2}, .threads = 1});
+		for (int run = 0; run < 2; run++) {
+			wait_for_run(st);
+			if (run == 0)
+				assert_int_equal(scale_node(st, graph_find_node(study_graph(st), "conv"), 0.5, &file.err), STATUS_OK);
+		}
+		for (int k = before; k < log_count(); k++)
+			n += log_line(k, line, sizeof line) == LOG_WARN && strstr(line, said[i]);
+		assert_int_equal(n, 1);
+		study_close(&st);
+		case_done(&file);
+	}
 }

@@ -128,7 +128,7 @@ void test_story__an_output_without_finite_numbers(void **state)
 	struct snapshot *snap = study_snapshot(st), bad = *snap;
 	struct findings *f = findings_take(snap->findings);
 	struct figures output[2] = {snap->output[0], snap->output[0]};
-	output[1].pooled.snr_db = NAN;
+	output[1].pooled.snr_db = output[1].pooled.mse = NAN;
 	bad.output = output;
 	bad.n_outputs = 2;
 	bad.g = &(struct graph){.n_nodes = snap->g->n_nodes, .node = snap->g->node, .n_values = snap->g->n_values, .value = snap->g->value,

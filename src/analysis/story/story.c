@@ -68,15 +68,17 @@ static bool worse(double snr, double than)
 static void tell_output(struct telling *t, int worst)
 {
 	const struct graph *g = t->s->g;
+	const char *name = g->value[g->output[worst]].name;
 	double snr = t->worst_db = figures_snr(&t->s->output[worst]);
-	if (isnan(snr))
-		tell(t, STORY_LOSS, "The output %s is not made of finite numbers: look for the first tensor of which that is so.",
-		    g->value[g->output[worst]].name);
+	if (isnan(snr) && isfinite(t->s->output[worst].pooled.mse))
+		tell(t, STORY_LOSS, "The output %s is zero in the float network, so that it has no SNR: quantized it is off by up to %.3g.", name,
+		    t->s->output[worst].pooled.max_error);
+	else if (isnan(snr))
+		tell(t, STORY_LOSS, "The output %s is not made of finite numbers: the log names the tensor where that begins.", name);
 	else if (isinf(snr))
 		tell(t, STORY_LOSS, "All outputs are exactly the float network's.");
 	else
-		tell(t, STORY_LOSS, "The worst output, %s, has %.1f dB: its noise has %.3g %% of its power.", g->value[g->output[worst]].name, snr,
-		    100 * pow(10, -snr / 10));
+		tell(t, STORY_LOSS, "The worst output, %s, has %.1f dB: its noise has %.3g %% of its power.", name, snr, 100 * pow(10, -snr / 10));
 }
 
 // Of the tensors where the result is read the worst, if that is none of the outputs: these lie behind a selection then.

@@ -1,5 +1,6 @@
 // The conductor: one thread that turns requests into runs. A newer request cancels the run under way.
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,6 +223,15 @@ static enum status finish(struct work *w, struct error *err)
 	return st;
 }
 
+// NaN and infinity pass on to all that reads them: an output shows whether there is any that matters.
+static bool has_nonfinite_output(const struct snapshot *s)
+{
+	for (int i = 0; i < s->n_outputs; i++)
+		if (s->output[i].known && !isfinite(s->output[i].pooled.mse))
+			return true;
+	return false;
+}
+
 static enum status conduct_run(struct study *s, struct request *req)
 {
 	struct error err = {0};
@@ -237,6 +247,8 @@ static enum status conduct_run(struct study *s, struct request *req)
 		st = finish(&w, &err);
 	else
 		publish(&w, st == STATUS_CANCELLED ? STAGE_CANCELLED : STAGE_FAILED, &err);
+	if (st == STATUS_FORMAT || (st == STATUS_OK && has_nonfinite_output(w.shown)))
+		work_tell_nonfinite(&w, st == STATUS_FORMAT);
 	study_lock(s);
 	s->error = err;
 	study_unlock(s);

@@ -65,6 +65,7 @@ struct study {
 	struct memo *memo;                 // likewise
 	struct plan_cache *plan_cache;
 	int last_steps;                    // that were in force in its last run
+	bool told_nonfinite;               // where numbers stop being finite
 
 	pthread_mutex_t publishing;        // one snapshot is built at a time; taken before `lock`
 	pthread_mutex_t lock;              // study_lock: guards all that follows
