@@ -64,16 +64,13 @@ static int export(struct options *o)
 int verb_export(struct options *o)
 {
 	struct error err = {0};
-	if (!o->format) {
-		puts("qtui export needs --format NAME:");
-		export_formats_help();
-		return EXIT_USAGE;
-	}
-	if (!export_find(o->format)) {
-		error_set(&err, STATUS_USAGE, "--format %s is not known; qtui export lists what is", o->format);
-		return fail(&err);
-	}
-	return export(o);
+	if (!o->format)
+		error_set(&err, STATUS_USAGE, "--format NAME is needed: qtui export --help lists the names");
+	else if (!export_find(o->format))
+		error_set(&err, STATUS_USAGE, "--format %s is not known: qtui export --help lists what is", o->format);
+	else
+		return export(o);
+	return fail(&err);
 }
 
 int verb_quantize(struct options *o)

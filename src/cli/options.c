@@ -177,8 +177,9 @@ static enum status read_channels(float out[4], bool *set, const char *option, co
 
 static enum status parse_number(long long *out, const char *option, const char *text, long long least, struct error *err)
 {
-	if (!str_to_int(text, out) || *out < least || *out > 1000000000)
-		return error_set(err, STATUS_USAGE, "--%s %s: a whole number of at least %lld is needed", option, text, least);
+	static const long long most = 1000000000;
+	if (!str_to_int(text, out) || *out < least || *out > most)
+		return error_set(err, STATUS_USAGE, "--%s %s: a whole number from %lld to %lld is needed", option, text, least, most);
 	return STATUS_OK;
 }
 
@@ -342,6 +343,8 @@ enum status options_parse(struct options *o, int argc, char **argv, int first, u
 			only_words = true;
 		else if (!only_words && argv[i][0] == '-' && argv[i][1])
 			st = parse_one(o, argc, argv, &i, verb, err);
+		else if (!*argv[i]) // a variable of a script that is not set, mostly
+			st = error_set(err, STATUS_USAGE, "the word behind %s is empty: a file or a directory is needed there", argv[i - 1]);
 		else
 			list_add(&o->positional, argv[i]);
 		if (st != STATUS_OK)

@@ -34,11 +34,10 @@ static const char *input_path(const char *text, char **name)
 
 static enum status load_graph(struct runner *r, const struct options *o, struct error *err)
 {
-	enum { MAX = 16 };
-	struct onnx_input_shape fixed[MAX];
-	struct data_shapes found[MAX] = {0};
-	char *name[MAX] = {0};
-	int n = 0, total = o->input.n < MAX ? o->input.n : MAX;
+	int n = 0, total = o->input.n;
+	struct onnx_input_shape *fixed = xcalloc((size_t)total + 1, sizeof *fixed);
+	struct data_shapes *found = xcalloc((size_t)total + 1, sizeof *found);
+	char **name = xcalloc((size_t)total + 1, sizeof *name);
 	enum status st = STATUS_OK;
 	for (int i = 0; st == STATUS_OK && i < total; i++) {
 		const char *path = input_path(o->input.at[i], &name[i]);
@@ -53,6 +52,9 @@ static enum status load_graph(struct runner *r, const struct options *o, struct 
 		free(name[i]);
 		data_shapes_done(&found[i]);
 	}
+	free(name);
+	free(found);
+	free(fixed);
 	return st;
 }
 
@@ -80,6 +82,10 @@ static enum status fit_shape(const struct runner *r, int input, struct tensor *t
 	struct shape batched = {.rank = t->shape.rank + 1, .dim = {1}};
 	if (v->shape.rank < 0 || shape_equal(&v->shape, &t->shape))
 		return STATUS_OK;
+	if (str_has_suffix(path, ".bin") && tensor_count(t) == shape_count(&v->shape)) { // it says nothing of its shape
+		t->shape = v->shape;
+		return STATUS_OK;
+	}
 	if (v->shape.rank == batched.rank) {
 		memcpy(&batched.dim[1], t->shape.dim, (size_t)t->shape.rank * sizeof t->shape.dim[0]);
 		if (shape_equal(&v->shape, &batched)) {
@@ -247,6 +253,18 @@ static enum status run(struct runner *r, struct options *o, struct error *err)
 	return st;
 }
 
+static enum status check_inputs(const struct options *o, struct error *err)
+{
+	for (int i = 0; i < o->input.n; i++) {
+		char *name;
+		bool none = !*input_path(o->input.at[i], &name);
+		free(name);
+		if (none)
+			return error_set(err, STATUS_USAGE, "-i %s: a file is needed behind the =", o->input.at[i]);
+	}
+	return STATUS_OK;
+}
+
 static enum status check_usage(const struct options *o, struct error *err)
 {
 	const char *decision = options_decision(o);
@@ -259,7 +277,7 @@ static enum status check_usage(const struct options *o, struct error *err)
 	if (!is_quantized(o) && (decision || o->codes))
 		return error_set(err, STATUS_USAGE, "--%s is about the quantized network: it needs --session S, or CALIB to calibrate on",
 		    decision ? decision : "codes");
-	return STATUS_OK;
+	return check_inputs(o, err);
 }
 
 int verb_run(struct options *o)

@@ -34,6 +34,10 @@ expect option_of_another_verb 2 "--all has no meaning here" analyze $model $cali
 expect missing_argument 2 "--json needs FILE" analyze $model $calib --json
 expect too_many_words 2 "unexpected argument c" analyze a b c
 expect number_out_of_range 2 "--samples 0" analyze $model $calib --samples 0
+expect seed_out_of_range 2 "--seed 4294967295: a whole number from 0 to 1000000000" analyze $model $calib --seed 4294967295
+expect empty_word 2 "the word behind $model is empty" analyze $model "" -q
+expect input_without_a_file 2 "-i images=: a file is needed" run $model -i images= -o "$dir/o"
+expect no_format 2 "--format NAME is needed" export $model $calib
 expect zero_std 2 "--std 1,0,1" analyze $model $calib --std 1,0,1
 expect unknown_calibrator 2 "minmax, percentile, kl or mse" analyze $model $calib --calibration average
 expect unknown_target 2 "known are" analyze $model $calib --target nosuch
