@@ -98,3 +98,49 @@ void test_hmct__what_is_not_known_here_is_said(void **state)
 	import_report_done(&r);
 	study_close(&st);
 }
+
+// What hb_mapper and hb_compile are run with, in the words of either age; a nearer word wins, in whatever order.
+void test_hmct__a_configuration_of_hb_mapper(void **state)
+{
+	struct study *st = bare();
+	struct import_report r = take(st, file("model_parameters:\n  march: \"bayes-e\"\n"
+	    "  node_info: {\"" SUB "\": {'ON': 'BPU', 'InputType': 'int16', 'OutputType': 'int16'},\n"
+	    "              \"/model.12/Sigmoid\": {'ON': 'CPU'}, '" SWISH "': {'ON': 'BPU', 'InputType': 'int8', 'OutputType': 'int16'}}\n"
+	    "calibration_parameters:\n  cal_data_dir: './calibration_data'\n  calibration_type: 'kl'\n"
+	    "  optimization: set_all_nodes_int16,set_Conv_input_int8, set_Conv_output_int8,bias_correction\n"
+	    "  run_on_cpu: '/model.12/Sub_1; /nothing'\ncompiler_parameters:\n  compile_mode: 'latency' # O3\n"));
+	static const char *const note[] = {"optimization: bias_correction is not read", SWISH ": its OutputType is int16: a node has one width here, int8 is taken",
+	    "the model has no node /nothing"};
+	assert_string_equal(r.format, "Horizon hb_mapper or hb_compile configuration");
+	assert_true(r.method);
+	assert_int_equal(precision(st, SUB), PREC_INT16);
+	assert_int_equal(precision(st, "/model.12/Sub_1"), PREC_FLOAT);
+	assert_int_equal(precision(st, "/model.12/Sigmoid"), PREC_FLOAT);
+	assert_int_equal(precision(st, STEM), -1);
+	assert_int_equal(precision(st, SWISH), -1);
+	assert_int_equal(precision(st, "/model.1/act/Mul"), PREC_INT16); // as all nodes
+	for (size_t i = 0; i < sizeof note / sizeof *note; i++)
+		assert_has(&r.notes, note[i]);
+	assert_int_equal(r.n_notes, sizeof note / sizeof *note);
+	import_report_done(&r);
+	study_close(&st);
+}
+
+// The newer way: a quant_config in it, or the name of a file that has one; and the short form of node_info.
+void test_hmct__a_configuration_of_hb_compile(void **state)
+{
+	struct study *st = bare();
+	struct import_report r = take(st, file("model_parameters:\n  node_info: '" SUB ":int16;/model.12/Sub_1'\ncalibration_parameters:\n"
+	    "  calibration_type: max\n  quant_config: {\n    \"node_config\": {\"" STEM "\": {\"qtype\": \"int16\"},},\n"
+	    "    \"model_config\": {\"all_node_type\": \"int8\", \"model_output_type\": \"int16\"}\n  }\n"));
+	assert_int_equal(precision(st, SUB), PREC_INT16);
+	assert_int_equal(precision(st, STEM), PREC_INT16);
+	assert_has(&r.notes, "node_info: /model.12/Sub_1: not NAME:TYPE");
+	assert_has(&r.notes, "model_config: model_output_type is not read");
+	assert_int_equal(r.n_notes, 2);
+	import_report_done(&r);
+	r = take(st, file("{\"calibration_parameters\": {\"quant_config\": \"./quant.json\"}, \"compiler_parameters\": {}}"));
+	assert_has(&r.notes, "quant_config: it is a file of its own: import ./quant.json too");
+	import_report_done(&r);
+	study_close(&st);
+}

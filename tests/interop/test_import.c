@@ -27,6 +27,54 @@ void test_import__a_scale_with_a_zero_point(void **state)
 	}
 }
 
+// An unsigned type whose zero is its middle code is what a target without zero points has; one whose zero is its lowest code is not.
+void test_import__a_scale_of_a_type_without_a_sign(void **state)
+{
+	struct study *st = bare();
+	struct import_report r = take(st, file("{\"extra_options\": {\"TensorQuantOverrides\": {"
+	    "\"" CLASS_CONV "_output_0\": [{\"quant_type\": \"QUInt8\", \"scale\": 0.0625, \"zero_point\": 128}], "
+	    "\"" STEM_OUT "\": [{\"quant_type\": \"QUInt8\", \"scale\": 0.0625, \"zero_point\": 0}]}}}"));
+	assert_true(scale(st, CLASS_CONV) == 0.0625);
+	assert_true(scale(st, STEM) == 0);
+	assert_has(&r.notes, STEM_OUT ": a scale with a zero point cannot be fixed here");
+	assert_int_equal(r.n_notes, 1);
+	import_report_done(&r);
+	study_close(&st);
+}
+
+// What holds for all tensors is taken over where the target has it, and said where it has not.
+void test_import__types_for_all_tensors(void **state)
+{
+	static const struct {
+		const char *target, *text, *note; // "": nothing is said
+		int stem;
+	} row[] = {
+	    {"onnxruntime", "\"activation_type\": \"QuantType.QUInt16\", \"weight_type\": \"QInt8\", \"per_channel\": true", "", PREC_INT16},
+	    {"onnxruntime", "\"activation_type\": \"QInt8\", \"weight_type\": \"QInt4\"", "weight_type: QInt4 has 4 bits, weights of the target have 8", -1},
+	    {"onnxruntime", "\"per_channel\": false", "per_channel: false, but weights of the target have a scale for each channel", -1},
+	    {"onnxruntime", "\"reduce_range\": true", "reduce_range: weights of the target use all their bits", -1},
+	    {"xint8", "\"per_channel\": true", "per_channel: true, but weights of the target have a scale for each tensor", -1},
+	    {"xint8", "\"activation_type\": \"QUInt16\", \"extra_options\": {\"ActivationSymmetric\": true}",
+	        "activation_type: QUInt16 has 16 bits, activations of the target have 8", -1},
+	    {"a16w8", "\"activation_type\": \"QInt16\", \"extra_options\": {\"ActivationSymmetric\": true}", "", -1},
+	    {"esp32p4", "\"activation_type\": \"QUInt8\"", "ActivationSymmetric: false, but activations of the target are symmetric", -1},
+	    {"esp32p4", "\"activation_type\": \"Q9\", \"extra_options\": {\"ActivationSymmetric\": true}", "activation_type: Q9 is not known here", -1},
+	};
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		char text[256];
+		snprintf(text, sizeof text, "{\"nodes_to_exclude\": [\"" CLASS_CONV "\"], %s}", row[i].text);
+		struct study *st = case_open(MODEL, NULL, row[i].target);
+		struct import_report r = take(st, file(text));
+		assert_int_equal(precision(st, STEM), row[i].stem);
+		assert_int_equal(precision(st, CLASS_CONV), PREC_FLOAT);
+		assert_has(&r.notes, row[i].note);
+		if (r.n_notes != (row[i].note[0] != '\0'))
+			fail_msg("%s: %s", row[i].text, str_text(&r.notes));
+		import_report_done(&r);
+		study_close(&st);
+	}
+}
+
 // Tables that hold a scale for every tensor: all that were calculated by one calibrator hold under another.
 static void assert_scales_hold(const char *format)
 {
@@ -132,6 +180,28 @@ void test_import__nncf_in_openvinos_words(void **state)
 	assert_non_null(strstr(str_text(&r.notes), "/none"));
 	import_report_done(&r);
 	study_close(&st);
+}
+
+// OpenVINO has a type of its own for convolutions with groups.
+void test_import__convolutions_in_openvinos_words(void **state)
+{
+	const char *model = support_data("models/mobilenetv2_12.onnx");
+	if (!model)
+		skip();
+	for (int grouped = 0; grouped < 2; grouped++) {
+		struct study *st = case_open(model, NULL, "onnxruntime");
+		struct import_report r = take(st, file(grouped ? "{\"types\": [\"GroupConvolution\", \"ConvolutionBackpropData\"], \"type\": []}" :
+		    "{\"types\": [\"Convolution\", \"ConvolutionBackpropData\"], \"type\": []}"));
+		const struct graph *g = study_graph(st);
+		int n = 0;
+		for (int i = 0; i < g->n_nodes; i++)
+			n += study_edits(st)->precision[i] == PREC_FLOAT;
+		assert_int_equal(n, grouped ? 17 : 35);
+		assert_has(&r.notes, "ConvolutionBackpropData: the model has no operator of this type");
+		assert_has(&r.notes, "ignored_scope: type is not read");
+		import_report_done(&r);
+		study_close(&st);
+	}
 }
 
 void test_import__encodings_of_each_version(void **state)
@@ -344,6 +414,9 @@ void test_import__other_files_are_refused(void **state)
 {
 	assert_refused("{\"quantization_parameters\": {}}", "--config");
 	assert_refused("{\"qtui_session\": 1, \"edits\": []}", "--session");
+	assert_refused("{\"quantized\": false, \"subgraphs\": [{\"name\": \"head\", \"start_nodes\": [\"" SUB "\"], \"end_nodes\": [\"" SUB "\"]}]}",
+	    "Quark's auto mixed precision");
+	assert_refused("{\"cache_key\": \"ab\", \"results\": []}", "Quark's auto mixed precision");
 	assert_refused("{\"colour\": 3}", "not a file of esp-ppq");
 	assert_refused("[1, 2]", "not a file of esp-ppq");
 	assert_refused("{\"dispatchings\": ", "import.json");

@@ -30,12 +30,21 @@ static const struct text_reader {
 #undef TEXT_READER
 };
 
+// By the way to it, NAME/NAME; of a list, its first element is looked into. Cuts up `way`.
+static bool has_member_at(const cJSON *o, char *way)
+{
+	char *rest = NULL;
+	for (char *name = strtok_r(way, "/", &rest); name && o; name = strtok_r(NULL, "/", &rest))
+		o = cJSON_GetObjectItemCaseSensitive(cJSON_IsArray(o) ? o->child : o, name);
+	return o != NULL;
+}
+
 static bool has_member(const cJSON *root, const char *members)
 {
 	char word[64];
 	int used = 0;
 	for (; sscanf(members, "%63s%n", word, &used) == 1; members += used)
-		if (cJSON_GetObjectItemCaseSensitive(root, word))
+		if (has_member_at(root, word))
 			return true;
 	return false;
 }
@@ -43,22 +52,26 @@ static bool has_member(const cJSON *root, const char *members)
 static const struct {
 	const char *members, *instead;
 } elsewhere[] = {
-    {"quantization_parameters calibration_parameters", "an xquant configuration is given with --config"},
+    {"quantization_parameters calibration_parameters/calibration_step calibration_parameters/input_parameters "
+     "calibration_parameters/input_parametres", "an xquant configuration is given with --config"},
     {"qtui_session", "a session is given with --session"},
+    {"subgraphs/start_nodes", "the parts that Quark's auto mixed precision compares, none of which has a precision: give what it decided "
+     "as MixedPrecisionTensor"},
+    {"cache_key", "scores of Quark's auto mixed precision, no decisions: give what it decided as MixedPrecisionTensor"},
     {"customized_quantize_layers", "of RKNN-Toolkit 1, which numbers its layers: the .quantization.cfg of RKNN-Toolkit2 is read"},
 };
 
 static enum status read_tree(struct wishes *w, const char **format, const cJSON *root, const char *path, struct error *err)
 {
+	for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+		if (has_member(root, elsewhere[i].members))
+			return error_set(err, STATUS_UNSUPPORTED, "%s: %s", path, elsewhere[i].instead);
 	for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
 		if (has_member(root, readers[i].members)) {
 			*format = readers[i].name;
 			readers[i].read(w, root);
 			return STATUS_OK;
 		}
-	for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
-		if (has_member(root, elsewhere[i].members))
-			return error_set(err, STATUS_UNSUPPORTED, "%s: %s", path, elsewhere[i].instead);
 	return error_set(err, STATUS_FORMAT, "%s: not a file of esp-ppq, AIMET, ONNX Runtime, Quark, NNCF, TensorRT, tpu-mlir, HMCT, Pulsar2 or "
 	    "RKNN that is known here", path);
 }

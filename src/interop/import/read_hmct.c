@@ -1,4 +1,7 @@
-// HMCT's quant_config: a qtype for the whole model, for types of operators and for nodes; the nearest to the node counts.
+// HMCT's quant_config: a qtype for the whole model, for types of operators and for nodes; the nearest to the node counts. The configurations
+// of Horizon's hb_mapper and hb_compile hold one, or say the same in older words.
+#include <stdlib.h>
+#include <string.h>
 #include "wishes.h"
 
 enum { OF_MODEL, OF_TYPE, OF_NODE }; // ranks
@@ -62,7 +65,8 @@ static void read_all_nodes(struct wishes *w, const cJSON *model)
 static void read_activation(struct wishes *w, const cJSON *activation)
 {
 	const cJSON *type = cJSON_GetObjectItemCaseSensitive(activation, "calibration_type");
-	w->method = cJSON_IsString(type) ? WORD_MEANS(methods, type->valuestring) : -1;
+	if (type)
+		w->method = cJSON_IsString(type) ? WORD_MEANS(methods, type->valuestring) : -1;
 	if (type && w->method < 0)
 		wish_note(w, "calibration_type: one of max and kl is known here, not %.40s",
 		    cJSON_IsString(type) ? type->valuestring : "a search among several");
@@ -81,4 +85,108 @@ void read_hmct(struct wishes *w, const cJSON *root)
 	if (cJSON_GetArraySize(object_in(w, root, "subgraph_config")))
 		wish_note(w, "subgraph_config is not read: name its nodes in node_config");
 	read_configs(w, root, "node_config", false);
+	note_unread(w, root, "quant_config", "model_config op_config subgraph_config node_config");
+	note_unread(w, model, "model_config", "all_node_type activation weight");
+}
+
+// Calls `read` with each part of a text between `separators`, blanks around it left out.
+static void each_part(struct wishes *w, const char *text, const char *separators, void (*read)(struct wishes *w, char *part))
+{
+	char *copy = xstrdup(text), *rest = NULL;
+	for (char *part = strtok_r(copy, separators, &rest); part; part = strtok_r(NULL, separators, &rest)) {
+		part += strspn(part, " \t");
+		part[strcspn(part, " \t\r\n")] = '\0';
+		if (*part)
+			read(w, part);
+	}
+	free(copy);
+}
+
+static void read_on_cpu(struct wishes *w, char *name)
+{
+	wish_name(w, name, PREC_FLOAT);
+}
+
+static void wish_width_by_name(struct wishes *w, const char *name, const char *type)
+{
+	int p = WORD_MEANS(qtypes, type);
+	if (p < 0)
+		wish_note(w, "%.120s: the type %.40s is not known here: int8 and int16 are", name, type);
+	else
+		wish_name(w, name, (enum precision)p);
+}
+
+// "NAME:int16"
+static void read_short_info(struct wishes *w, char *part)
+{
+	char *colon = strrchr(part, ':');
+	if (!colon) {
+		wish_note(w, "node_info: %.120s: not NAME:TYPE", part);
+		return;
+	}
+	*colon = '\0';
+	wish_width_by_name(w, part, colon + 1);
+}
+
+// {"ON": "CPU"}, or {"ON": "BPU", "InputType": "int16", "OutputType": "int16"}. What the CPU runs is in float.
+static void read_info(struct wishes *w, const cJSON *info)
+{
+	const char *in = json_text(info, "InputType", NULL), *out = json_text(info, "OutputType", NULL);
+	if (strcmp(json_text(info, "ON", ""), "CPU") == 0) {
+		wish_name(w, info->string, PREC_FLOAT);
+		return;
+	}
+	if (in && out && strcmp(in, out) != 0)
+		wish_note(w, "%.120s: its OutputType is %.20s: a node has one width here, %.20s is taken", info->string, out, in);
+	if (in || out)
+		wish_width_by_name(w, info->string, in ? in : out);
+	else if (!cJSON_IsObject(info) || !cJSON_GetObjectItemCaseSensitive(info, "ON"))
+		wish_note(w, "%.120s: its node_info has neither ON nor InputType", info->string);
+}
+
+static void read_node_info(struct wishes *w, const cJSON *model)
+{
+	const cJSON *list = cJSON_GetObjectItemCaseSensitive(model, "node_info"), *info;
+	w->rank = OF_NODE;
+	if (cJSON_IsString(list))
+		each_part(w, list->valuestring, ";", read_short_info);
+	else
+		cJSON_ArrayForEach(info, object_in(w, model, "node_info"))
+			read_info(w, info);
+}
+
+// "set_all_nodes_int16", "set_Softmax_input_int8": of a type; what is said of its output is the same here.
+static void read_optimization(struct wishes *w, char *option)
+{
+	static const char *const side[] = {"_input_", "_output_"};
+	char *end = NULL;
+	int p = -1;
+	if (strcmp(option, "set_all_nodes_int16") == 0) {
+		w->rank = OF_MODEL;
+		wish_all(w, PREC_INT16);
+		return;
+	}
+	for (size_t i = 0; i < sizeof side / sizeof *side && !end; i++)
+		if ((end = strstr(option, side[i])))
+			p = WORD_MEANS(qtypes, end + strlen(side[i]));
+	if (p < 0 || !str_has_prefix(option, "set_")) {
+		wish_note(w, "optimization: %.60s is not read", option);
+		return;
+	}
+	*end = '\0';
+	w->rank = OF_TYPE;
+	wish_type(w, option + strlen("set_"), (enum precision)p);
+}
+
+void read_horizon(struct wishes *w, const cJSON *root)
+{
+	const cJSON *calibration = object_in(w, root, "calibration_parameters"), *config = cJSON_GetObjectItemCaseSensitive(calibration, "quant_config");
+	read_activation(w, calibration);
+	each_part(w, json_text(calibration, "optimization", ""), ",;", read_optimization);
+	read_node_info(w, object_in(w, root, "model_parameters"));
+	each_part(w, json_text(calibration, "run_on_cpu", ""), ";", read_on_cpu);
+	if (cJSON_IsString(config))
+		wish_note(w, "quant_config: it is a file of its own: import %.120s too", config->valuestring);
+	else if (cJSON_IsObject(config))
+		read_hmct(w, config);
 }

@@ -64,6 +64,8 @@ int word_means(const struct word *table, size_t n, const char *text); // -1: it 
 // A member of that kind, or NULL: files may hold anything. One of another kind (null is none) is noted.
 const struct cJSON *object_in(struct wishes *w, const struct cJSON *o, const char *name);
 const struct cJSON *list_in(struct wishes *w, const struct cJSON *o, const char *name);
+// A note that names the members of `o` which are not among the words of `known`; `where` begins it.
+void note_unread(struct wishes *w, const struct cJSON *o, const char *where, const char *known);
 // The texts of such a list are given to `wish`; what else is in it is noted.
 void each_text_in(struct wishes *w, const struct cJSON *o, const char *name, void (*wish)(struct wishes *w, const char *text));
 

@@ -1,0 +1,231 @@
+// Arguments of ONNX Runtime's quantize_static and of Quark: lists of what stays in float or goes wide, types and scales of tensors.
+#include <string.h>
+#include "wishes.h"
+
+// A name, or an expression when it begins with ^, as in Quark.
+static void exclude(struct wishes *w, const char *name)
+{
+	if (name[0] == '^')
+		wish_pattern(w, name, PREC_FLOAT);
+	else
+		wish_name(w, name, PREC_FLOAT);
+}
+
+// Names, and subgraphs: a list of nodes where they begin and one where they end, each a tuple in Python.
+static void exclude_list(struct wishes *w, const cJSON *root, const char *name)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, list_in(w, root, name))
+	{
+		if (cJSON_IsString(item))
+			exclude(w, item->valuestring);
+		else if (cJSON_IsArray(item) && cJSON_GetArraySize(item) == 2)
+			wish_region(w, cJSON_GetArrayItem(item, 0), cJSON_GetArrayItem(item, 1), PREC_FLOAT);
+		else
+			wish_note(w, "%s: neither a name nor [[starts], [ends]]", name);
+	}
+}
+
+// Types by the names of ONNX Runtime's and Quark's enumerations.
+static const struct type {
+	const char *name;
+	int bits;
+	bool sign;
+} known_types[] = {{"QInt4", 4, true}, {"QUInt4", 4, false}, {"QInt8", 8, true}, {"QUInt8", 8, false}, {"QInt16", 16, true}, {"QUInt16", 16, false},
+    {"QInt32", 32, true}, {"QUInt32", 32, false}, {"QFloat16", WISH_FLOAT, true}, {"QBFloat16", WISH_FLOAT, true},
+    {"Float16", WISH_FLOAT, true}, {"BFloat16", WISH_FLOAT, true}};
+
+// With whatever Python puts in front; NULL: there is none.
+static const struct type *find_type(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+	for (size_t i = 0; i < sizeof known_types / sizeof *known_types; i++)
+		if (strcmp(known_types[i].name, dot ? dot + 1 : name) == 0)
+			return &known_types[i];
+	return NULL;
+}
+
+static void wish_type_of_tensor(struct wishes *w, const char *tensor, const char *name, double scale)
+{
+	const struct type *type = find_type(name);
+	if (type)
+		wish_tensor(w, tensor, type->bits, scale);
+	else
+		wish_note(w, "%.120s: the type %.40s is not known here", tensor, name);
+}
+
+// A zero point then follows from the range, as it does for every scale that is given.
+static bool target_has_zeros(const struct wishes *w, const char *tensor)
+{
+	const char *why;
+	int value = quantized_output(w, tensor, &why);
+	return value >= 0 && !output_quantizer(w->p, value)->symmetric;
+}
+
+// Zero is the middle code, which it is of an unsigned type at half of its range.
+static bool is_centred(const char *name, double zero)
+{
+	const struct type *type = find_type(name);
+	return zero == (type && !type->sign ? (double)(1ll << (type->bits - 1)) : 0);
+}
+
+// The first entry speaks of the tensor; "convert" follows from the widths of its readers. Where it has no type, `plain` holds.
+static void read_override(struct wishes *w, const cJSON *list, const char *plain)
+{
+	const cJSON *o = cJSON_GetArrayItem(list, 0), *scale = cJSON_GetObjectItemCaseSensitive(o, "scale");
+	const char *type = json_text(o, "quant_type", plain);
+	bool fixed = cJSON_IsNumber(scale), taken = fixed && (is_centred(type, json_number(o, "zero_point", 0)) || target_has_zeros(w, list->string));
+	int v = graph_find_value(w->g, list->string);
+	if (!cJSON_IsObject(o)) {
+		wish_note(w, "%.120s: an override is a list of objects", list->string);
+		return;
+	}
+	if (v >= 0 && (w->g->value[v].constant || w->g->value[v].producer < 0) && !fixed)
+		return;
+	if (fixed && !taken)
+		wish_note(w, "%.120s: a scale with a zero point cannot be fixed here", list->string);
+	if (cJSON_GetObjectItemCaseSensitive(o, "rmin") || cJSON_GetObjectItemCaseSensitive(o, "rmax"))
+		wish_note(w, "%.120s: rmin and rmax are not read: give the scale", list->string);
+	wish_type_of_tensor(w, list->string, type, taken ? scale->valuedouble : 0);
+}
+
+// With whatever Python puts in front: CalibrationMethod, PowerOfTwoMethod, CalibMethod.
+static void read_method(struct wishes *w, const char *name)
+{
+	static const struct {
+		const char *name;
+		enum calib_method method;
+	} known[] = {{"MinMax", CALIB_MINMAX}, {"Percentile", CALIB_PERCENTILE}, {"Entropy", CALIB_MINMAX}, // clips nothing
+	    {"NonOverflow", CALIB_MINMAX}, {"MinMSE", CALIB_MSE}};
+	const char *dot = strrchr(name, '.');
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (strcmp(known[i].name, dot ? dot + 1 : name) == 0)
+			w->method = (int)known[i].method;
+	if (w->method < 0)
+		wish_note(w, "calibrate_method %.40s is not known here", name);
+}
+
+// Quark: [[null, ["Gemm", "Softmax"]], [{..}, [..]]]: types that are left in float, and types with a way of their own.
+static void read_types(struct wishes *w, const cJSON *root)
+{
+	const cJSON *pair, *type;
+	cJSON_ArrayForEach(pair, list_in(w, root, "layer_type_config"))
+	{
+		const cJSON *types = cJSON_GetArrayItem(pair, 1);
+		if (!cJSON_IsArray(pair) || !cJSON_IsNull(cJSON_GetArrayItem(pair, 0)) || !cJSON_IsArray(types)) {
+			wish_note(w, "layer_type_config: only types that stay in float (null) are read");
+			continue;
+		}
+		cJSON_ArrayForEach(type, types)
+			if (cJSON_IsString(type))
+				wish_type(w, type->valuestring, PREC_FLOAT);
+	}
+}
+
+// Members that would quantize otherwise, or less, than what is read here says.
+static void note_what_is_not_read(struct wishes *w, const cJSON *root)
+{
+	static const char *const name[][2] = {
+	    {"nodes_to_quantize", "name what is left out in nodes_to_exclude"},
+	    {"op_types_to_quantize", "the target says which types are; name others in nodes_to_exclude"},
+	    {"specific_layer_config", "give tensors in MixedPrecisionTensor"},
+	    {"algo_config", "what it does to weights is no edit: see qtui equalize --rules quark, and qtui tune"},
+	};
+	for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
+		const cJSON *m = cJSON_GetObjectItemCaseSensitive(root, name[i][0]);
+		if (m && !cJSON_IsNull(m) && !(cJSON_IsArray(m) && cJSON_GetArraySize(m) == 0))
+			wish_note(w, "%s is not read: %s", name[i][0], name[i][1]);
+	}
+}
+
+// The quantizer of the first activation or weight at the target's own width; NULL: there is none.
+static const struct quantizer *plain_quantizer(const struct plan *p, bool weight)
+{
+	for (const struct slot *s = p->slot; s < p->slot + p->n_slots; s++)
+		if (s->state == SLOT_ACTIVE && s->quant.kind == QUANT_LINEAR && s->parameter == weight && (!weight || s->index == 1) &&
+		    p->precision[s->node] == PREC_INT8)
+			return &s->quant;
+	return NULL;
+}
+
+static bool has_weights_per_channel(const struct plan *p)
+{
+	for (const struct slot *s = p->slot; s < p->slot + p->n_slots; s++)
+		if (s->parameter && s->index == 1 && s->state == SLOT_ACTIVE && s->quant.axis >= 0)
+			return true;
+	return false;
+}
+
+// 16 bit for all, where the target has it besides its own width. Without a sign or with one, the grid is the same: zero points follow.
+static void read_activation_type(struct wishes *w, const char *name, bool symmetric)
+{
+	const struct type *type = find_type(name);
+	const struct quantizer *q = plain_quantizer(w->p, false);
+	if (!type || type->bits == WISH_FLOAT)
+		wish_note(w, "activation_type: %.40s is not known here", name);
+	else if (q && type->bits == 16 && q->bits == 8 && target_has_precision(w->p->target, 16))
+		wish_all(w, PREC_INT16);
+	else if (q && type->bits != q->bits)
+		wish_note(w, "activation_type: %.40s has %d bits, activations of the target have %d: choose another --target", name, type->bits, q->bits);
+	if (type && q && symmetric != q->symmetric)
+		wish_note(w, "ActivationSymmetric: %s, but activations of the target are %ssymmetric: choose another --target", symmetric ? "true" : "false",
+		    q->symmetric ? "" : "not ");
+}
+
+// What a file says of weights is the target's own business: only where they differ is it told.
+static void note_other_weights(struct wishes *w, const cJSON *root)
+{
+	const char *name = json_text(root, "weight_type", NULL);
+	const struct type *type = name ? find_type(name) : NULL;
+	const struct quantizer *q = plain_quantizer(w->p, true);
+	const cJSON *by_channel = cJSON_GetObjectItemCaseSensitive(root, "per_channel");
+	if (!q)
+		return;
+	if (type && type->bits != q->bits)
+		wish_note(w, "weight_type: %.40s has %d bits, weights of the target have %d: choose another --target", name, type->bits, q->bits);
+	if (cJSON_IsBool(by_channel) && cJSON_IsTrue(by_channel) != has_weights_per_channel(w->p))
+		wish_note(w, "per_channel: %s, but weights of the target have a scale for each %s: choose another --target",
+		    cJSON_IsTrue(by_channel) ? "true" : "false", cJSON_IsTrue(by_channel) ? "tensor" : "channel");
+	if (json_bool(root, "reduce_range", false) && q->qmax > 64)
+		wish_note(w, "reduce_range: weights of the target use all their bits: choose another --target");
+}
+
+enum { OF_MODEL, OF_NODE }; // ranks
+
+static void read_mixed(struct wishes *w, const cJSON *list)
+{
+	const cJSON *tensor;
+	cJSON_ArrayForEach(tensor, list)
+	{
+		if (cJSON_IsString(tensor))
+			wish_type_of_tensor(w, tensor->valuestring, list->string, 0);
+		else
+			wish_note(w, "MixedPrecisionTensor: %.60s is a list of names", list->string);
+	}
+}
+
+void read_arguments(struct wishes *w, const cJSON *root)
+{
+	const cJSON *item, *extra = object_in(w, root, "extra_options");
+	const cJSON *inputs = object_in(w, object_in(w, root, "global_config"), "input_tensors"); // Quark's newer way to say it
+	const char *method = json_text(root, "calibrate_method", json_text(inputs, "calibration_method", NULL));
+	const char *type = json_text(root, "activation_type", NULL);
+	if (method)
+		read_method(w, method);
+	w->rank = OF_MODEL;
+	if (type)
+		read_activation_type(w, type, json_bool(extra, "ActivationSymmetric", false));
+	note_other_weights(w, root);
+	w->rank = OF_NODE;
+	exclude_list(w, root, "nodes_to_exclude");
+	exclude_list(w, root, "subgraphs_to_exclude");
+	exclude_list(w, root, "exclude");
+	read_types(w, root);
+	note_what_is_not_read(w, root);
+	if (json_bool(extra, "SmoothQuant", false))
+		wish_note(w, "SmoothQuant: changes weights, which no edit says");
+	cJSON_ArrayForEach(item, object_in(w, extra, "TensorQuantOverrides"))
+		read_override(w, item, type ? type : "QInt8");
+	cJSON_ArrayForEach(item, object_in(w, extra, "MixedPrecisionTensor"))
+		read_mixed(w, item);
+}
