@@ -5,7 +5,7 @@
 
 static bool is_plain_int8(const struct site *x)
 {
-	return x->bits == 8 && x->n_scale == 1 && (!x->zero || x->zero[0] == 0);
+	return x->bits == 8 && x->n_scale == 1 && x->qmin < 0 && (!x->zero || x->zero[0] == 0);
 }
 
 static void add_site(struct str *out, struct str *loss, const struct snapshot *s, const struct site *x)
@@ -14,7 +14,7 @@ static void add_site(struct str *out, struct str *loss, const struct snapshot *s
 	uint32_t bits;
 	if (!is_plain_int8(x)) {
 		str_addf(loss, "%s: %d bits%s are not one symmetric 8-bit scale: left out\n", tensor, x->bits,
-		    x->n_scale > 1 ? " a channel" : x->zero && x->zero[0] ? " with a zero point" : "");
+		    x->n_scale > 1 ? " a channel" : x->zero && x->zero[0] ? " with a zero point" : x->qmin == 0 ? " without a sign" : "");
 		return;
 	}
 	memcpy(&bits, x->scale, sizeof bits);

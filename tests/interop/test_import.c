@@ -570,6 +570,22 @@ void test_import__encodings_that_are_not_symmetric(void **state)
 	}
 }
 
+// A target with zero points can take its scale, as from other tools' files.
+void test_import__encodings_with_zero_points(void **state)
+{
+	struct study *st = case_open(MODEL, CALIB, "onnxruntime"), *again = case_open(MODEL, CALIB, "onnxruntime");
+	(void)state;
+	case_scale(st, CLASS_CONV, 0.0625);
+	struct str text = case_export(st, "aimet", NULL);
+	struct import_report r = take(again, support_temp_file("encodings", str_text(&text), text.len));
+	assert_true(scale(again, CLASS_CONV) == 0.0625);
+	assert_null(strstr(str_text(&r.notes), "asymmetric"));
+	import_report_done(&r);
+	str_done(&text);
+	study_close(&again);
+	study_close(&st);
+}
+
 void test_import__encodings_in_float(void **state)
 {
 	static const char *const text[] = {

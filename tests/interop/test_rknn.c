@@ -100,3 +100,16 @@ void test_rknn__yaml_of_another_tool(void **state)
 	import_report_done(&r);
 	study_close(&st);
 }
+
+void test_rknn__scales_with_zero_points(void **state)
+{
+	static const char text[] = "quantize_parameters:\n    " CLASS_CONV "_output_0:\n        dtype: int8\n        scale: [0.0625]\n        zero_point: [-7]\n";
+	for (int zeros = 0; zeros < 2; zeros++) {
+		struct study *st = case_open(MODEL, NULL, zeros ? "onnxruntime" : "esp32p4");
+		struct import_report r = take(st, file(text));
+		assert_true(scale(st, CLASS_CONV) == (zeros ? 0.0625 : 0));
+		assert_int_equal(r.n_notes, !zeros);
+		import_report_done(&r);
+		study_close(&st);
+	}
+}

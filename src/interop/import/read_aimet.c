@@ -34,9 +34,11 @@ static bool is_symmetric(const cJSON *e, double bits, bool said)
 static void take(struct wishes *w, const char *tensor, double bits, bool symmetric, const cJSON *scale)
 {
 	double one = only_number(scale);
-	if (!symmetric && one != 0)
+	bool taken = symmetric || has_zero_point(w, tensor);
+	const char *why; // where nothing is quantized, which wish_tensor says
+	if (!taken && one != 0 && quantized_output(w, tensor, &why) >= 0)
 		wish_note(w, "%.120s: an asymmetric scale cannot be fixed here", tensor);
-	wish_tensor(w, tensor, bits, symmetric ? one : 0);
+	wish_tensor(w, tensor, bits, taken ? one : 0);
 }
 
 static bool is_float(const char *dtype)

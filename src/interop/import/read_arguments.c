@@ -54,14 +54,6 @@ static void wish_type_of_tensor(struct wishes *w, const char *tensor, const char
 		wish_note(w, "%.120s: the type %.40s is not known here", tensor, name);
 }
 
-// A zero point then follows from the range, as it does for every scale that is given.
-static bool target_has_zeros(const struct wishes *w, const char *tensor)
-{
-	const char *why;
-	int value = quantized_output(w, tensor, &why);
-	return value >= 0 && !output_quantizer(w->p, value)->symmetric;
-}
-
 // Zero is the middle code, which it is of an unsigned type at half of its range.
 static bool is_centred(const char *name, double zero)
 {
@@ -74,7 +66,8 @@ static void read_override(struct wishes *w, const cJSON *list, const char *plain
 {
 	const cJSON *o = cJSON_GetArrayItem(list, 0), *scale = cJSON_GetObjectItemCaseSensitive(o, "scale");
 	const char *type = json_text(o, "quant_type", plain);
-	bool fixed = cJSON_IsNumber(scale), taken = fixed && (is_centred(type, json_number(o, "zero_point", 0)) || target_has_zeros(w, list->string));
+	bool fixed = cJSON_IsNumber(scale), taken = fixed && (is_centred(type, json_number(o, "zero_point", 0)) || has_zero_point(w, list->string));
+	const char *why; // where nothing is quantized, which wish_tensor says
 	int v = graph_find_value(w->g, list->string);
 	if (!cJSON_IsObject(o)) {
 		wish_note(w, "%.120s: an override is a list of objects", list->string);
@@ -82,7 +75,7 @@ static void read_override(struct wishes *w, const cJSON *list, const char *plain
 	}
 	if (v >= 0 && (w->g->value[v].constant || w->g->value[v].producer < 0) && !fixed)
 		return;
-	if (fixed && !taken)
+	if (fixed && !taken && quantized_output(w, list->string, &why) >= 0)
 		wish_note(w, "%.120s: a scale with a zero point cannot be fixed here", list->string);
 	if (cJSON_GetObjectItemCaseSensitive(o, "rmin") || cJSON_GetObjectItemCaseSensitive(o, "rmax"))
 		wish_note(w, "%.120s: rmin and rmax are not read: give the scale", list->string);

@@ -27,7 +27,8 @@ static bool read_scale(struct wishes *w, const cJSON *entry)
 	const char *dtype = json_text(entry, "dtype", ""), *why;
 	int value = quantized_output(w, entry->string, &why);
 	double scale = only_number(entry, "scale");
-	if (value < 0 || !str_has_prefix(dtype, "int") || scale == 0 || only_number(entry, "zero_point") != 0)
+	if (value < 0 || !str_has_prefix(dtype, "int") || scale == 0 ||
+	    (only_number(entry, "zero_point") != 0 && !has_zero_point(w, entry->string)))
 		return false;
 	wish_scale(w, value, scale);
 	return true;

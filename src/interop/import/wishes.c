@@ -131,6 +131,13 @@ const struct quantizer *output_quantizer(const struct plan *p, int value)
 	return &plan_out(p, node, i)->quant;
 }
 
+bool has_zero_point(const struct wishes *w, const char *tensor)
+{
+	const char *why;
+	int value = quantized_output(w, tensor, &why);
+	return value >= 0 && !output_quantizer(w->p, value)->symmetric;
+}
+
 void wish_threshold(struct wishes *w, const char *tensor, double threshold, double step)
 {
 	int value = quantized_output_or_note(w, tensor);
