@@ -100,6 +100,24 @@ void test_import__a_table_of_scales_holds_under_another_calibrator(void **state)
 	assert_scales_hold("tensorrt-cache");
 }
 
+// Of tensors that share a scale only the one that rules it can be given one: the others are named where they would have another.
+void test_import__a_table_gives_a_shared_scale_once(void **state)
+{
+	for (int other = 0; other < 2; other++) {
+		char text[256];
+		snprintf(text, sizeof text, "{\"act_quant_info\": {\"/model.7/cv1/act/Mul_output_0\": 7.9375, \"/model.7/m/MaxPool_output_0\": %s}}",
+		    other ? "15.875" : "7.9375");
+		struct study *st = bare();
+		struct import_report r = take(st, file(text));
+		assert_int_equal(r.scales, 1);
+		assert_true(scale(st, "/model.7/cv1/act/Mul") == 0.0625);
+		assert_int_equal(r.n_notes, other);
+		assert_has(&r.notes, other ? "/model.7/m/MaxPool: its output shares the scale of tensor /model.7/cv1/act/Mul_output_0" : "");
+		import_report_done(&r);
+		study_close(&st);
+	}
+}
+
 // What esp-ppq itself exported of a run with kl gives its scales under min-max.
 void test_import__esp_ppq_s_own_export(void **state)
 {

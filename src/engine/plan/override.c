@@ -67,6 +67,14 @@ static int override_slot(const struct plan *p, int value, char *reason, size_t s
 	return slot;
 }
 
+int plan_scale_of(const struct plan *p, int value)
+{
+	int slot = slot_of(p, value), root = plan_root(p, slot);
+	if (root == slot)
+		root = plan_states_master(p, slot);
+	return p->slot[root].is_output ? p->slot[root].value : -1;
+}
+
 int plan_scale_slot(const struct plan *p, int value, double scale, char *reason, size_t size)
 {
 	if (!isfinite(scale) || scale < 0x1p-120 || scale > 0x1p120) {

@@ -171,6 +171,13 @@ static void list_width(struct importing *m, enum precision p)
 	free(refused);
 }
 
+// A file with a scale for every tensor gives those that share one the same: the edit of the one that rules it says all.
+static bool is_said_elsewhere(const struct importing *m, int value)
+{
+	int other = plan_scale_of(m->bare, value);
+	return other >= 0 && other != value && m->w.scale[other] == m->w.scale[value];
+}
+
 static bool accepts_scale(struct importing *m, int value)
 {
 	double was = m->edits->scale[value], scale = m->w.scale[value];
@@ -181,7 +188,8 @@ static bool accepts_scale(struct importing *m, int value)
 		return false;
 	}
 	if (plan_check_scale(m->bare, value, scale, &err) != STATUS_OK) {
-		wish_note(&m->w, "%s", err.text);
+		if (!is_said_elsewhere(m, value))
+			wish_note(&m->w, "%s", err.text);
 		return false;
 	}
 	if (was != 0 && was != scale)
