@@ -176,6 +176,23 @@ void test_import__is_a_merge_that_tells_its_conflicts(void **state)
 	study_close(&st);
 }
 
+// A node, or two parts of one operator, of which a file says two things.
+void test_import__a_file_that_contradicts_itself(void **state)
+{
+	struct study *st = bare();
+	struct import_report r = take(st, file("{\"nodes_to_exclude\": [\"" STEM "\", \"" SUB "\"], \"extra_options\": {\"MixedPrecisionTensor\": {\"QInt16\": [\""
+	    STEM_OUT "\"]}}}"));
+	assert_int_equal(precision(st, STEM), PREC_FLOAT);
+	assert_has(&r.notes, STEM ": the file gives it both float and int16: float is taken");
+	assert_int_equal(r.n_notes, 1);
+	import_report_done(&r);
+	r = take(st, file("{\"dispatchings\": {\"/model.0/act/Sigmoid\": 552, \"" SWISH "\": 551, \"" SUB "\": 0, \"" SUB "\": 0}}"));
+	assert_has(&r.notes, SWISH ": the file gives it both int16 and int8: int8 is taken");
+	assert_int_equal(r.n_notes, 1);
+	import_report_done(&r);
+	study_close(&st);
+}
+
 void test_import__nncf_types_and_patterns(void **state)
 {
 	struct study *st = bare();
@@ -437,6 +454,7 @@ void test_import__other_files_are_refused(void **state)
 	assert_refused("{\"cache_key\": \"ab\", \"results\": []}", "Quark's auto mixed precision");
 	assert_refused("{\"colour\": 3}", "not a file of esp-ppq");
 	assert_refused("[1, 2]", "not a file of esp-ppq");
+	assert_refused("[{\"nodes_to_exclude\": [\"" SUB "\"]}]", "not a file of esp-ppq");
 	assert_refused("{\"dispatchings\": ", "import.json");
 	assert_refused("", "import.json");
 }

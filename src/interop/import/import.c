@@ -30,10 +30,11 @@ static const struct text_reader {
 #undef TEXT_READER
 };
 
-// By the way to it, NAME/NAME; of a list, its first element is looked into. Cuts up `way`.
-static bool has_member_at(const cJSON *o, char *way)
+// By the way to it, NAME/NAME; of a list that is a member, the first element is looked into. Cuts up `way`.
+static bool has_member_at(const cJSON *root, char *way)
 {
 	char *rest = NULL;
+	const cJSON *o = cJSON_IsObject(root) ? root : NULL;
 	for (char *name = strtok_r(way, "/", &rest); name && o; name = strtok_r(NULL, "/", &rest))
 		o = cJSON_GetObjectItemCaseSensitive(cJSON_IsArray(o) ? o->child : o, name);
 	return o != NULL;
@@ -110,6 +111,8 @@ static enum status read_file(struct wishes *w, const char **format, const char *
 {
 	struct bytes b = {0};
 	cJSON *root = NULL;
+	if (str_has_suffix(path, ".onnx"))
+		return error_set(err, STATUS_UNSUPPORTED, "%s: a model is opened, not imported: a file of decisions is", path);
 	enum status s = file_read_text(&b, path, MOST, err);
 	if (s != STATUS_OK)
 		return s;

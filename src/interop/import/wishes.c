@@ -47,7 +47,11 @@ void wish_note(struct wishes *w, const char *fmt, ...)
 void wish_precision(struct wishes *w, int node, enum precision p)
 {
 	int owner = w->p->group[node].owner;
-	if (w->rank < w->said[owner] || (w->rank == w->said[owner] && w->precision[owner] == PREC_FLOAT))
+	int was = w->rank == w->said[owner] ? w->precision[owner] : -1;
+	if (was >= 0 && was != (int)p)
+		wish_note(w, "%.120s: the file gives it both %s and %s: %s is taken", w->g->node[owner].name, precision_name((enum precision)was),
+		    precision_name(p), precision_name(was == PREC_FLOAT ? PREC_FLOAT : p));
+	if (w->rank < w->said[owner] || was == PREC_FLOAT)
 		return;
 	w->precision[owner] = (signed char)p;
 	w->said[owner] = (signed char)w->rank;
