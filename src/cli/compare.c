@@ -9,7 +9,6 @@
 #include "qtui/base/file.h"
 #include "qtui/base/json.h"
 #include "qtui/base/str.h"
-#include "qtui/engine/onnx.h"
 #include "verbs.h"
 
 enum { SHOWN = 10, DECISIONS = 40, CELL = 24 };
@@ -91,7 +90,7 @@ static enum status compare_networks(cJSON **out, struct options *o, struct error
 	o->positional.at[1] = o->positional.n > 1 ? o->positional.at[2] : NULL;
 	enum status status = open_study(&st, &se, o, err);
 	if (status == STATUS_OK)
-		status = onnx_load(&b, second, &(struct onnx_options){0}, err);
+		status = study_load(&b, st, second, err);
 	if (status == STATUS_OK)
 		status = graph_fits(b, 1, err);
 	if (status == STATUS_OK) {

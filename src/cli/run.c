@@ -32,6 +32,22 @@ static const char *input_path(const char *text, char **name)
 	return path ? path : text;
 }
 
+// For an input that an If asks.
+static int value_given(int64_t value[2], const struct graph *inputs, int input, const void *options)
+{
+	const struct options *o = options;
+	const struct value *v = &inputs->value[inputs->input[input]];
+	int n = 0;
+	for (int i = 0; i < o->input.n && !n; i++) {
+		char *name;
+		const char *path = input_path(o->input.at[i], &name);
+		if (name ? strcmp(name, v->name) == 0 : i == input)
+			n = array_value(value, path, v->name, v->type);
+		free(name);
+	}
+	return n;
+}
+
 static enum status load_graph(struct runner *r, const struct options *o, struct error *err)
 {
 	int n = 0, total = o->input.n;
@@ -45,8 +61,9 @@ static enum status load_graph(struct runner *r, const struct options *o, struct 
 		if (found[i].n > 0)
 			fixed[n++] = (struct onnx_input_shape){.name = name[i], .shape = found[i].shape[0], .file = found[i].file};
 	}
+	const struct onnx_options how = {.shape = fixed, .n_shapes = n, .batched = true, .values = value_given, .arg = o};
 	if (st == STATUS_OK)
-		st = onnx_load(&r->own_graph, o->positional.at[0], &(struct onnx_options){.shape = fixed, .n_shapes = n, .batched = true}, err);
+		st = onnx_load(&r->own_graph, o->positional.at[0], &how, err);
 	r->g = r->own_graph;
 	for (int i = 0; i < total; i++) {
 		free(name[i]);
@@ -111,7 +128,11 @@ static enum status read_input(struct runner *r, const char *text, int position, 
 	const struct value *v = &r->g->value[r->g->input[at]];
 	file_keep(path); // an output may have its name
 	st = array_read(&r->in[at], path, v->name, v->type, err);
-	return st == STATUS_OK ? fit_shape(r, at, &r->in[at], path, err) : st;
+	if (st == STATUS_OK)
+		st = fit_shape(r, at, &r->in[at], path, err);
+	if (st == STATUS_OK && input_as_fixed(v, &r->in[at], err))
+		st = error_prefix(err, "%s", path);
+	return st;
 }
 
 static enum status lacks_input(const struct value *v, struct error *err)

@@ -210,3 +210,46 @@ void test_dataset_arrays__halves_and_doubles_are_written(void **state)
 		tensor_drop(&back);
 	}
 }
+
+// How many values the second input has.
+static int values_of_mode(struct data_case *c, int64_t value[2], const char *path)
+{
+	struct dataset *d;
+	if (dataset_open_silently(&d, path, &c->graph, &c->opt, &c->err))
+		fail_msg("%s", c->err.text);
+	int n = dataset_values(value, d, 1);
+	dataset_free(&d);
+	return n;
+}
+
+void test_dataset_arrays__values_of_an_input(void **state)
+{
+	static const int64_t modes[2] = {16000, 8000};
+	struct data_case c = vector_case();
+	char *dir = make_dir("values");
+	int64_t value[2] = {0};
+	case_input(&c, "mode", DT_I64, SHAPE(1));
+	c.graph.value = c.value;
+	c.graph.input = c.input;
+	const char *x = write_npy("x.npy", 'f', 4, SHAPE(1, 4), batch), *first = write_npy("m0.npy", 'i', 8, SHAPE(1), &modes[0]);
+	const char *const same[] = {"x.npy", x, "mode.npy", first}, *const without[] = {"x.npy", x};
+	write_npz("values/a.npz", 2, same);
+	write_npz("values/b.npz", 2, same);
+	assert_int_equal(values_of_mode(&c, value, dir), 1);
+	assert_int_equal(value[0], 16000);
+	const char *const other[] = {"x.npy", x, "mode.npy", write_npy("m1.npy", 'i', 8, SHAPE(1), &modes[1])};
+	write_npz("values/c.npz", 2, other);
+	assert_int_equal(values_of_mode(&c, value, dir), 2);
+	assert_int_equal(value[1], 8000);
+	c.opt.samples = 2; // what is left out has no say
+	assert_int_equal(values_of_mode(&c, value, dir), 1);
+	write_npz("values/b.npz", 1, without);
+	assert_int_equal(values_of_mode(&c, value, dir), 0);
+	c.value[1].name = "sr"; // which has a customary value
+	assert_int_equal(values_of_mode(&c, value, support_temp("values/b.npz")), 1);
+	assert_int_equal(value[0], 16000);
+	assert_int_equal(array_value(value, support_temp("m1.npy"), "mode", DT_I64), 1);
+	assert_int_equal(value[0], 8000);
+	assert_int_equal(array_value(value, x, "x", DT_F32), 0);
+	free(dir);
+}

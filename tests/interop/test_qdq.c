@@ -4,6 +4,7 @@
 #include "study_case.h"
 #include "engine/onnx_case.h"
 #include "qtui/base/file.h"
+#include "qtui/base/npy.h"
 #include "qtui/engine/onnx.h"
 #include "qtui/engine/op.h"
 
@@ -487,5 +488,56 @@ void test_qdq__weights_by_rows_are_floats(void **state)
 	write_and_read(&c, case_open(model, NULL, "onnxruntime"));
 	assert_string_equal(str_text(&c.loss), "");
 	done(&c);
+	case_done(&file);
+}
+
+// A model that an input of one integer makes one of two networks, as a voice detector for two sample rates is.
+void test_qdq__an_if_that_all_samples_decide(void **state)
+{
+	struct onnx_case file;
+	struct qdq_case c;
+	begin_conv(&file);
+	Onnx__GraphProto *yes = case_graph(&file), *no = case_graph(&file);
+	case_input(&file, "mode", INT64, 0, NULL);
+	case_ints(&file, "none", 1, (const int64_t[]){0});
+	case_node(&file, "Equal", "equal", "mode none", "condition");
+	case_node_in(&file, yes, "Sigmoid", "inside", "conv_y", "out");
+	case_node_in(&file, no, "Neg", "other", "conv_y", "out");
+	case_output(&file, yes, "out");
+	case_output(&file, no, "out");
+	Onnx__NodeProto *n = case_node(&file, "If", "if", "condition", "y");
+	case_attr_graph(&file, n, "then_branch", yes);
+	case_attr_graph(&file, n, "else_branch", no);
+	case_output(&file, file.graph, "y");
+	write_and_read(&c, case_open(case_save(&file, "mode.onnx"), NULL, "onnxruntime"));
+	assert_true(graph_find_node(c.g, "inside") >= 0);
+	assert_int_equal(c.g->n_inputs, 2);
+	assert_string_equal(c.g->value[c.g->input[1]].name, "mode");
+	assert_true(graph_is_quantized(c.g));
+	assert_non_null(strstr(str_text(&c.loss), "input mode is fixed: the file has it, and computes for 0"));
+	done(&c);
+	case_done(&file);
+}
+
+// What is compared with the study's model gets its samples, and so the shapes of these.
+void test_qdq__another_model_is_read_for_the_same_samples(void **state)
+{
+	static const float data[4 * 5 * 7];
+	struct npy a = {.kind = 'f', .item = 4, .rank = 4, .dim = {1, 4, 5, 7}, .data = (void *)data, .size = sizeof data};
+	struct error err = {0};
+	struct onnx_case file;
+	struct graph *other = NULL;
+	assert_int_equal(npy_write(&a, support_temp("sample.npy"), &err), STATUS_OK);
+	case_init(&file);
+	case_input(&file, "x", FLOAT, DIMS(1, 4, -1, -2));
+	case_node(&file, "Relu", "relu", "x", "y");
+	case_output(&file, file.graph, "y");
+	const char *model = case_save(&file, "open.onnx");
+	struct study *st = case_open(model, support_temp("sample.npy"), "onnxruntime");
+	assert_int_equal(study_load(&other, st, model, &err), STATUS_OK);
+	assert_int_equal(other->value[other->input[0]].shape.dim[2], 5);
+	assert_int_equal(other->value[other->input[0]].shape.dim[3], 7);
+	graph_free(&other);
+	study_close(&st);
 	case_done(&file);
 }

@@ -39,6 +39,9 @@ struct dataset_options {
 // the log).
 MUST_CHECK enum status dataset_open(struct dataset **out, const char *path, const struct graph *g,
     const struct dataset_options *opt, struct error *err);
+// The same without a word to the user, for a look at the samples before the graph is there: `g` needs inputs only.
+MUST_CHECK enum status dataset_open_silently(struct dataset **out, const char *path, const struct graph *g,
+    const struct dataset_options *opt, struct error *err);
 void dataset_free(struct dataset **d);
 // Files that are named like images but cannot be decoded are left out, with a line in the log for each; if there are no
 // others, dataset_open fails.
@@ -64,6 +67,11 @@ MUST_CHECK enum status dataset_peek_shapes(struct data_shapes *out, const char *
 void data_shapes_done(struct data_shapes *s);
 // Fills in[0..g->n_inputs-1] (order of graph.input), plain layout; the caller drops them.
 MUST_CHECK enum status dataset_load(const struct dataset *d, int i, struct tensor *in, struct placement *where, struct error *err);
+// How many different values (0: not known, 2: two or more) an input of one integer has in the samples, and the first
+// two of them. Pictures are not read.
+int dataset_values(int64_t value[2], const struct dataset *d, int input);
+// STATUS_FORMAT where `t` has another value than that for which the graph was taken.
+MUST_CHECK enum status input_as_fixed(const struct value *input, const struct tensor *t, struct error *err);
 // The image of sample i, resized, before it becomes floats: RGB bytes [h, w, 3], a quarter of the memory; the caller
 // drops them. STATUS_UNSUPPORTED with err untouched: the sample is not a single image, or the input is not float.
 MUST_CHECK enum status dataset_pixels(const struct dataset *d, int i, struct tensor *pixels, struct error *err);
@@ -71,6 +79,8 @@ MUST_CHECK enum status dataset_pixels(const struct dataset *d, int i, struct ten
 MUST_CHECK enum status dataset_load_pixels(const struct dataset *d, int i, const struct tensor *pixels, struct tensor *in, struct error *err);
 // Reads one array file (.npy, .pb; of an .npz the array `name`) as a tensor of type `type` with the array's own shape.
 MUST_CHECK enum status array_read(struct tensor *out, const char *path, const char *name, enum dtype type, struct error *err);
+// The integer in such a file, as dataset_values tells it: 1, or 0 where it cannot be read or holds more.
+int array_value(int64_t *value, const char *path, const char *name, enum dtype type);
 // Writes a plain tensor as a .npy file; 4-bit integers as 8-bit ones. float_bytes (as in struct value): 2 writes a
 // DT_F32 as float16, 8 as float64, 0 as float32.
 MUST_CHECK enum status array_write(const struct tensor *t, int float_bytes, const char *path, struct error *err);

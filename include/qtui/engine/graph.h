@@ -22,6 +22,7 @@ struct value {
 	struct key content;    // of a constant: key of type, shape and bytes
 	bool is_input, is_output;
 	int float_bytes;       // of an input or output that the file declares as float16 (2) or float64 (8), which are DT_F32 here; else 0
+	const int64_t *fixed;  // of an input that chooses what is computed: its value in all samples, for which the graph is; else NULL
 	int minifloat;         // of floats of 8 or 4 bits in the file, which are DT_F32 here: their TensorProto.DataType; else 0
 };
 

@@ -230,6 +230,19 @@ static cJSON *origin_json(const struct subject *of, const struct origin *from)
 	return o;
 }
 
+// Inputs that are constants by now.
+static void add_fixed(cJSON *model, const struct graph *g)
+{
+	cJSON *fixed = cJSON_CreateObject();
+	for (int i = 0; i < g->n_inputs; i++)
+		if (g->value[g->input[i]].fixed)
+			cJSON_AddNumberToObject(fixed, g->value[g->input[i]].name, (double)*g->value[g->input[i]].fixed);
+	if (fixed->child)
+		cJSON_AddItemToObject(model, "fixed", fixed);
+	else
+		cJSON_Delete(fixed);
+}
+
 static void add_model(cJSON *root, const struct graph *g)
 {
 	cJSON *m = cJSON_AddObjectToObject(root, "model");
@@ -237,6 +250,7 @@ static void add_model(cJSON *root, const struct graph *g)
 	cJSON_AddStringToObject(m, "sha256", g->sha256);
 	cJSON_AddNumberToObject(m, "opset", g->opset);
 	cJSON_AddNumberToObject(m, "nodes", g->n_origins);
+	add_fixed(m, g);
 }
 
 static void add_timing(cJSON *root, const struct timing *t)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "qtui/base/log.h"
+#include "qtui/base/str.h"
 #include "qtui/engine/onnx.h"
 #include "qtui/analysis/channels.h"
 #include "qtui/analysis/frontier.h"
@@ -17,7 +18,20 @@
 
 // ---- opening
 
-static enum status load_graph(struct study *s, struct error *err)
+// For an input that an If asks.
+static int values_in_samples(int64_t value[2], const struct graph *inputs, int input, const void *options)
+{
+	const struct study_options *opt = options;
+	struct dataset *d;
+	struct error ignored; // opening them for the graph will tell
+	if (dataset_open_silently(&d, opt->calib, inputs, &opt->data, &ignored) != STATUS_OK)
+		return 0;
+	int n = dataset_values(value, d, input);
+	dataset_free(&d);
+	return n;
+}
+
+enum status study_load(struct graph **out, const struct study *s, const char *model, struct error *err)
 {
 	struct data_shapes data = {0};
 	struct onnx_input_shape fixed[DATA_SHAPES_MAX];
@@ -26,10 +40,26 @@ static enum status load_graph(struct study *s, struct error *err)
 		st = dataset_peek_shapes(&data, s->opt.calib, err);
 	for (int i = 0; i < data.n; i++)
 		fixed[i] = (struct onnx_input_shape){.name = data.name[i], .shape = data.shape[i], .file = data.file};
+	const struct onnx_options how = {.shape = fixed, .n_shapes = data.n, .values = values_in_samples, .arg = &s->opt};
 	if (st == STATUS_OK)
-		st = onnx_load(&s->g, s->opt.model, &(struct onnx_options){.shape = fixed, .n_shapes = data.n}, err);
+		st = onnx_load(out, model, &how, err);
 	data_shapes_done(&data);
 	return st;
+}
+
+// What is written, and every figure, is of these values.
+static void tell_fixed(const struct graph *g)
+{
+	struct str s = {0};
+	for (int i = 0; i < g->n_inputs; i++) {
+		const struct value *v = &g->value[g->input[i]];
+		if (v->fixed)
+			str_addf(&s, "%s%s = %lld", str_text(&s)[0] ? ", " : "", v->name, (long long)*v->fixed);
+	}
+	if (str_text(&s)[0])
+		log_warn("fixed at what every sample has, since an If asks it: %s; only the branch that this chooses is quantized and exported",
+		    str_text(&s));
+	str_done(&s);
 }
 
 // Everything that a truncation tensor flows into stays in float.
@@ -124,13 +154,14 @@ static enum status open_parts(struct study *s, struct error *err)
 {
 	enum status st;
 	double begin = clock_seconds();
-	if ((st = load_graph(s, err)) != STATUS_OK || (st = truncate_graph(s, err)) != STATUS_OK)
+	if ((st = study_load(&s->g, s, s->opt.model, err)) != STATUS_OK || (st = truncate_graph(s, err)) != STATUS_OK)
 		return st;
 	if ((st = graph_fits(s->g, 2, err)) != STATUS_OK || (st = first_decision(s, err)) != STATUS_OK)
 		return st;
 	if ((st = dataset_open(&s->d, s->opt.calib, s->g, &s->opt.data, err)) != STATUS_OK)
 		return st;
 	warn_of_quantized(s->g);
+	tell_fixed(s->g);
 	struct engine_options eo = {.backend = s->opt.backend, .threads = s->opt.threads, .memory = engine_memory(s)};
 	s->engine = engine_new(s->g, s->d, &eo);
 	s->plan_cache = plan_cache_new();

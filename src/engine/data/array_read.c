@@ -1,5 +1,6 @@
 // One array of a file as a tensor.
 #include <string.h>
+#include "../ops/element.h"
 #include "arrays.h"
 #include "qtui/engine/data.h"
 
@@ -35,4 +36,17 @@ enum status array_read(struct tensor *out, const char *path, const char *name, e
 		tensor_drop(out);
 	arrays_free(&a);
 	return st;
+}
+
+int array_value(int64_t *value, const char *path, const char *name, enum dtype type)
+{
+	struct tensor t;
+	struct error ignored; // reading the input will tell
+	if (array_read(&t, path, name, type, &ignored) != STATUS_OK)
+		return 0;
+	bool one = tensor_count(&t) == 1;
+	if (one)
+		*value = element_int(&t, 0);
+	tensor_drop(&t);
+	return one;
 }

@@ -159,6 +159,21 @@ static void report_left_out(const struct dataset *d)
 		log_warn("left out: %zu more of %s", d->n_left_out - NAMED, d->path);
 }
 
+// Whether the files of the first sample have nothing for the input.
+static bool lacks(const struct dataset *d, int input)
+{
+	char **path = d->files.path + d->sample[0].file * (size_t)d->files.n_parts;
+	bool has = input == d->image_input && listing_is_image(path[0]);
+	for (int part = 0; part < d->files.n_parts && !has; part++) {
+		struct arrays *a = NULL;
+		struct error ignored; // loading the sample will tell
+		if (!listing_is_image(path[part]) && !dataset_open_file(&a, d, path[part], part, &ignored))
+			has = dataset_array(d, a, part, input) >= 0;
+		dataset_close_file(d, &a);
+	}
+	return !has;
+}
+
 static void report(const struct dataset *d)
 {
 	const char *text;
@@ -167,8 +182,8 @@ static void report(const struct dataset *d)
 		log_add(d->opt.pre.warn ? LOG_WARN : LOG_INFO, "%s%s", d->opt.pre.guess,
 		    d->opt.pre.warn ? "; say otherwise with --mean, --std, --color, --resize" : "");
 	report_left_out(d);
-	for (int i = 0; i < d->g->n_inputs && images; i++)
-		if (i != d->image_input && convention_known(dataset_input(d, i), &text))
+	for (int i = 0; i < d->g->n_inputs && !d->opt.random; i++)
+		if (convention_known(dataset_input(d, i), &text) && lacks(d, i))
 			log_info("input %s is not in the data: it gets %s", dataset_input(d, i)->name, text);
 }
 
@@ -195,7 +210,7 @@ static enum status fill(struct dataset *d, const char *path, struct error *err)
 	return s;
 }
 
-enum status dataset_open(
+enum status dataset_open_silently(
     struct dataset **out, const char *path, const struct graph *g, const struct dataset_options *opt, struct error *err)
 {
 	struct dataset *d = xcalloc(1, sizeof *d);
@@ -212,9 +227,16 @@ enum status dataset_open(
 	                      "%s: the model has no inputs, so there is nothing to calibrate on; qtui run computes it", g->path);
 	if (s)
 		dataset_free(&d);
-	else
-		report(d);
 	*out = d;
+	return s;
+}
+
+enum status dataset_open(
+    struct dataset **out, const char *path, const struct graph *g, const struct dataset_options *opt, struct error *err)
+{
+	enum status s = dataset_open_silently(out, path, g, opt, err);
+	if (!s)
+		report(*out);
 	return s;
 }
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../ops/element.h"
 #include "convention.h"
 #include "dataset.h"
 #include "image.h"
@@ -71,24 +72,41 @@ static void warn_of_nan(const struct dataset *d, const char *path, int row, cons
 		log_warn("%s: sample %d has NaN or infinite numbers for input '%s': check how it was made", path, row, v->name);
 }
 
+// Of an open file, the row that is a sample.
+struct row {
+	const struct arrays *a;
+	const char *path;
+	int at;
+};
+
+static enum status load_array(
+    const struct dataset *d, const struct row *row, int array, int input, struct tensor *out, struct error *err)
+{
+	const struct value *v = dataset_input(d, input);
+	enum status s;
+	if (arrays_rows(row->a, array, &v->shape) <= row->at)
+		return error_set(err, STATUS_FORMAT, "%s: no sample %d for input '%s'", row->path, row->at, v->name);
+	if (alloc_input(out, v, err))
+		return error_prefix(err, "%s", row->path);
+	s = arrays_copy(out, row->a, array, row->at, row->path, err);
+	if (!s && has_nan(out))
+		warn_of_nan(d, row->path, row->at, v);
+	return s;
+}
+
+enum { ALL = -1 };
+
+// Fills the inputs that have no data yet from a part's arrays: that of index `only`, or ALL.
 static enum status load_arrays(
-    const struct dataset *d, const char *path, int part, int row, struct tensor *in, struct error *err)
+    const struct dataset *d, const char *path, int part, int row, int only, struct tensor *in, struct error *err)
 {
 	struct arrays *a = NULL;
 	enum status s = dataset_open_file(&a, d, path, part, err);
+	const struct row from = {a, path, row};
 	for (int i = 0; i < d->g->n_inputs && !s; i++) {
-		int array = dataset_array(d, a, part, i);
-		if (array < 0 || in[i].data)
-			continue;
-		if (arrays_rows(a, array, &dataset_input(d, i)->shape) <= row)
-			s = error_set(err, STATUS_FORMAT, "%s: no sample %d for input '%s'", path, row,
-			    dataset_input(d, i)->name);
-		else if (alloc_input(&in[i], dataset_input(d, i), err))
-			s = error_prefix(err, "%s", path);
-		if (!s)
-			s = arrays_copy(&in[i], a, array, row, path, err);
-		if (!s && has_nan(&in[i]))
-			warn_of_nan(d, path, row, dataset_input(d, i));
+		int array = only == ALL || only == i ? dataset_array(d, a, part, i) : -1;
+		if (array >= 0 && !in[i].data)
+			s = load_array(d, &from, array, i, &in[i], err);
 	}
 	dataset_close_file(d, &a);
 	return s;
@@ -105,7 +123,7 @@ static enum status load_part(
 {
 	const char *path = part_path(d, i, part);
 	if (!listing_is_image(path))
-		return load_arrays(d, path, part, d->sample[i].row, in, err);
+		return load_arrays(d, path, part, d->sample[i].row, ALL, in, err);
 	if (d->image_input < 0 || (d->files.input[part] >= 0 && d->files.input[part] != d->image_input))
 		return error_set(err, STATUS_UNSUPPORTED, "%s: this input does not take images", path);
 	return load_image(d, path, &in[d->image_input], where, err);
@@ -135,26 +153,30 @@ static void fill_random(struct tensor *t, uint64_t seed, int sample, int input)
 	}
 }
 
-// Inputs that the data do not hold.
+// An input that the data do not hold.
+static enum status fill_missing(const struct dataset *d, int sample, int input, struct tensor *out, struct error *err)
+{
+	const struct value *v = dataset_input(d, input);
+	bool known = convention_known(v, NULL);
+	enum status s;
+	if (!known && !d->opt.random)
+		return error_set(err, STATUS_FORMAT,
+		    "%s has nothing for input '%s': give an .npz with an array of that name, or a subdirectory of it",
+		    d->sample[sample].name, v->name);
+	s = alloc_input(out, v, err);
+	if (!s && known)
+		convention_fill(out, v, d->image.w, d->image.h);
+	else if (!s)
+		fill_random(out, d->opt.seed, d->sample[sample].row, input);
+	return s;
+}
+
 static enum status fill_rest(const struct dataset *d, int sample, struct tensor *in, struct error *err)
 {
 	enum status s = STATUS_OK;
-	for (int i = 0; i < d->g->n_inputs && !s; i++) {
-		const struct value *v = dataset_input(d, i);
-		bool known = convention_known(v, NULL);
-		if (in[i].data)
-			continue;
-		if (!known && !d->opt.random)
-			return error_set(err, STATUS_FORMAT,
-			    "%s has nothing for input '%s': give an .npz with an array of that name, or a subdirectory "
-			    "of it",
-			    d->sample[sample].name, v->name);
-		s = alloc_input(&in[i], v, err);
-		if (!s && known)
-			convention_fill(&in[i], v, d->image.w, d->image.h);
-		else if (!s)
-			fill_random(&in[i], d->opt.seed, d->sample[sample].row, i);
-	}
+	for (int i = 0; i < d->g->n_inputs && !s; i++)
+		if (!in[i].data)
+			s = fill_missing(d, sample, i, &in[i], err);
 	return s;
 }
 
@@ -182,6 +204,16 @@ enum status dataset_place(const struct dataset *d, int i, struct placement *wher
 		place_measure(where, w, h, &frame);
 	}
 	return STATUS_OK;
+}
+
+enum status input_as_fixed(const struct value *input, const struct tensor *t, struct error *err)
+{
+	if (!input->fixed || element_int(t, 0) == *input->fixed)
+		return STATUS_OK;
+	return error_set(err, STATUS_FORMAT,
+	    "input '%s' is %lld, and the network is taken for %lld, which all calibration samples have: leave out what has another value, or "
+	    "calibrate on samples with it",
+	    input->name, (long long)element_int(t, 0), (long long)*input->fixed);
 }
 
 static void drop_inputs(const struct dataset *d, struct tensor *in)
@@ -243,9 +275,39 @@ enum status dataset_load(const struct dataset *d, int i, struct tensor *in, stru
 		s = dataset_unchanged(d, i, err);
 	if (!s)
 		s = fill_rest(d, i, in, err);
+	for (int k = 0; k < d->g->n_inputs && !s; k++)
+		if (input_as_fixed(dataset_input(d, k), &in[k], err))
+			s = error_prefix(err, "%s", d->sample[i].name);
 	if (s)
 		drop_inputs(d, in);
 	return s;
+}
+
+static enum status load_input(const struct dataset *d, int i, int input, struct tensor *in, struct error *err)
+{
+	enum status s = STATUS_OK;
+	for (int part = 0; part < d->files.n_parts && !s; part++)
+		if (!listing_is_image(part_path(d, i, part)))
+			s = load_arrays(d, part_path(d, i, part), part, d->sample[i].row, input, in, err);
+	return s || in[input].data ? s : fill_missing(d, i, input, &in[input], err);
+}
+
+int dataset_values(int64_t value[2], const struct dataset *d, int input)
+{
+	struct tensor *in = xcalloc((size_t)d->g->n_inputs, sizeof *in);
+	struct error ignored; // loading the sample will tell
+	int n = 0;
+	for (size_t i = 0; i < d->n && n < 2; i++) {
+		if (load_input(d, (int)i, input, in, &ignored)) {
+			n = 0;
+			break;
+		}
+		value[n] = element_int(&in[input], 0);
+		n += !n || value[n] != value[0];
+		tensor_drop(&in[input]);
+	}
+	free(in);
+	return n;
 }
 
 enum status dataset_peek_shapes(struct data_shapes *out, const char *path, struct error *err)

@@ -25,6 +25,7 @@ struct draft_value {
 	const char *unread;          // of a constant that the engine has no type for: the type's name; else NULL
 	bool is_input, is_output;
 	int elements;                // TensorProto.DataType in the file, of inputs, outputs, constants and what a Cast gives; else 0
+	const int64_t *fixed;        // as in struct value
 	int same_as;             // the value that stands for this one, or -1
 	int uses;                // after draft_count_uses: by nodes that are kept, and as output
 	struct draft_node *user; // after draft_count_uses: one of the users
@@ -49,6 +50,7 @@ struct draft {
 	struct arena *arena;
 	const Onnx__ModelProto *model;
 	struct externals *externals;
+	const struct onnx_options *opt; // of the caller, or NULL
 	struct draft_value *value;
 	size_t n_values, cap_values;
 	struct draft_node **node;

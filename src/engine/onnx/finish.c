@@ -58,6 +58,7 @@ static int final_value(struct finisher *f, int draft_id)
 	    .is_input = v->is_input,
 	    .is_output = v->is_output,
 	    .float_bytes = v->type == DT_F32 && (v->is_input || v->is_output) ? float_bytes(v->elements) : 0,
+	    .fixed = v->fixed,
 	    .minifloat = v->type == DT_F32 && is_minifloat(v->elements) ? v->elements : 0,
 	};
 	if (out->constant)

@@ -65,6 +65,7 @@ static enum status load_once(struct graph **out, struct loading *l, struct error
 	const Onnx__GraphProto *from = l->model->graph;
 	struct draft *d = draft_new(l->model, l->externals);
 	struct scope *scope = draft_scope(d, NULL);
+	d->opt = l->opt;
 	enum status s = dims_inputs(d, from, scope, l->opt, &l->sizes, err);
 	if (!s)
 		s = import_graph(d, from, scope, err);

@@ -1,5 +1,6 @@
 // The order of things. A pass is a row of the table; it leaves the draft valid and every shape known that was known.
 #include "branch.h"
+#include "fixed.h"
 #include "infer.h"
 #include "normalise.h"
 #include "pass.h"
@@ -39,6 +40,8 @@ static enum status settle_branches(struct draft *d, struct error *err)
 	for (int round = 0; changed && !s; round++) {
 		s = round < ROUNDS_MAX ? branch_inline(d, &changed, err)
 		                       : error_set(err, STATUS_UNSUPPORTED, "If nodes are nested too deeply");
+		if (!s && !changed)
+			s = fixed_inputs(d, &changed, err);
 		if (!s && changed)
 			s = infer_draft(d, err);
 	}

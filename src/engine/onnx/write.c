@@ -302,6 +302,16 @@ static enum status pack(struct bytes *out, const Onnx__ModelProto *m, struct err
 	return STATUS_OK;
 }
 
+static void tell_fixed(const struct writer *w)
+{
+	for (int i = 0; i < w->g->n_inputs; i++) {
+		const struct value *v = &w->g->value[w->g->input[i]];
+		if (v->fixed)
+			str_addf(w->loss, "input %s is fixed: the file has it, and computes for %lld whatever it is given\n", v->name,
+			    (long long)*v->fixed);
+	}
+}
+
 static void tell_losses(const struct writer *w)
 {
 	bool ties = false;
@@ -313,6 +323,7 @@ static void tell_losses(const struct writer *w)
 		str_addf(w->loss, "QuantizeLinear rounds ties to even, target %s otherwise: codes at a tie differ by one\n",
 		    target_name(w->plan->target));
 	opset_tell(w);
+	tell_fixed(w);
 	if (w->by_rows)
 		str_addf(w->loss, "%d weights of MatMul with a scale for each row are written as the floats that they stand for\n",
 		    w->by_rows);
