@@ -56,7 +56,7 @@ static void print_summary(const struct snapshot *s)
 		print_db(order[i]->graphwise.pooled.snr_db, order[i]->graphwise.pooled.exact);
 		print_db(order[i]->layerwise.known ? order[i]->layerwise.pooled.snr_db : NAN, order[i]->layerwise.pooled.exact);
 		print_cosine(9, 4, order[i]->graphwise.pooled.cosine);
-		say("  %s\n", s->g->node[order[i]->node].name);
+		say("  %s\n", graph_output_name(s->g, order[i]->value));
 	}
 	for (int i = 0; i < s->n_outputs; i++) {
 		if (!s->output[i].known)

@@ -59,7 +59,7 @@ static enum status load_graph(struct runner *r, const struct options *o, struct 
 		const char *path = input_path(o->input.at[i], &name[i]);
 		st = dataset_peek_shapes(&found[i], path, err);
 		if (found[i].n > 0)
-			fixed[n++] = (struct onnx_input_shape){.name = name[i], .shape = found[i].shape[0], .file = found[i].file};
+			fixed[n++] = (struct onnx_input_shape){.name = name[i], .shape = found[i].at[0].shape, .file = found[i].at[0].file};
 	}
 	const struct onnx_options how = {.shape = fixed, .n_shapes = n, .batched = true, .values = value_given, .arg = o};
 	if (st == STATUS_OK)

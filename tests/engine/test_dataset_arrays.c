@@ -118,11 +118,11 @@ void test_dataset_arrays__npz_fills_inputs_by_name(void **state)
 	assert_memory_equal(c.in[1].data, ids + 2, 16);
 	case_done(&c);
 	assert_int_equal(dataset_peek_shapes(&data, support_temp("named.npz"), &c.err), STATUS_OK);
-	assert_string_equal(data.file, support_temp("named.npz"));
 	assert_int_equal(data.n, 3);
-	for (int i = 0; i < data.n; i++)
-		assert_true(
-		    strcmp(data.name[i], "x") || shape_equal(&data.shape[i], &(struct shape){.rank = 2, .dim = {2, 4}}));
+	for (size_t i = 0; i < data.n; i++) {
+		assert_string_equal(data.at[i].file, support_temp("named.npz"));
+		assert_true(strcmp(data.at[i].name, "x") || shape_equal(&data.at[i].shape, &(struct shape){.rank = 2, .dim = {2, 4}}));
+	}
 	data_shapes_done(&data);
 }
 
@@ -251,5 +251,49 @@ void test_dataset_arrays__values_of_an_input(void **state)
 	assert_int_equal(array_value(value, support_temp("m1.npy"), "mode", DT_I64), 1);
 	assert_int_equal(value[0], 8000);
 	assert_int_equal(array_value(value, x, "x", DT_F32), 0);
+	free(dir);
+}
+
+// What a script has gathered with numpy.stack, and a state that all samples begin with.
+void test_dataset_arrays__a_stack_and_what_serves_all(void **state)
+{
+	static const float zeros[4] = {0, 0, 0, 9};
+	const char *const pairs[] = {"x.npy", write_npy("sx.npy", 'f', 4, SHAPE(3, 1, 4), batch), "h.npy",
+	    write_npy("sh.npy", 'f', 4, SHAPE(2, 2), zeros), "mode.npy", write_npy("sm.npy", 'i', 8, shape_of(0, NULL), &(int64_t){7})};
+	const char *const uneven[] = {"x.npy", support_temp("sx.npy"), "h.npy", write_npy("s2.npy", 'f', 4, SHAPE(2, 2, 2), batch)};
+	struct data_case c = vector_case();
+	case_input(&c, "h", DT_F32, SHAPE(2, 2));
+	case_input(&c, "mode", DT_I64, shape_of(0, NULL));
+	case_open(&c, write_npz("stack.npz", 3, pairs));
+	assert_int_equal(dataset_count(c.data), 3);
+	for (int i = 0; i < 3; i++) {
+		case_load(&c, i);
+		assert_memory_equal(c.in[0].data, batch + (ptrdiff_t)4 * i, 16);
+		assert_memory_equal(c.in[1].data, zeros, 16);
+		assert_int_equal(*(int64_t *)c.in[2].data, 7);
+	}
+	case_done(&c);
+	assert_int_equal(case_try(&c, write_npz("uneven.npz", 2, uneven)), STATUS_FORMAT);
+	assert_non_null(strstr(c.err.text, "3 and 2 samples"));
+}
+
+void test_dataset_arrays__shapes_of_subdirectories(void **state)
+{
+	char *dir = make_dir("parts");
+	struct data_shapes data;
+	struct error err;
+	free(make_dir("parts/h"));
+	free(make_dir("parts/x"));
+	write_npy("parts/h/0.npy", 'f', 4, SHAPE(1, 3), batch);
+	write_npy("parts/x/0.npy", 'f', 4, SHAPE(1, 5), batch);
+	write_npy("parts/x/1.npy", 'f', 4, SHAPE(1, 7), batch);
+	assert_int_equal(dataset_peek_shapes(&data, dir, &err), STATUS_OK);
+	assert_int_equal(data.n, 3);
+	assert_string_equal(data.at[0].name, "h");
+	assert_string_equal(data.at[1].name, "x");
+	assert_int_equal(data.at[1].shape.dim[1], 5);
+	assert_string_equal(data.at[1].file, support_temp("parts/x/0.npy"));
+	assert_string_equal(data.at[2].name, ""); // for an input that no directory names
+	data_shapes_done(&data);
 	free(dir);
 }

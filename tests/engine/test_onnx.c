@@ -465,6 +465,23 @@ void test_onnx__dynamic_dimensions_are_fixed(void **state)
 	case_done(&c);
 }
 
+// The number of samples in front; a subdirectory has the name of its input as far as a file may have it.
+void test_onnx__a_stack_of_samples_tells_a_shape(void **state)
+{
+	struct onnx_input_shape shape = {.name = "rnn_h", .shape = {.rank = 4, .dim = {9, 2, 1, 12}}};
+	struct onnx_options opt = {.shape = &shape, .n_shapes = 1};
+	struct onnx_case c;
+	case_init(&c);
+	case_input(&c, "rnn/h", FLOAT, DIMS(2, -1, -2));
+	case_node(&c, "Relu", "r", "rnn/h", "y");
+	case_output(&c, c.graph, "y");
+	assert_int_equal(case_load_with(&c, &opt), STATUS_OK);
+	assert_true(shape_equal(&c.loaded->value[c.loaded->output[0]].shape, &(struct shape){3, {2, 1, 12}}));
+	opt.batched = true; // one run takes no stack
+	assert_int_equal(case_load_with(&c, &opt), STATUS_FORMAT);
+	case_done(&c);
+}
+
 void test_onnx__a_plane_is_not_one_element(void **state)
 {
 	struct onnx_case c;

@@ -54,14 +54,16 @@ const char *dataset_file(const struct dataset *d, int i);
 struct key dataset_key(const struct dataset *d, int i);     // of the bytes of the file and the preprocessing
 const struct preprocess *dataset_preprocess(const struct dataset *d);
 const char *dataset_path(const struct dataset *d);
-// The shapes of the arrays in a dataset's first file, for inputs of dynamic shape: ask before onnx_load. Images, raw
-// data and subdirectories tell nothing: n is 0, file NULL. The caller calls data_shapes_done.
-enum { DATA_SHAPES_MAX = 16 };
-struct data_shapes {
-	struct shape shape[DATA_SHAPES_MAX];
-	char *name[DATA_SHAPES_MAX]; // of the array; "" where the file names none
-	int n;
+// The shapes of the arrays in a dataset's first file, and in the first of each subdirectory, for inputs of dynamic
+// shape: ask before onnx_load. Images and raw data tell nothing. The caller calls data_shapes_done.
+struct data_shape {
+	struct shape shape;
+	char *name; // of the array, else of its subdirectory; "" where nothing names it
 	char *file;
+};
+struct data_shapes {
+	struct data_shape *at;
+	size_t n, cap;
 };
 MUST_CHECK enum status dataset_peek_shapes(struct data_shapes *out, const char *path, struct error *err);
 void data_shapes_done(struct data_shapes *s);

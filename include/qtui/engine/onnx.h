@@ -9,7 +9,7 @@
 
 struct onnx_input_shape {
 	const char *name; // input tensor; NULL or "": the first image-like input, else the first
-	struct shape shape; // may leave out the batch, the first dimension of the model's input
+	struct shape shape; // may leave out the batch, the first dimension of the model's input, or be of a stack of samples
 	const char *file;   // where the shape was found, for errors; may be NULL
 };
 struct onnx_options {

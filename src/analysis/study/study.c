@@ -34,15 +34,16 @@ static int values_in_samples(int64_t value[2], const struct graph *inputs, int i
 enum status study_load(struct graph **out, const struct study *s, const char *model, struct error *err)
 {
 	struct data_shapes data = {0};
-	struct onnx_input_shape fixed[DATA_SHAPES_MAX];
 	enum status st = STATUS_OK;
 	if (s->opt.calib && !s->opt.data.random)
 		st = dataset_peek_shapes(&data, s->opt.calib, err);
-	for (int i = 0; i < data.n; i++)
-		fixed[i] = (struct onnx_input_shape){.name = data.name[i], .shape = data.shape[i], .file = data.file};
-	const struct onnx_options how = {.shape = fixed, .n_shapes = data.n, .values = values_in_samples, .arg = &s->opt};
+	struct onnx_input_shape *fixed = xcalloc(data.n + 1, sizeof *fixed);
+	for (size_t i = 0; i < data.n; i++)
+		fixed[i] = (struct onnx_input_shape){.name = data.at[i].name, .shape = data.at[i].shape, .file = data.at[i].file};
+	const struct onnx_options how = {.shape = fixed, .n_shapes = (int)data.n, .values = values_in_samples, .arg = &s->opt};
 	if (st == STATUS_OK)
 		st = onnx_load(out, model, &how, err);
+	free(fixed);
 	data_shapes_done(&data);
 	return st;
 }

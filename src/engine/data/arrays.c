@@ -250,6 +250,8 @@ int arrays_rows(const struct arrays *a, int i, const struct shape *input)
 		return 1;
 	if ((batch_of_one || input->rank > 1) && own.rank == input->rank && dims_equal(own.dim + 1, input->dim + 1, own.rank - 1))
 		return (int)(have / need);
+	if (own.rank == input->rank + 1 && dims_equal(own.dim + 1, input->dim, input->rank))
+		return (int)own.dim[0];
 	return batch_of_one && own.rank == input->rank - 1 && dims_equal(own.dim, input->dim + 1, own.rank);
 }
 

@@ -21,7 +21,8 @@ struct shape arrays_shape(const struct arrays *a, int i);
 // alone: for input `main`). -1 when there is none.
 int arrays_find(const struct arrays *a, const struct graph *g, int input, int main);
 // How many samples of an input of this shape the array holds: 0 when it does not fit. An array of 8 rows is
-// two samples of an input whose batch the file fixes at 4.
+// two samples of an input whose batch the file fixes at 4; one with a dimension in front of the input's is a stack of
+// samples.
 int arrays_rows(const struct arrays *a, int i, const struct shape *input);
 // Converts sample `row` to the type of `out`, which has type and shape and is allocated.
 // A number that the type does not have (0.5 or 300 as uint8) is STATUS_FORMAT.

@@ -66,12 +66,12 @@ static enum status misfit(
 {
 	struct shape own = arrays_shape(a, array);
 	char has[128], wants[128];
-	return error_set(err, STATUS_FORMAT, "%s: %s%san array of shape %s does not fit input '%s' of shape %s", path,
+	return error_set(err, STATUS_FORMAT, "%s: %s%san array of shape %s does not fit input '%s' of shape %s, which all samples have", path,
 	    arrays_name(a, array), arrays_name(a, array)[0] ? ": " : "", shape_text(&own, has, sizeof has),
 	    dataset_input(d, input)->name, shape_text(&dataset_input(d, input)->shape, wants, sizeof wants));
 }
 
-// How many samples a file of arrays holds: every array that fills an input must hold as many.
+// How many samples a file of arrays holds: every array that fills an input holds as many, or one for all.
 static enum status count_rows(
     int *rows, const struct dataset *d, const char *path, const struct arrays *a, int part, struct error *err)
 {
@@ -83,9 +83,9 @@ static enum status count_rows(
 		n = arrays_rows(a, array, &dataset_input(d, i)->shape);
 		if (!n)
 			return misfit(d, path, a, array, i, err);
-		if (*rows && n != *rows)
+		if (*rows > 1 && n > 1 && n != *rows)
 			return error_set(err, STATUS_FORMAT, "%s: its arrays hold %d and %d samples", path, *rows, n);
-		*rows = n;
+		*rows = n > *rows ? n : *rows;
 	}
 	if (*rows)
 		return STATUS_OK;

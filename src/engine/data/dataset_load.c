@@ -6,9 +6,7 @@
 #include "convention.h"
 #include "dataset.h"
 #include "image.h"
-#include "qtui/base/file.h"
 #include "qtui/base/log.h"
-#include "qtui/base/str.h"
 
 static enum status alloc_input(struct tensor *t, const struct value *v, struct error *err)
 {
@@ -83,12 +81,13 @@ static enum status load_array(
     const struct dataset *d, const struct row *row, int array, int input, struct tensor *out, struct error *err)
 {
 	const struct value *v = dataset_input(d, input);
+	int rows = arrays_rows(row->a, array, &v->shape), at = rows == 1 ? 0 : row->at; // one is for all samples
 	enum status s;
-	if (arrays_rows(row->a, array, &v->shape) <= row->at)
+	if (rows <= at)
 		return error_set(err, STATUS_FORMAT, "%s: no sample %d for input '%s'", row->path, row->at, v->name);
 	if (alloc_input(out, v, err))
 		return error_prefix(err, "%s", row->path);
-	s = arrays_copy(out, row->a, array, row->at, row->path, err);
+	s = arrays_copy(out, row->a, array, at, row->path, err);
 	if (!s && has_nan(out))
 		warn_of_nan(d, row->path, row->at, v);
 	return s;
@@ -308,38 +307,4 @@ int dataset_values(int64_t value[2], const struct dataset *d, int input)
 	}
 	free(in);
 	return n;
-}
-
-enum status dataset_peek_shapes(struct data_shapes *out, const char *path, struct error *err)
-{
-	const struct graph none = {0};
-	struct listing files = {0};
-	struct arrays *a = NULL;
-	enum status s = listing_read(&files, path, &none, err);
-	*out = (struct data_shapes){0};
-	if (s == STATUS_NOTFOUND && file_is_dir(path)) {
-		listing_done(&files);
-		return STATUS_OK;
-	}
-	if (!s && arrays_is_name(files.path[0]) && !str_has_suffix(files.path[0], ".bin"))
-		s = arrays_open(&a, files.path[0], DT_F32, err);
-	for (int i = 0; a && i < arrays_count(a) && out->n < DATA_SHAPES_MAX; i++) {
-		if (arrays_shape(a, i).rank < 0)
-			continue;
-		out->shape[out->n] = arrays_shape(a, i);
-		out->name[out->n++] = xstrdup(arrays_name(a, i));
-	}
-	if (out->n > 0)
-		out->file = xstrdup(files.path[0]);
-	arrays_free(&a);
-	listing_done(&files);
-	return s;
-}
-
-void data_shapes_done(struct data_shapes *s)
-{
-	for (int i = 0; i < s->n; i++)
-		free(s->name[i]);
-	free(s->file);
-	*s = (struct data_shapes){0};
 }

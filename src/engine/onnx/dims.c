@@ -2,10 +2,12 @@
 // the same symbol's value elsewhere, else what the model's metadata say, else an attempt from a list of common sizes: the first at which every
 // shape rule holds is taken.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "dims.h"
 #include "import.h"
 #include "tensor_proto.h"
+#include "qtui/base/file.h"
 #include "qtui/base/log.h"
 #include "qtui/base/str.h"
 
@@ -98,12 +100,15 @@ static void find_image(struct input_dims *in)
 
 static const struct onnx_input_shape *given_shape(const struct onnx_options *opt, const char *name, bool is_main)
 {
-	for (int i = 0; opt && i < opt->n_shapes; i++) {
+	const struct onnx_input_shape *given = NULL;
+	char *as_dir = file_safe_name(name); // what a subdirectory for the input may be called
+	for (int i = 0; opt && i < opt->n_shapes && !given; i++) {
 		const char *for_name = opt->shape[i].name;
-		if (for_name && for_name[0] ? !strcmp(for_name, name) : is_main)
-			return &opt->shape[i];
+		if (for_name && for_name[0] ? !strcmp(for_name, name) || !strcmp(for_name, as_dir) : is_main)
+			given = &opt->shape[i];
 	}
-	return NULL;
+	free(as_dir);
+	return given;
 }
 
 // Ultralytics writes imgsz as "[height, width]".
@@ -118,7 +123,7 @@ static int64_t metadata_size(const Onnx__ModelProto *m, bool width)
 	return 0;
 }
 
-// -1: not given; the caller's shape may leave out the batch. 0 is a size like any other: the past of the first token has no elements.
+// -1: not given; the caller's shape may leave out the batch, or have the number of samples in front. 0 is a size like any other: the past of the first token has no elements.
 static int64_t given_dim(const struct input_dims *in, int i)
 {
 	int at = in->given ? i + in->given->rank - (int)in->type->shape->n_dim : -1;
@@ -180,7 +185,8 @@ static enum status check_given(const struct input_dims *in, const char *name, st
 	char takes[160], has[160];
 	const char *by = in->given_by ? in->given_by : "what is given";
 	int rank = in->type->shape ? (int)in->type->shape->n_dim : in->given->rank;
-	bool fits = rank == in->given->rank || rank == in->given->rank + 1;
+	bool stack = in->given->rank == rank + 1 && !in->batched; // of samples
+	bool fits = rank == in->given->rank || rank == in->given->rank + 1 || stack;
 	for (int i = rank > 1; fits && in->type->shape && i < rank; i++)
 		fits = !fixed_dim(in->type, i) || fixed_dim(in->type, i) == given_dim(in, i);
 	if (fits && shape_count(in->given) >= 0)
