@@ -355,6 +355,7 @@ static void finds(const char *dataset, bool boxes, const char *path)
 
 void test_labels__are_found_beside_the_data(void **state)
 {
+	static const char session[] = "{\n\t\"qtui_session\":\t1}";
 	char root[256];
 	snprintf(root, sizeof root, "%s", support_temp("found"));
 	struct str images = {0}, text = {0}, json = {0}, csv = {0};
@@ -366,6 +367,9 @@ void test_labels__are_found_beside_the_data(void **state)
 	touch(str_text(&text));
 	text.text[text.len - strlen("/a.txt")] = '\0';
 	finds(str_text(&images), true, text.text);
+	touch(str_text(&json));
+	assert_int_equal(file_write(str_text(&json), session, strlen(session), &(struct error){0}), STATUS_OK);
+	finds(str_text(&images), true, text.text); // it has the name of the samples, too
 	touch(str_text(&json));
 	finds(str_text(&images), true, json.text);
 	finds(str_text(&images), false, NULL);

@@ -185,9 +185,25 @@ static char *trimmed(const char *path)
 	return copy;
 }
 
+// A session or an analysis of these samples, which may well be called after them.
+static bool is_ours(const char *path)
+{
+	static const char first[] = "\"qtui";
+	struct bytes file;
+	struct error ignored; // reading it as labels will tell
+	size_t at = 0;
+	if (!str_has_suffix(path, ".json") || file_map(&file, path, &ignored))
+		return false;
+	while (at < file.size && file.data[at] && strchr("{ \t\r\n", file.data[at]))
+		at++;
+	bool ours = file.size - at > sizeof first && memcmp(file.data + at, first, strlen(first)) == 0;
+	bytes_done(&file);
+	return ours;
+}
+
 static bool is_there(const char *path, const char *dataset)
 {
-	return file_exists(path) && strcmp(path, dataset) != 0;
+	return file_exists(path) && strcmp(path, dataset) != 0 && !is_ours(path);
 }
 
 char *labels_find(const char *dataset, bool boxes)
