@@ -215,3 +215,19 @@ void test_figures__a_histogram_beside_another_follows_its_edges(void **state)
 	}
 	memo_free(&m);
 }
+
+// What no grid tells from 0 reads "~0"; 0 itself, and what is small beside nothing, as it is.
+void test_figures__the_ends_of_a_range(void **state)
+{
+	static const struct {
+		double min, max;
+		const char *text;
+	} range[] = {
+	    {1.492e-19, 0.938, "~0 .. 0.938"}, {-0.2785, 6.546, "-0.2785 .. 6.546"}, {0, 6, "0 .. 6"}, {-4, -1e-9, "-4 .. ~0"},
+	    {0.001, 60, "0.001 .. 60"}, {0.0004, 60, "~0 .. 60"}, {1e-19, 3e-19, "1e-19 .. 3e-19"}, {2e-9, 2e-9, "2e-09 .. 2e-09"},
+	    {-1.234e-19, -1.234e+20, "~0 .. -1.234e+20"},
+	};
+	char text[RANGE_TEXT];
+	for (size_t i = 0; i < sizeof range / sizeof *range; i++)
+		assert_string_equal(range_text(text, range[i].min, range[i].max, " .. "), range[i].text);
+}

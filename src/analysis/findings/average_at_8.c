@@ -17,14 +17,15 @@ static bool is_poor_average(const struct look *l, int node)
 
 void rule_average_at_8(struct look *l)
 {
+	char range[RANGE_TEXT];
 	for (int node = 0; node < l->g->n_nodes; node++) {
 		const struct node *n = &l->g->node[node];
 		const struct site *y = snapshot_output(l->s, node);
 		if (!is_poor_average(l, node))
 			continue;
 		struct finding *f = finding_add(l, node, made_damage(l, y));
-		finding_say(f, "The average %s keeps %.1f dB at 8 bit: it lies in %.4g .. %.4g on a step of %.4g.", n->name, site_snr(y), y->range.min,
-		    y->range.max, y->scale[0]);
+		finding_say(f, "The average %s keeps %.1f dB at 8 bit: it lies in %s on a step of %.4g.", n->name, site_snr(y),
+		    range_phrase(range, y), y->scale[0]);
 		finding_prove(f, "SNR dB", site_snr(y));
 		finding_prove(f, "min", y->range.min);
 		finding_prove(f, "max", y->range.max);

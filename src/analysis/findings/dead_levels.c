@@ -40,6 +40,7 @@ static bool inherits_codes(const struct look *l, const struct site *s)
 // Why there are so few: the scale is another tensor's, or the range is the tensor's own and most of it is empty.
 static void say_why(struct finding *f, const struct look *l, const struct site *s)
 {
+	char range[RANGE_TEXT];
 	const char *name = l->g->value[s->value].name;
 	double codes = ldexp(1, s->bits);
 	int owner = scale_owner(l, s);
@@ -47,8 +48,8 @@ static void say_why(struct finding *f, const struct look *l, const struct site *
 		finding_say(f, "%s uses %.0f of %.0f codes and keeps %.1f dB: it has to share the scale %.4g with %s.", name, s->used_levels * codes,
 		    codes, site_snr(s), s->scale[0], l->g->node[owner].name);
 	else
-		finding_say(f, "%s uses %.0f of %.0f codes and keeps %.1f dB: its range %.4g .. %.4g is mostly empty.", name, s->used_levels * codes,
-		    codes, site_snr(s), s->range.min, s->range.max);
+		finding_say(f, "%s uses %.0f of %.0f codes and keeps %.1f dB: its range %s is mostly empty.", name, s->used_levels * codes, codes,
+		    site_snr(s), range_phrase(range, s));
 }
 
 // The smallest power-of-two part of the scale at which the tensor still fits.

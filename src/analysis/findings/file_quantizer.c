@@ -75,6 +75,7 @@ static struct prediction predict(const struct hist *h, const struct file_grid *g
 
 static void lossy(struct look *l, int node, const struct site *s, const struct file_grid *g)
 {
+	char range[RANGE_TEXT];
 	const struct node *n = &l->g->node[node];
 	struct prediction now = predict(s->hist_float, g, g->scale);
 	double best = now.snr_db, at = g->scale;
@@ -88,9 +89,9 @@ static void lossy(struct look *l, int node, const struct site *s, const struct f
 	if (!now.known || !(now.snr_db < GOOD_DB) || !(best - now.snr_db > WORTH))
 		return;
 	struct finding *f = finding_add(l, node, fmin(1, pow(10, -now.snr_db / 10)));
-	finding_say(f, "The file itself quantizes %s (%.4g .. %.4g) by %s with the scale %.4g, which %s: %.1f dB are left where %.4g would leave "
+	finding_say(f, "The file itself quantizes %s (%s) by %s with the scale %.4g, which %s: %.1f dB are left where %.4g would leave "
 	    "%.1f dB.",
-	    l->g->value[s->value].name, s->range.min, s->range.max, n->name, g->scale * g->finer, at > g->scale ? "clips it" : "is too coarse",
+	    l->g->value[s->value].name, range_phrase(range, s), n->name, g->scale * g->finer, at > g->scale ? "clips it" : "is too coarse",
 	    now.snr_db, at * g->finer, best);
 	finding_advise(f, "start from the float model, or correct this scale in the file: what is lost here no edit brings back");
 	finding_prove(f, "scale", g->scale * g->finer);
@@ -149,14 +150,15 @@ static struct narrow narrowest(const struct look *l, const struct node *concat, 
 // Scores beside boxes: the figures of the whole are good, since the boxes outweigh all else.
 static void joined(struct look *l, int node, int concat, const struct file_grid *g)
 {
+	char range[RANGE_TEXT];
 	const struct node *n = &l->g->node[node], *joint = &l->g->node[concat];
 	struct narrow least = narrowest(l, joint, g);
 	if (least.value < 0 || !is_lost_in_joint(least.codes, least.widest, least.snr))
 		return;
 	struct finding *f = finding_add(l, node, fmin(1, pow(10, -least.snr / 10)));
 	finding_about(f, concat);
-	finding_say(f, "The file itself quantizes what %s joins by %s with the scale %.4g: %.1f codes are left to %s (%.4g .. %.4g), %.1f dB.",
-	    joint->name, n->name, g->scale * g->finer, least.codes, l->g->value[least.value].name, least.min, least.max,
+	finding_say(f, "The file itself quantizes what %s joins by %s with the scale %.4g: %.1f codes are left to %s (%s), %.1f dB.",
+	    joint->name, n->name, g->scale * g->finer, least.codes, l->g->value[least.value].name, range_text(range, least.min, least.max, " .. "),
 	    shown_db(least.snr));
 	finding_advise(f, "start from the float model and keep this Concat and what follows it in float: what is lost here no edit brings back");
 	finding_prove(f, "scale", g->scale * g->finer);

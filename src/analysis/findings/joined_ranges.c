@@ -52,13 +52,14 @@ static bool is_joined(const struct look *l, int node, const struct joint *j)
 
 static void joined(struct look *l, int node, const struct joint *j)
 {
+	char range[RANGE_TEXT];
 	const struct node *n = &l->g->node[node];
 	const struct site *s = site_behind(l, n->in[j->input]);
 	struct finding *f = finding_add(l, node, fmin(1, pow(10, -j->snr / 10)));
 	if (s->node != node)
 		finding_about(f, s->node);
-	finding_say(f, "%s puts %s (%.4g .. %.4g) on a step of %.4g that its widest input needs: %.1f codes are left to it, %.1f dB.", n->name,
-	    l->g->value[n->in[j->input]].name, s->range.min, s->range.max, j->step, j->codes, j->snr);
+	finding_say(f, "%s puts %s (%s) on a step of %.4g that its widest input needs: %.1f codes are left to it, %.1f dB.", n->name,
+	    l->g->value[n->in[j->input]].name, range_phrase(range, s), j->step, j->codes, j->snr);
 	finding_prove(f, "step", j->step);
 	finding_prove(f, "codes of the narrow input", j->codes);
 	finding_prove(f, "codes of the widest input", j->widest);

@@ -100,6 +100,7 @@ void find_masks(struct look *l)
 
 static void masked(struct look *l, const int *softmax, int n, int worst)
 {
+	char range[RANGE_TEXT];
 	struct masked m = look_at(l, &l->g->node[softmax[worst]]);
 	double step = input_step(l, softmax[worst], 0), damage = 0;
 	int *edit = xcalloc(2 * (size_t)n, sizeof *edit), n_edit = 0;
@@ -115,9 +116,9 @@ static void masked(struct look *l, const int *softmax, int n, int worst)
 		finding_about(f, one.by);
 	}
 	f->damage = damage;
-	finding_say(f, "%s reads logits that a mask takes down to %.4g: on their step of %.4g those that are not masked (%.4g .. %.4g) have %.1f "
-	    "codes, which the tensor's SNR does not show.", l->g->node[softmax[worst]].name, m.input->range.min, step, m.logits->range.min,
-	    m.logits->range.max, site_span(m.logits) / step);
+	finding_say(f, "%s reads logits that a mask takes down to %.4g: on their step of %.4g those that are not masked (%s) have %.1f "
+	    "codes, which the tensor's SNR does not show.", l->g->node[softmax[worst]].name, m.input->range.min, step,
+	    range_phrase(range, m.logits), site_span(m.logits) / step);
 	finding_advise(f, "leave %s in float with the node that masks, or export a mask that reaches less far, such as -50",
 	    n > 1 ? "each such Softmax" : "the Softmax");
 	finding_prove(f, "step", step);

@@ -6,6 +6,7 @@ static const double WORTH = 3, GOOD_DB = 24; // dB: half a bit; what 8 bit ought
 
 static void outliers(struct look *l, const struct site *s)
 {
+	char range[RANGE_TEXT];
 	double scale = s->scale[0], now = predicted_snr(l, s, scale), best = now, offer = scale;
 	char to[SCALE_TEXT];
 	if (!(now < GOOD_DB))
@@ -21,8 +22,8 @@ static void outliers(struct look *l, const struct site *s)
 	if (!(best - now > WORTH) || p.clipped <= 0)
 		return;
 	struct finding *f = finding_add(l, s->node, site_damage(s));
-	finding_say(f, "The range of %s (%.4g .. %.4g) is set by %.3g %% of its elements: clipping them at %s gives %.1f dB in place of %.1f dB.",
-	    l->g->value[s->value].name, s->range.min, s->range.max, 100 * p.clipped, scale_phrase(to, offer), best, now);
+	finding_say(f, "The range of %s (%s) is set by %.3g %% of its elements: clipping them at %s gives %.1f dB in place of %.1f dB.",
+	    l->g->value[s->value].name, range_phrase(range, s), 100 * p.clipped, scale_phrase(to, offer), best, now);
 	finding_advise(f, "set the scale %s, or calibrate by percentile or mse", to);
 	finding_prove(f, "outlier share", p.clipped);
 	finding_prove(f, "scale", scale);

@@ -75,6 +75,7 @@ static double damage_of(const struct look *l, const int *nodes, int n, const str
 
 void rule_postprocessing(struct look *l)
 {
+	char range[RANGE_TEXT];
 	int *nodes = xcalloc((size_t)l->g->n_nodes + 1, sizeof *nodes), arithmetic, n = quantized_tail(l, nodes, &arithmetic);
 	const struct site *worst = worst_of(l, nodes, n);
 	if (arithmetic >= LEAST_NODES && worst && site_snr(worst) < GOOD_DB) {
@@ -82,8 +83,8 @@ void rule_postprocessing(struct look *l)
 		for (int i = 0; i < n; i++)
 			if (nodes[i] != worst->node)
 				finding_about(f, nodes[i]);
-		finding_say(f, "%d nodes behind the last weights compute in integers; %s alone leaves %.1f dB of %.4g .. %.4g (step %.4g, "
-		    "codes from %.4g to %.4g).", n, l->g->node[worst->node].name, site_snr(worst), worst->range.min, worst->range.max,
+		finding_say(f, "%d nodes behind the last weights compute in integers; %s alone leaves %.1f dB of %s (step %.4g, "
+		    "codes from %.4g to %.4g).", n, l->g->node[worst->node].name, site_snr(worst), range_phrase(range, worst),
 		    worst->scale[0], site_lower_end(worst, worst->scale[0]), site_upper_end(worst, worst->scale[0]));
 		finding_advise(f, "leave the post-processing in float: it holds no weights");
 		finding_prove(f, "nodes", n);

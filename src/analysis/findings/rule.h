@@ -88,6 +88,7 @@ bool finding_widen_weights(struct finding *f, const struct look *l, int node); /
 bool finding_free_behind(struct finding *f, const struct look *l, int node);
 bool finding_scale(struct finding *f, const struct look *l, const struct site *s, double scale);
 const char *scale_phrase(char out[SCALE_TEXT], double scale); // "2^-4" or "0.0613"
+const char *range_phrase(char out[RANGE_TEXT], const struct site *s); // "-4 .. 6.5": of the float tensor
 
 // ---- afterwards
 

@@ -93,10 +93,10 @@ static void prove_clipping(struct finding *f, double share, double scale, const 
 
 static void clipped(struct look *l, const struct site *s, const struct clipping *c)
 {
-	char to[SCALE_TEXT];
+	char to[SCALE_TEXT], range[RANGE_TEXT];
 	struct finding *f = finding_add(l, s->node, site_damage(s));
-	finding_say(f, "%.2f %% of %s (%.4g .. %.4g) lie beyond its codes (%.4g .. %.4g) and are clipped: %.1f dB; %s would give %.1f dB.",
-	    100 * c->share, l->g->value[s->value].name, s->range.min, s->range.max, site_lower_end(s, s->scale[0]), site_upper_end(s, s->scale[0]),
+	finding_say(f, "%.2f %% of %s (%s) lie beyond its codes (%.4g .. %.4g) and are clipped: %.1f dB; %s would give %.1f dB.",
+	    100 * c->share, l->g->value[s->value].name, range_phrase(range, s), site_lower_end(s, s->scale[0]), site_upper_end(s, s->scale[0]),
 	    c->now, scale_phrase(to, c->offer), c->better);
 	finding_advise(f, "set the scale %s", to);
 	prove_clipping(f, c->share, s->scale[0], &s->range);
@@ -159,13 +159,14 @@ static struct term poorest_term(const struct look *l, const struct site *y, doub
 
 static void clipped_term(struct look *l, const struct site *y, const struct term *now, const struct term *then, double offer)
 {
+	char range[RANGE_TEXT];
 	int node = y->node;
 	const struct node *n = &l->g->node[node];
 	const struct site *own = input_site(l, node, n->in[now->input]), *x = own ? own : site_of(l, n->in[now->input]);
 	char to[SCALE_TEXT];
 	struct finding *f = finding_add(l, node, fmin(1, pow(10, -now->snr / 10)));
-	finding_say(f, "%s reads %s (%.4g .. %.4g) on the scale of its result, whose codes end at %.4g and %.4g: %.2f %% of it are clipped, %.1f dB are left; "
-	    "%s would leave %.1f dB.", n->name, l->g->value[x->value].name, x->range.min, x->range.max, site_lower_end(y, y->scale[0]),
+	finding_say(f, "%s reads %s (%s) on the scale of its result, whose codes end at %.4g and %.4g: %.2f %% of it are clipped, %.1f dB are left; "
+	    "%s would leave %.1f dB.", n->name, l->g->value[x->value].name, range_phrase(range, x), site_lower_end(y, y->scale[0]),
 	    site_upper_end(y, y->scale[0]), 100 * now->share, now->snr, scale_phrase(to, offer), then->snr);
 	finding_advise(f, "set the scale %s, which result and terms share", to);
 	prove_clipping(f, now->share, y->scale[0], &x->range);

@@ -53,6 +53,11 @@ void finding_prove(struct finding *f, const char *name, double value)
 		f->evidence[f->n_evidence++] = (struct evidence){name, value};
 }
 
+const char *range_phrase(char out[RANGE_TEXT], const struct site *s)
+{
+	return range_text(out, s->range.min, s->range.max, " .. ");
+}
+
 const char *scale_phrase(char out[SCALE_TEXT], double scale)
 {
 	return scale_text(out, scale, 4);

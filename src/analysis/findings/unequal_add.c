@@ -5,6 +5,7 @@ static const double UNEQUAL = 8, LOST_DB = 6, POOR_DB = 20;
 
 static void unequal(struct look *l, int node, int small, double ratio, double step)
 {
+	char range[RANGE_TEXT];
 	const struct node *n = &l->g->node[node];
 	const struct site *s = site_of(l, n->in[small]);
 	double snr = predicted_snr(l, s, step);
@@ -12,8 +13,8 @@ static void unequal(struct look *l, int node, int small, double ratio, double st
 	if (!(snr < LOST_DB))
 		return;
 	f = finding_add(l, node, site_damage(snapshot_output(l->s, node)));
-	finding_say(f, "%s adds %s (%.4g .. %.4g) to a term with a range %.1f times as wide: on the step %.4g of the sum %.1f dB of it are left.",
-	    n->name, l->g->value[s->value].name, s->range.min, s->range.max, ratio, step, snr);
+	finding_say(f, "%s adds %s (%s) to a term with a range %.1f times as wide: on the step %.4g of the sum %.1f dB of it are left.",
+	    n->name, l->g->value[s->value].name, range_phrase(range, s), ratio, step, snr);
 	finding_prove(f, "ratio of ranges", ratio);
 	finding_prove(f, "step of the sum", step);
 	finding_prove(f, "SNR dB of the small term", snr);

@@ -137,6 +137,23 @@ const char *stage_name(enum stage s)
 	return name[s];
 }
 
+char *range_end(char out[RANGE_END], double end, double other)
+{
+	double half_step = fabs(other - end) / (2 * 65536);
+	if (end != 0 && fabs(end) < half_step)
+		snprintf(out, RANGE_END, "~0");
+	else
+		snprintf(out, RANGE_END, "%.4g", end);
+	return out;
+}
+
+char *range_text(char out[RANGE_TEXT], double min, double max, const char *between)
+{
+	char low[RANGE_END], high[RANGE_END];
+	snprintf(out, RANGE_TEXT, "%s%s%s", range_end(low, min, max), between, range_end(high, max, min));
+	return out;
+}
+
 double shown_db(double db)
 {
 	return fabs(db) < 0.05 ? 0 : db;

@@ -99,7 +99,7 @@ static void put_axis(struct page *p, const struct site *s, const struct hist *h,
 {
 	bool trial = p->ui->trial.active && s == trial_site(p->ui);
 	double scale = trial ? p->ui->trial.scale : s->n_scale ? (double)s->scale[0] : 0, low, high;
-	char text[FIGURE];
+	char text[RANGE_END];
 	canvas_line(p->c, p->x, p->y, p->w, ROLE_RULE);
 	if (h->lo < 0 && h->hi > 0)
 		axis_mark(p, h, 0, 1, ROLE_TEXT, U'┼');
@@ -108,8 +108,8 @@ static void put_axis(struct page *p, const struct site *s, const struct hist *h,
 		axis_mark(p, h, high, rows + 1, ROLE_HIST_LIMIT, U'┆');
 	}
 	p->y++;
-	canvas_text(p->c, p->x, p->y, 12, ROLE_DIM, format_value(text, (double)h->lo));
-	canvas_right(p->c, p->x + p->w - 12, p->y, 12, ROLE_DIM, format_value(text, (double)h->hi));
+	canvas_text(p->c, p->x, p->y, 12, ROLE_DIM, range_end(text, (double)h->lo, (double)h->hi));
+	canvas_right(p->c, p->x + p->w - 12, p->y, 12, ROLE_DIM, range_end(text, (double)h->hi, (double)h->lo));
 	if (h->lo < 0 && h->hi > 0 && axis_column(h, 0, p->w) > 12 && axis_column(h, 0, p->w) < p->w - 12)
 		canvas_text(p->c, p->x + axis_column(h, 0, p->w), p->y, 1, ROLE_DIM, "0");
 	p->y++;

@@ -147,6 +147,7 @@ static void add_marks(struct help *h)
 		{"8→16", "what the next figures will be computed with"},
 		{"!", "the target refuses the edit; the detail says why"},
 		{"–", "not known, or not quantized"},
+		{"~0", "end of a range: not 0, but no grid of it tells them apart"},
 		{"5 Log!", "the log has warnings that have not been looked at"},
 	};
 	add_section(h, "Marks in the list");

@@ -193,12 +193,11 @@ static void put_grid(struct page *p, const struct site *s)
 
 static void put_range(struct page *p, const struct site *s)
 {
-	char a[FIGURE], b[FIGURE];
+	char range[RANGE_TEXT];
 	if (s->range.n > 0)
-		put(p, "float", ROLE_HIST_FLOAT, "%s to %s", format_value(a, (double)s->range.min), format_value(b, (double)s->range.max));
+		put(p, "float", ROLE_HIST_FLOAT, "%s", range_text(range, (double)s->range.min, (double)s->range.max, " to "));
 	if (s->graphwise.known && s->bits)
-		put(p, "quantized", ROLE_HIST_QUANT, "%s to %s", format_value(a, (double)s->graphwise.min),
-		    format_value(b, (double)s->graphwise.max));
+		put(p, "quantized", ROLE_HIST_QUANT, "%s", range_text(range, (double)s->graphwise.min, (double)s->graphwise.max, " to "));
 }
 
 static void put_quantizer(struct page *p, const struct site *s)
