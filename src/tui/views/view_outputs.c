@@ -45,10 +45,25 @@ static int columns_that_fit(int width)
 	return n;
 }
 
-// Why it has no figures; NULL: it has, or will have.
-static const char *reason_for_none(const struct value *v)
+// Why an output has no figures, in the place of the first two, and what that means for who looks for them.
+struct none {
+	char brief[16], meaning[192];
+};
+
+// False: it has figures, or will have.
+static bool has_none(struct none *out, const struct value *v)
 {
-	return v->type != DT_F32 ? "not floats" : v->shape.rank < 0 ? "shape varies" : NULL;
+	bool whole = v->type != DT_F32 && v->type != DT_NONE;
+	if (v->type == DT_F32 && v->shape.rank >= 0)
+		return false;
+	snprintf(out->brief, sizeof out->brief, "%s", whole ? dtype_name(v->type) : v->type == DT_NONE ? "type varies" : "shape varies");
+	if (whole)
+		snprintf(out->meaning, sizeof out->meaning, "It holds %s: signal and noise are of floats. What quantization changes in it shows in the task, T.",
+		    dtype_name(v->type));
+	else
+		snprintf(out->meaning, sizeof out->meaning, "What stands here is known only when the network runs, so float and quantized values are not "
+		    "compared. Where something of the model did not fit, the log (5) says so.");
+	return true;
 }
 
 static void draw_output(struct canvas *c, const struct ui *ui, struct rect r, int row, int n)
@@ -57,18 +72,28 @@ static void draw_output(struct canvas *c, const struct ui *ui, struct rect r, in
 	enum severity severity = severity_of(figures_snr(f));
 	char text[FIGURE];
 	int x = r.x + 4;
-	const char *none = f->known ? NULL : reason_for_none(output_value(ui, row));
+	struct none none;
+	bool is_none = !f->known && has_none(&none, output_value(ui, row));
 	canvas_text(c, r.x + 2, r.y, 1, severity_role(severity), severity_glyph(severity));
-	if (none)
-		canvas_text(c, r.x + 4, r.y, columns[0].width + 1 + columns[1].width, ROLE_DIM, none);
+	if (is_none)
+		canvas_text(c, r.x + 4, r.y, columns[0].width + 1 + columns[1].width, ROLE_DIM, none.brief);
 	for (int i = 0; i < n; i++) {
 		double v = columns[i].value(f);
 		enum role role = isnan(v) ? ROLE_DIM : ui->snap->dirty ? ROLE_PENDING : i ? ROLE_TEXT : severity_role(severity);
-		if (!none)
+		if (!is_none)
 			canvas_right(c, x, r.y, columns[i].width, role, columns[i].format(text, v));
 		x += columns[i].width + 1;
 	}
 	draw_found(c, ui, x + 1, r.y, r.x + r.w - x - 2, ROLE_TEXT, CUT_LEFT, output_value(ui, row)->name);
+}
+
+// Below the list: what the output under the cursor lacks.
+static void draw_meaning(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	int row = ui_cursor(ui)->cursor, above = ui_head(ui) + ui->snap->n_outputs + 1;
+	struct none none;
+	if (row < ui->snap->n_outputs && !ui->snap->output[row].known && has_none(&none, output_value(ui, row)))
+		canvas_paragraph(c, (struct rect){r.x + 4, r.y + above, r.w - 5, r.h - above}, ROLE_DIM, none.meaning);
 }
 
 void view_outputs_draw(struct canvas *c, const struct ui *ui, struct rect r)
@@ -81,4 +106,5 @@ void view_outputs_draw(struct canvas *c, const struct ui *ui, struct rect r)
 	canvas_text(c, x + 1, r.y, r.x + r.w - x - 1, ROLE_HEAD, "output of the network");
 	for (struct rows at = rows_of_view(c, ui, r); rows_next(&at);)
 		draw_output(c, ui, at.line, at.row, n);
+	draw_meaning(c, ui, r);
 }
