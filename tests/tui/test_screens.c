@@ -196,6 +196,21 @@ void test_screens__a_distribution_at_any_width(void **state)
 	}
 }
 
+// The keys of the ranking are not offered where there is none.
+void test_screens__keys_of_a_ranking_need_one(void **state)
+{
+	struct ui ui;
+	start(&ui, FAKE_BLAMED, 80, 24, false);
+	press(&ui, "B");
+	assert_true(is_shown(&ui, "s sort"));
+	ui_done(&ui);
+	start(&ui, FAKE_MEASURED, 80, 24, false);
+	press(&ui, "B");
+	assert_false(is_shown(&ui, "s sort"));
+	assert_true(is_shown(&ui, ":blame 30s ranks"));
+	ui_done(&ui);
+}
+
 // Nothing is before the first run.
 void test_screens__no_change_before_a_second_run(void **state)
 {

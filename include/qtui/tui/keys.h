@@ -20,7 +20,7 @@ enum context {
 	CTX_RUN,   // the cursor is on a run
 	CTX_PICTURE, // a sample of the task has the whole panel
 	CTX_TASK,  // the task is shown
-	CTX_BLAME, // the ranking of blame is shown
+	CTX_BLAME, // the ranking of blame is shown, which the steps of a repair take the place of
 	CTX_CHANNELS, // the channels of a tensor are shown
 	CTX_PARETO, // the states that nothing beats are shown
 	CTX_NODE,  // the view is about nodes: there is something to edit

@@ -38,6 +38,7 @@ int view_findings_head(const struct ui *ui);
 int view_channels_head(const struct ui *ui);
 int view_diff_head(const struct ui *ui);
 int view_runs_at(const struct ui *ui); // the number of the run under the cursor; 0: none
+bool view_blame_ranks(const struct ui *ui); // the ranking is shown, not the steps of a repair or nothing yet
 void view_detail_draw(struct canvas *c, const struct ui *ui, struct rect r);
 int view_detail_height(const struct ui *ui, int width, int height); // lines that it needs
 void view_around_draw(struct canvas *c, const struct ui *ui, struct rect r);

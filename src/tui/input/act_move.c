@@ -154,4 +154,6 @@ void act_enter(struct ui *ui)
 		ui->focus = PANEL_AROUND;
 	else if (view_row(ui->view)->companions)
 		ui->focus = PANEL_DETAIL;
+	else
+		ui_note(ui, "there is nothing to open here");
 }

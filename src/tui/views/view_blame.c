@@ -79,6 +79,11 @@ static const struct blames *blames_of(const struct ui *ui)
 	return ui->repair.job && ui->repair.work != REPAIR_BLAME ? NULL : ui->snap->blames;
 }
 
+bool view_blame_ranks(const struct ui *ui)
+{
+	return ui->view == VIEW_BLAME && blames_of(ui);
+}
+
 int view_blame_count(const struct ui *ui)
 {
 	const struct blames *b = blames_of(ui);

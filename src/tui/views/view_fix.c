@@ -119,10 +119,17 @@ static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
 	canvas_text(c, r.x + columns_end(ui) + VERDICT + 1, r.y, r.w, ROLE_HEAD, "remedy");
 }
 
+// What is under way; of a repair that is over why it ended, and where its outcome is seen.
+static void draw_state(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	bool over = !beside_busy(ui, BESIDE_REPAIR) && ui->repair.text[0];
+	canvas_textf(c, r.x, r.y, r.w, ROLE_DIM, "%s%s", ui->repair.text, over ? "; P shows what accuracy costs, 3 all steps, u undoes" : "");
+}
+
 void view_fix_heading(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	char text[UI_TEXT];
-	canvas_text(c, r.x + LEFT, r.y, r.w - LEFT - 1, ROLE_DIM, ui->repair.text);
+	draw_state(c, ui, (struct rect){r.x + LEFT, r.y, r.w - LEFT - 1, 1});
 	if (ui->repair.tried) {
 		view_fix_summary(text, sizeof text, ui);
 		canvas_paragraph(c, (struct rect){r.x + LEFT, r.y + 1, r.w - LEFT - 1, summary_lines(ui)}, ROLE_TEXT, text);
