@@ -9,6 +9,7 @@
 #include "qtui/base/log.h"
 #include "qtui/tui/action.h"
 #include "qtui/tui/edit.h"
+#include "qtui/tui/help.h"
 #include "qtui/tui/mouse.h"
 #include "qtui/tui/prompt.h"
 #include "qtui/tui/repair.h"
@@ -107,10 +108,16 @@ int ui_head(const struct ui *ui)
 	return view_row(ui->view)->head(ui);
 }
 
+int ui_columns(const struct ui *ui)
+{
+	return ui->view == VIEW_HELP ? help_columns(ui->layout.panel[PANEL_MAIN].w) : 1;
+}
+
 int ui_page(const struct ui *ui, enum panel p)
 {
-	int h = ui->layout.panel[p].h - 1 - (p == PANEL_MAIN ? ui_head(ui) : 0);
-	return h > 0 ? h : 0;
+	bool main = p == PANEL_MAIN;
+	int h = ui->layout.panel[p].h - 1 - (main ? ui_head(ui) : 0);
+	return h > 0 ? h * (main ? ui_columns(ui) : 1) : 0;
 }
 
 static void arrange_around(struct ui *ui)

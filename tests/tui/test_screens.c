@@ -106,6 +106,8 @@ void test_screens__after_keys(void **state)
 	    {"times_60x24", FAKE_TIMED, 60, 24, false, "4"},
 	    {"times_layers_120x24", FAKE_TIMED, 120, 24, false, ""},
 	    {"help_100x50", FAKE_MEASURED, 100, 50, false, "?"},
+	    // On a wide screen rows go on at the top of a second column.
+	    {"help_200x30", FAKE_MEASURED, 200, 30, false, "?jj"},
 	    // Texts are broken at the width, and a topic is found where its row begins.
 	    {"help_40x24", FAKE_MEASURED, 40, 24, false, ":help session<Enter>"},
 	    {"trial_120x40", FAKE_MEASURED, 120, 40, false, "j--"},

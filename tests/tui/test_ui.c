@@ -302,6 +302,23 @@ void test_ui__every_view_has_a_tab(void **state)
 	ui_done(&ui);
 }
 
+void test_ui__help_has_columns_of_rows(void **state)
+{
+	enum { H = 30, LINES = H - 3 }; // less the top line, the title and the bottom line
+	struct ui ui;
+	start(&ui, FAKE_MEASURED);
+	ui_resize(&ui, 200, H);
+	press(&ui, "?");
+	ui.mouse_button = MOUSE_LEFT;
+	ui.mouse_x = 150;
+	ui.mouse_y = 2 + 4;
+	ui_key(&ui, K_MOUSE);
+	assert_int_equal(ui.scroll[VIEW_HELP].cursor, LINES + 4);
+	press(&ui, "g<PgDn>");
+	assert_int_equal(ui.scroll[VIEW_HELP].cursor, 2 * LINES);
+	ui_done(&ui);
+}
+
 // Keys that need no study, so that any sequence of them can be tried.
 static const char *const keys[] = {"j", "k", "h", "l", "g", "G", "v", "*", "[", "]", "n", "N", "i", "z", "1", "2", "3", "4", "5", "?",
 	"<lt>", ">", "<Tab>", "<S-Tab>", "<Enter>", "<PgUp>", "<PgDn>", "<C-d>", "<C-u>", "<Space>", "<C-o>", "+", "-", "/", ":", "&", "a",

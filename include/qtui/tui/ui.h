@@ -119,7 +119,8 @@ int ui_node(const struct ui *ui);                        // that the panels are 
 const struct site *ui_site(const struct ui *ui);         // chosen in the detail; NULL: none
 struct scroll *ui_scroll(struct ui *ui);                 // of the main panel's view
 const struct scroll *ui_cursor(const struct ui *ui);     // the same to look at
-int ui_page(const struct ui *ui, enum panel p);          // rows that a panel shows
+int ui_columns(const struct ui *ui);                     // of rows, side by side in the main panel
+int ui_page(const struct ui *ui, enum panel p);          // rows that a panel shows, in all its columns
 int ui_head(const struct ui *ui);                        // lines above the first row of the main panel's view
 void ui_ask_sample(struct ui *ui);                       // for the sample under the cursor, unless it is on its way
 void ui_ask_channels(struct ui *ui);                     // for those of the tensor in the detail, unless they are on their way

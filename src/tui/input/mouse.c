@@ -27,11 +27,13 @@ static void click_title(struct ui *ui, enum panel p, int x)
 		ui_show(ui, (enum view)view);
 }
 
-static void click_row(struct ui *ui, enum panel p, int line)
+static void click_row(struct ui *ui, enum panel p, int x, int line)
 {
 	const struct view_row *view = view_row(ui->view);
 	struct scroll *s = p == PANEL_AROUND ? &ui->around : ui_scroll(ui);
 	int row = s->top + line - (p == PANEL_MAIN ? ui_head(ui) : 0);
+	int columns = p == PANEL_MAIN ? ui_columns(ui) : 1, w = ui->layout.panel[p].w / columns;
+	row += (x - ui->layout.panel[p].x) / w * (ui_page(ui, p) / columns);
 	bool again = ui->focus == p && s->cursor == row;
 	ui->focus = p;
 	if (p == PANEL_DETAIL || row < s->top || (p == PANEL_MAIN && row >= view->count(ui)))
@@ -66,7 +68,7 @@ static void click(struct ui *ui, enum panel p, int x, int y)
 	if (y == r->y)
 		click_title(ui, p, x);
 	else if (!click_head(ui, p, x, y - r->y - 1))
-		click_row(ui, p, y - r->y - 1);
+		click_row(ui, p, x, y - r->y - 1);
 }
 
 void mouse_do(struct ui *ui)

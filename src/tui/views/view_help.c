@@ -9,6 +9,7 @@
 #include "qtui/tui/ui.h"
 
 enum { SHORT = 26, LONG = 43, LEAST = 8 }; // columns of the left side; of what is broken
+enum { BROAD = 96 }; // columns in which no row of a key or a command is broken
 
 struct piece {
 	const struct help_row *row;
@@ -64,23 +65,38 @@ static struct piece first_piece(int entry, int width)
 	    .text_length = text_line(row->text, text_room(row, width))};
 }
 
-static int main_width(const struct ui *ui)
+int help_columns(int width)
 {
-	return ui->layout.panel[PANEL_MAIN].w;
+	return width < 2 * BROAD ? 1 : width / BROAD;
+}
+
+static int column_width(const struct ui *ui)
+{
+	int width = ui->layout.panel[PANEL_MAIN].w;
+	return width / help_columns(width);
+}
+
+// To the line below, of the same row or the next; false at the end.
+static bool next_line(struct piece *l, int width)
+{
+	if (next_piece(l, width))
+		return true;
+	if (l->entry + 1 == help_count())
+		return false;
+	*l = first_piece(l->entry + 1, width);
+	return true;
 }
 
 // The line with this number, or the first of this entry; returns its number, or how many lines there are.
 static int find_line(struct piece *found, const struct ui *ui, int number, int entry)
 {
-	int n = 0, width = main_width(ui);
-	for (int i = 0; i < help_count(); i++) {
-		*found = first_piece(i, width);
-		do {
-			if (n == number || i == entry)
-				return n;
-			n++;
-		} while (next_piece(found, width));
-	}
+	int n = 0, width = column_width(ui);
+	*found = first_piece(0, width);
+	do {
+		if (n == number || found->entry == entry)
+			return n;
+		n++;
+	} while (next_line(found, width));
 	return n;
 }
 
@@ -133,9 +149,8 @@ static void draw_line(struct canvas *c, const struct ui *ui, struct rect r, cons
 
 void view_help_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
-	for (struct rows at = rows_of_view(c, ui, r); rows_next(&at);) {
-		struct piece l;
-		find_line(&l, ui, at.row, -1);
+	struct piece l;
+	find_line(&l, ui, ui_cursor(ui)->top, -1);
+	for (struct rows at = rows_of_view(c, ui, r); rows_next(&at); next_line(&l, at.line.w))
 		draw_line(c, ui, at.line, &l);
-	}
 }
