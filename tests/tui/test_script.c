@@ -55,6 +55,7 @@ void test_script__first_failure_ends_it(void **state)
 		{":nonsense", "t.qtui:1: no command"},
 		{":fix speed>3", "t.qtui:1: \"speed>3\" is no condition: "},
 		{":blame soon", "t.qtui:1: \"soon\" is no time: :blame 30s, 2m or 1h"},
+		{":goto m.0/Conv", "no node m.0/Conv; *m.0/Conv* matches /model.24/m.0/Conv"},
 		{":goto /model.24/m.0/Cnov", "no node /model.24/m.0/Cnov; the nearest is /model.24/m.0/Conv"},
 		{"/zzzz<Enter>\n:quit", "t.qtui:1: no row matches"},
 		{":undo now", "takes no argument"},

@@ -143,7 +143,7 @@ char *range_end(char out[RANGE_END], double end, double other)
 	if (end != 0 && fabs(end) < half_step)
 		snprintf(out, RANGE_END, "~0");
 	else
-		snprintf(out, RANGE_END, "%.4g", end);
+		snprintf(out, RANGE_END, fabs(end) >= 10000 && fabs(end) < 1e7 ? "%.0f" : "%.4g", end);
 	return out;
 }
 

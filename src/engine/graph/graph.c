@@ -133,6 +133,15 @@ static const char *nearest_node(const struct graph *g, const char *name)
 	return best;
 }
 
+// The first name of a node that `part` is a part of; NULL: there is none.
+static const char *node_with(const struct graph *g, const char *part)
+{
+	for (int i = 0; part[0] && i < g->n_origins; i++)
+		if (g->origin[i].node >= 0 && strstr(g->origin[i].name, part))
+			return g->origin[i].name;
+	return NULL;
+}
+
 enum status graph_no_node(const struct graph *g, const char *name, struct error *err)
 {
 	int origin = namemap_get(g->origin_by_name, name);
@@ -142,6 +151,9 @@ enum status graph_no_node(const struct graph *g, const char *name, struct error 
 	if (origin >= 0)
 		return error_set(err, STATUS_NOTFOUND,
 		    "node %.200s is left out when the model is loaded: it passes its input on, or no output needs it", name);
+	const char *with = near ? NULL : node_with(g, name);
+	if (with)
+		return error_set(err, STATUS_NOTFOUND, "the model has no node %.200s; *%.200s* matches %.200s", name, name, with);
 	return error_set(err, STATUS_NOTFOUND, "the model has no node %.200s%s%.200s", name, near ? "; the nearest is " : "", near ? near : "");
 }
 

@@ -180,11 +180,11 @@ bool detail_grid(const struct site *s, double scale, double *low, double *high)
 
 static void put_grid(struct page *p, const struct site *s)
 {
-	char a[FIGURE], b[FIGURE], used[FIGURE];
+	char range[RANGE_TEXT], used[FIGURE];
 	double scale = s->n_scale ? (double)s->scale[0] : 0, low, high;
 	if (!detail_grid(s, scale, &low, &high))
 		return;
-	put(p, "grid", ROLE_TEXT, "%s to %s", format_value(a, low), format_value(b, high));
+	put(p, "grid", ROLE_TEXT, "%s", range_text(range, low, high, " to "));
 	put_behind(p, "logits", ROLE_TEXT, s, scale);
 	if (s->used_levels >= 0)
 		put(p, "codes", ROLE_TEXT, "%.0f of %lld in use, %s %%", s->used_levels * (double)(s->qmax - s->qmin + 1),
@@ -223,14 +223,14 @@ static bool is_tried(const struct ui *ui, const struct site *s)
 static void put_trial(struct page *p, const struct site *s)
 {
 	const struct trial *t = &p->ui->trial;
-	char scale[FIGURE], snr[FIGURE], clipped[FIGURE], low_text[FIGURE], high_text[FIGURE];
+	char scale[FIGURE], snr[FIGURE], clipped[FIGURE], range[RANGE_TEXT];
 	double low, high;
 	if (!is_tried(p->ui, s))
 		return;
 	p->y++;
 	put(p, "trying", ROLE_EDITED, "scale %s", format_scale(scale, t->scale));
 	if (detail_grid(s, t->scale, &low, &high))
-		put(p, "", ROLE_EDITED, "grid %s to %s", format_value(low_text, low), format_value(high_text, high));
+		put(p, "", ROLE_EDITED, "grid %s", range_text(range, low, high, " to "));
 	if (t->predicted.known)
 		put(p, "", ROLE_EDITED, "≈ %s dB alone, ≈ %s %% clipped", format_db(snr, t->predicted.snr_db),
 		    format_percent(clipped, 100 * t->predicted.clipped));
