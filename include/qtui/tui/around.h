@@ -4,7 +4,7 @@
 
 #include "qtui/analysis/snapshot.h"
 
-enum { AROUND_LINES = 96, AROUND_RAIL = 24 };
+enum { AROUND_LINES = 96, AROUND_RAIL = 24 }; // the most that are shown; bytes
 struct around_line {
 	int node;        // -1: an input or output of the network
 	int value;       // the tensor then

@@ -5,13 +5,13 @@
 #include "qtui/tui/reply.h"
 
 struct ask {
-	bool begun, again;
-	double at;           // when
-	struct reply reply;
+	bool begun, again;   // the first question was sent; the second too
+	double at;           // when the latest was, by clock_seconds
+	struct reply reply;  // what has been answered
 };
 // Asks, unless the terminal ($TERM) is one that would show the question.
 void ask_begin(struct ask *a);
-// After characters were fed to a->reply: asks on where that is of use.
+// After characters were fed to a->reply: sends the second question where the answer to the first lets hope for pictures.
 void ask_go_on(struct ask *a);
 bool ask_waits(const struct ask *a);          // an answer may still be on its way
 enum pictures ask_pictures(const struct ask *a);

@@ -7,8 +7,8 @@
 
 // Takes the first file of the model that no living run has, and what a run that is dead has left: edits there are offered.
 void autosave_begin(struct ui *ui);
-// Has it written, by a thread of its own, when an edit is waiting, and tells that it fails, or works again. What an earlier run left is
-// kept beside it.
+// When an edit is waiting, gives the session to the thread that writes the file; tells when that fails, or works again. What an earlier run
+// left in the file's place is kept beside it.
 void autosave_write(struct ui *ui);
 int autosave_fd(const struct ui *ui); // readable when autosave_write has something to tell; -1: never
 // Asked to quit: false, and said so, where a :write under way fails, and the first time that edits would be lost because they could not be

@@ -15,7 +15,7 @@ enum channel_column {
 };
 struct channel_column_row {
 	const char *head;
-	int width, rank, worst;
+	int width, rank, worst;      // as in channel_columns.def
 	double (*value)(const struct channels *c, int channel); // in the unit of the head; NAN: not known
 	char *(*format)(char *out, double v);
 	enum role (*role)(double v);
@@ -31,7 +31,7 @@ struct channel_list {
 	int zoom;                            // the plot shows the channels of one part in 2^zoom
 	struct channels *of;                 // that the rows are of; NULL: none
 	int *row, n;
-	int asked;                           // slot + 1 that was asked for; 0: none
+	int asked;                           // slot + 1 of the tensor that was asked for; 0: none
 	struct key asked_of;                 // under this decision
 	int asked_runs;                      // when so many runs had ended
 };

@@ -4,8 +4,9 @@
 
 #include "qtui/tui/ui.h"
 
+// precision: enum precision; -1: what the target chooses.
 MUST_CHECK enum status edit_precision(struct ui *ui, const int *nodes, int n, int precision, struct error *err);
-// outputs: value ids.
+// outputs: value ids; scale: 0 is auto.
 MUST_CHECK enum status edit_scale(struct ui *ui, const int *outputs, int n, double scale, struct error *err);
 // What a key edits, on the heap: in the list the range, the marked nodes or the node under the cursor, elsewhere the view's node.
 int *edit_selection(const struct ui *ui, int *n);

@@ -11,8 +11,8 @@ enum file_work { FILE_WRITE, FILE_OPEN, FILE_DIFF, FILE_EXPORT, FILE_IMPORT };
 struct ui_file {
 	struct background *job;      // NULL: none is under way
 	enum file_work work;
-	struct study *study;
-	char *name[2];               // of the file; of what is compared; heap
+	struct study *study;         // the ui's
+	char *name[2];               // heap: of the file; FILE_DIFF: of the two that are compared
 	bool offered;                // FILE_OPEN: the session that was found at the start, which is not where :write goes
 	bool is_file[2];             // FILE_DIFF: which names are those of sessions
 	struct session *read[2];     // FILE_OPEN, FILE_DIFF

@@ -10,7 +10,7 @@
 struct graphics {
 	enum pictures how;
 	bool shown;      // an image is on the screen
-	struct rect at;
+	struct rect at;  // in cells
 	struct key key;  // of its pixels
 };
 // What the terminal is sent so that it shows the image of `now`, or none; `all`: nothing of before is there any more. True when an
@@ -19,8 +19,9 @@ bool graphics_text(struct str *out, struct graphics *g, const struct canvas *now
 // What takes the image away when the screen is left.
 void graphics_end(struct str *out, struct graphics *g);
 
+// Both append rgb[h * w * 3] as the text that a terminal takes. png_base64: *bytes is the size of the PNG before it is in base64; false: there
+// was no memory for it.
 void sixel_encode(struct str *out, const uint8_t *rgb, int w, int h);
-// A PNG in base64; false: there was no memory for it.
 bool png_base64(struct str *out, const uint8_t *rgb, int w, int h, size_t *bytes);
 
 #endif

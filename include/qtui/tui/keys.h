@@ -44,7 +44,7 @@ const struct key_row *keys_row(enum action a);
 
 // Reads one key of the notation "j", "<Down>", "<C-r>", "<lt>" and moves past it; K_NONE when malformed or at the end.
 int keys_parse(const char **p);
-void keys_text(char *out, size_t size, int key);
+void keys_text(char *out, size_t size, int key); // as people read it: "Enter", "Ctrl-r", "j"
 // The action of a key in the given contexts (bits 1 << CTX_*; CTX_ANY always holds).
 enum action keys_action(int key, unsigned contexts);
 enum action keys_named(const char *name); // ACTION_NONE when unknown

@@ -6,8 +6,8 @@
 #include "qtui/tui/canvas.h"
 
 struct picture {
-	const uint8_t *rgb; // borrowed
-	int w, h;
+	const uint8_t *rgb; // [h * w * 3]; borrowed
+	int w, h;           // pixels
 	struct rect at;     // cells, set by picture_fit
 	double scale;       // from the picture's pixels to pixels of the screen: one a column, `aspect` a line
 	int cell_w, cell_h; // of a cell, in pixels, where the terminal takes pictures in pixels; else 0
@@ -16,8 +16,7 @@ struct picture {
 void picture_fit(struct picture *p, struct rect r); // as large as r allows, at its top
 // blocks: in colours; else brightness as characters. picture_done when all boxes are drawn.
 void picture_draw(struct canvas *c, struct picture *p, bool blocks);
-
-void picture_done(struct picture *p);
+void picture_done(struct picture *p); // the image is given to the canvas
 
 enum pen_kind { PEN_TRUTH, PEN_FLOAT, PEN_QUANT, PEN_KINDS };
 enum role picture_role(enum pen_kind k);

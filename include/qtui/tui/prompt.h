@@ -4,6 +4,7 @@
 
 #include "qtui/tui/ui.h"
 
+// text: what stands in it at first.
 void prompt_open(struct ui *ui, enum line_kind kind, const char *text);
 void prompt_key(struct ui *ui, int key);
 

@@ -12,6 +12,7 @@ struct screen_key {
 	int x, y, button; // of K_MOUSE: MOUSE_*
 	bool pasted;      // part of a text that the terminal pastes
 };
+// The one terminal of the process, standard input and output; mono: no colours; mouse: clicks and the wheel become keys.
 MUST_CHECK enum status screen_open(struct screen **out, bool mono, bool mouse, struct error *err);
 void screen_close(struct screen **s);
 void screen_size(int *w, int *h); // of the terminal now
@@ -20,7 +21,7 @@ bool screen_shows_pictures(const struct screen *s); // it has the colours
 void screen_cell(const struct screen *s, int *w, int *h);
 // The line has not taken the last frames yet: new figures can wait.
 bool screen_is_behind(void);
-void screen_show(struct screen *s, const struct canvas *c);
+void screen_show(struct screen *s, const struct canvas *c); // of the terminal's size
 struct screen_key screen_read(struct screen *s);
 // The next screen_show sends everything; after a theme, a resize, a suspension.
 void screen_forget(struct screen *s);

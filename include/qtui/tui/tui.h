@@ -4,6 +4,7 @@
 
 #include "qtui/analysis/session.h"
 
+// What it is given stays the caller's and lives until tui_run returns.
 struct tui_options {
 	struct study *study;
 	struct session *session;   // that was opened, or NULL

@@ -59,12 +59,12 @@ struct ui {
 	struct story *story;           // likewise
 	struct theme theme;
 	bool ascii;
-	int w, h;
-	struct panels layout;
+	int w, h;                      // of the terminal, in columns and lines
+	struct panels layout;          // of the frame to come
 
-	enum view view, before_help;
-	enum panel focus;
-	bool zoom;
+	enum view view, before_help;   // what is shown; what the help goes back to
+	enum panel focus;              // that the keys are for
+	bool zoom;                     // it has the whole screen
 	struct layers layers;
 	struct scroll scroll[VIEW_COUNT]; // of the views other than layers
 	struct task_list task;
@@ -73,9 +73,9 @@ struct ui {
 	bool only_blocks;              // no pictures in pixels, whatever the terminal can
 	int cell_w, cell_h;            // of a cell in pixels, where the terminal takes pictures in pixels; else 0
 	struct diff diff;              // of VIEW_DIFF
-	int detail_top, detail_site;
-	struct scroll around;
-	int jump[UI_JUMPS], n_jumps;
+	int detail_top, detail_site;   // first line that is shown; which of the node's sites, from 0
+	struct scroll around;          // of the neighbourhood; cursor < 0: on the node in the middle
+	int jump[UI_JUMPS], n_jumps;   // nodes that jumps began at, the latest last
 	struct trial trial;
 	struct ui_repair repair;
 	struct survey_job *survey;     // under way; NULL: none
@@ -83,26 +83,27 @@ struct ui {
 	struct ui_file file;           // likewise
 	struct beside beside[BESIDE_COUNT]; // what of these and of a repair is under way
 	struct line line;              // the prompt on the bottom line
-	char search[128];
+	char search[128];              // "": none
 	regex_t regex;                 // of the search
-	bool has_regex;
+	bool has_regex;                // else the text is no regular expression and is searched as it stands
 	int search_from;               // row where the search began
 	int warnings_seen;             // of the log, when it was last shown
-	char note[UI_TEXT];
-	enum role note_role;
+	char note[UI_TEXT];            // message on the bottom line until the next key; "": none
+	enum role note_role;           // ROLE_NOTE or ROLE_ERROR
 
 	bool autosave_due, autosaved;  // an edit waits to be written; one has been
 	bool autosave_fails;           // the latest could not be written
 	bool unsaved;                  // edits since the last :write
 	unsigned edits;                // how many times anything that a session keeps has changed
 	bool quit_warned;              // that quitting loses edits
-	bool quit, waiting, redraw, suspend;
+	bool quit, redraw, suspend;    // asked of the loop
+	bool waiting;                  // a script waits for the run
 	bool scripted;                 // a line of a script is being done
 	bool notes_run;                // the run in progress was begun here: say what it brought
 	double cancelled_at;           // time of the last C-c, for the second one
 	int mouse_x, mouse_y, mouse_button; // of K_MOUSE: MOUSE_* (screen.h)
 };
-// `snap` is taken over.
+// study: NULL in tests of the drawing; `snap` is taken over, the theme copied.
 void ui_init(struct ui *ui, struct study *study, struct snapshot *snap, const struct theme *theme, bool ascii);
 void ui_done(struct ui *ui);
 void ui_resize(struct ui *ui, int w, int h);

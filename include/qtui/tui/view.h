@@ -20,11 +20,12 @@ struct view_row {
 	enum context context;                                                       // of its own keys; CTX_ANY: it has none
 	int (*count)(const struct ui *ui);                                          // rows that the cursor can stand on
 	void (*draw)(struct canvas *c, const struct ui *ui, struct rect r);         // the panel without its title
-	void (*text)(char *out, size_t size, const struct ui *ui, int row);         // what a search looks at
+	void (*text)(char *out, size_t size, const struct ui *ui, int row);         // of a row: what a search looks at
 	int (*head)(const struct ui *ui);                                           // lines above the first row
 };
 const struct view_row *view_row(enum view v);
 
+// view_NAME_count, view_NAME_draw and view_NAME_text of every view, each in src/tui/views/view_NAME.c.
 #define VIEW(id, name, ...)                                                                                            \
 	int view_##name##_count(const struct ui *ui);                                                                         \
 	void view_##name##_draw(struct canvas *c, const struct ui *ui, struct rect r);                                        \

@@ -180,8 +180,8 @@ static void draw_header(struct canvas *c, const struct ui *ui)
 	}
 }
 
-// How much of the tabs has room: titles, brief ones, the keys of all views but the current one, that one alone. Brief tabs and keys stand closer
-// together. Titles that are all there stay where they are while one goes from view to view.
+// How much of the tabs has room: titles, brief ones, the keys of all views but the current one, that one alone. Brief tabs and keys stand
+// closer together. Titles that are all there stay where they are while one goes from view to view.
 enum tabs { TABS_WHOLE, TABS_BRIEF, TABS_KEYS, TABS_ONE };
 
 // "1 Layers", "Why", "Why" being opened by its first letter: what comes first is the key. False: the view has no tab then.

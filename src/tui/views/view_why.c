@@ -9,7 +9,7 @@
 #include "qtui/tui/prompt.h"
 #include "qtui/tui/rows.h"
 
-enum { LEFT = 2, TEXT = 12 };
+enum { LEFT = 2, TEXT = 12, LEAST = 8, READABLE = 110 }; // columns of the text: the eye loses its way back from the end of longer lines
 static const char what_keys_do[] = "a applies the remedy under the cursor (above the causes: the first) or types the command of a next "
     "step, u takes an edit back, Enter goes to the node; F: all findings, B: blame.";
 
@@ -24,7 +24,7 @@ struct row {
 static int text_room(const struct ui *ui)
 {
 	int room = ui->layout.panel[PANEL_MAIN].w - TEXT - 1;
-	return room > 8 ? room : 8;
+	return room < LEAST ? LEAST : room < READABLE ? room : READABLE;
 }
 
 static int n_lines(const struct ui *ui)
