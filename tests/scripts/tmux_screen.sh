@@ -186,7 +186,7 @@ suspended() {
 check tmux__suspended_and_back suspended
 
 wheel_and_click() {
-	start 120x40 "$utf8" "" && see "$done_" && see " 1/" && keys -H 1b 5b 3c 30 3b 31 34 3b 32 4d && see "output of the network"
+	start 120x40 "$utf8" "" && see "$done_" && see "1 Layers" && keys -H 1b 5b 3c 30 3b 31 34 3b 32 4d && see "output of the network"
 }
 check tmux__a_click_on_a_tab wheel_and_click
 
@@ -209,5 +209,5 @@ why() { start 80x24 "$utf8" "" && see "$done_" && keys W && see "  cause 1 " && 
 check tmux__why_and_its_remedy why
 prepared() { keys ":preprocess --color bgr" Enter && see "1 edit*" && keys u && see "undone: preprocess" && until_true 30 lacks " edit" && see "$done_"; }
 check tmux__preprocessing_is_an_edit prepared
-fix_stopped() { keys ":fix snr>60 2m" Enter && see "B Blame" && keys C-c && until_true 60 shows "cancelled" && keys 1 && see "prec "; }
+fix_stopped() { keys ":fix snr>60 2m" Enter && see "  saved " && keys C-c && until_true 60 shows "cancelled" && keys 1 && see "prec "; }
 check tmux__a_fix_is_stopped fix_stopped
