@@ -48,6 +48,16 @@ static int value_given(int64_t value[2], const struct graph *inputs, int input, 
 	return n;
 }
 
+// Of the array that has the input's name, else of the first.
+static struct onnx_input_shape shape_for(const struct data_shapes *found, const char *name)
+{
+	const struct data_shape *at = &found->at[0];
+	for (size_t i = 0; name && i < found->n; i++)
+		if (strcmp(found->at[i].name, name) == 0)
+			at = &found->at[i];
+	return (struct onnx_input_shape){.name = name, .shape = at->shape, .file = at->file};
+}
+
 static enum status load_graph(struct runner *r, const struct options *o, struct error *err)
 {
 	int n = 0, total = o->input.n;
@@ -59,7 +69,7 @@ static enum status load_graph(struct runner *r, const struct options *o, struct 
 		const char *path = input_path(o->input.at[i], &name[i]);
 		st = dataset_peek_shapes(&found[i], path, err);
 		if (found[i].n > 0)
-			fixed[n++] = (struct onnx_input_shape){.name = name[i], .shape = found[i].at[0].shape, .file = found[i].at[0].file};
+			fixed[n++] = shape_for(&found[i], name[i]);
 	}
 	const struct onnx_options how = {.shape = fixed, .n_shapes = n, .batched = true, .values = value_given, .arg = o};
 	if (st == STATUS_OK)

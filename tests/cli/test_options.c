@@ -97,10 +97,10 @@ void test_options__unknown_ones_name_the_nearest(void **state)
 
 void test_options__numbers_are_checked(void **state)
 {
-	refuse(VERB_ANALYZE, "--samples 0", "at least 1");
+	refuse(VERB_ANALYZE, "--samples 0", "from 1 to 1000000000");
 	refuse(VERB_ANALYZE, "--samples 1e9", "whole number");
 	refuse(VERB_ANALYZE, "--samples 99999999999999999999", "whole number");
-	refuse(VERB_ANALYZE, "--threads -1", "at least 1");
+	refuse(VERB_ANALYZE, "--threads -1", "from 1 to 1000000000");
 	refuse(VERB_ANALYZE, "--seed x", "whole number");
 	refuse(VERB_ANALYZE, "--memory 3Q", "512M");
 	refuse(VERB_ANALYZE, "--memory 0", "512M");

@@ -126,6 +126,40 @@ void test_dataset_arrays__npz_fills_inputs_by_name(void **state)
 	data_shapes_done(&data);
 }
 
+// As many as there are, and of a subdirectory for each input under its name.
+void test_dataset_arrays__shapes_of_many_inputs(void **state)
+{
+	enum { N = 20 };
+	struct error err;
+	struct data_shapes data;
+	char name[N][16];
+	const char *pairs[2 * N], *dir = support_temp("inputs");
+	for (int i = 0; i < N; i++) {
+		snprintf(name[i], sizeof name[i], "in%02d.npy", i);
+		pairs[2 * i] = name[i];
+		pairs[2 * i + 1] = write_npy(name[i], 'f', 4, SHAPE(1 + i % 2, 4), batch);
+	}
+	assert_int_equal(dataset_peek_shapes(&data, write_npz("many.npz", N, pairs), &err), STATUS_OK);
+	assert_int_equal(data.n, N);
+	data_shapes_done(&data);
+	for (int i = 0; i < N; i++) {
+		name[i][4] = '\0';
+		char *sub = file_join(dir, name[i]), *to = file_join(sub, "0.npy");
+		assert_int_equal(file_mkdirs(sub, &err), STATUS_OK);
+		assert_int_equal(rename(pairs[2 * i + 1], to), 0);
+		free(sub);
+		free(to);
+	}
+	assert_int_equal(dataset_peek_shapes(&data, dir, &err), STATUS_OK);
+	assert_int_equal(data.n, N + 1); // and the first for the input that nothing names
+	for (int i = 0; i < N; i++) {
+		assert_string_equal(data.at[i].name, name[i]);
+		assert_int_equal(data.at[i].shape.dim[0], 1 + i % 2);
+	}
+	assert_string_equal(data.at[N].name, "");
+	data_shapes_done(&data);
+}
+
 // Texts and objects beside the numbers are what numpy.savez(images=..., names=...) makes.
 void test_dataset_arrays__npz_with_more_than_numbers(void **state)
 {

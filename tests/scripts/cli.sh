@@ -87,6 +87,8 @@ done
 { printf '\x93NUMPY\x01\x00\x46\x00%-69s\n' "{'descr':'<f4','fortran_order':False,'shape':(1,3,160,160)}"; head -c 307200 /dev/zero | tr '\0' '\377'; } >"$dir/nan.npy"
 expect no_scale_names_the_model 1 "$model: tensor images: no finite values" analyze $model "$dir/nan.npy" -q
 expect array_of_another_shape 1 "takes [1, 3, 160, 160], and $dir/nhwc.npy has [1, 2, 2, 3]" run $model -i "$dir/nhwc.npy" -o "$dir/o"
+head -c 307200 /dev/zero >"$dir/raw.bin"
+expect raw_array_has_the_inputs_shape 0 "" run $model -i "$dir/raw.bin" -o "$dir/o" -q
 expect array_of_another_shape_than_the_samples 1 "needs [1, 3, 160, 160]: the quantized network has the shapes of the samples" run $model $calib --samples 1 -i "$dir/nhwc.npy" -o "$dir/o" -q
 head -c 5000 $model >"$dir/cut.onnx"
 head -c 5000 /dev/urandom >"$dir/noise.onnx"

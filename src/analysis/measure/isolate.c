@@ -49,9 +49,11 @@ int isolate_count(const struct snapshot *s)
 	return n;
 }
 
+// A constant is shown by no pass.
 static bool is_float_output(const struct graph *g, int output)
 {
-	return g->value[g->output[output]].type == DT_F32;
+	const struct value *v = &g->value[g->output[output]];
+	return v->type == DT_F32 && !v->constant;
 }
 
 // Only the node's own slots stay what they are. What another node's quantizer does for it (the activation that it is fused with, the
