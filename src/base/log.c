@@ -6,8 +6,8 @@
 #include <string.h>
 #include "qtui/base/str.h"
 
-#define LINES 1024
-#define WIDTH 320
+#define LINES 1024 // that are kept
+#define WIDTH 320  // bytes of one, its NUL included
 
 static struct {
 	pthread_mutex_t lock;

@@ -3,7 +3,8 @@
 #include <math.h>
 #include "qtui/engine/op.h"
 
-enum { LONGEST_WAY = 10, MOST_STEPS = 4096 };
+enum { LONGEST_WAY = 10 };  // nodes from logits to their Sigmoid
+enum { MOST_STEPS = 4096 }; // nodes that are looked at for one
 static const double NO_SCORE = 0.001; // what is less decides nothing: detectors drop it before NMS
 static const double HIDDEN_DB = 6;     // better behind the Sigmoid by this
 

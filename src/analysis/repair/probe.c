@@ -7,7 +7,7 @@
 #include "repair_impl.h"
 
 static const double SEEN = 0.25; // boxes_mass of a sample: where there is less, there is nothing to compare boxes by
-static const double FAINT = 0.05;
+static const double FAINT = 0.05; // of damage: what the points say where boxes are few
 
 struct probe {
 	const struct graph *g;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "repair_impl.h"
 
-enum { STEPS = 6 };
+enum { STEPS = 6 }; // scales at most that are tried in either direction
 enum { FINER = 2, COARSER = 1 }; // steps in a row that bring nothing and end it: clipping has more than one valley
 enum { TRIES = 16 }; // networks measured in halves: those that save most come first
 static const double LEAST = 0.02;  // a finer step must save this part of the tensor's own damage

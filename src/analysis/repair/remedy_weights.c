@@ -7,7 +7,9 @@
 #include "qtui/engine/tune.h"
 #include "repair_impl.h"
 
-enum { STRETCHES = 8, MEMORY_SHARE = 2, SAMPLES_MIN = 8 };
+enum { STRETCHES = 8 };    // of the network, each tuned as a whole first
+enum { MEMORY_SHARE = 2 }; // the tuner gets half of the memory
+enum { SAMPLES_MIN = 8 };  // to fit to, beside those that judge; with fewer all are fitted
 
 struct weights {
 	struct repair *r;

@@ -6,7 +6,9 @@
 #include <string.h>
 #include "repair_impl.h"
 
-enum { SEEDS = 6, ROUNDS = 3, OPTIONS_MAX = 2 * SEEDS * ROUNDS + 8, TRIED = 3 };
+enum { SEEDS = 6, ROUNDS = 3 }; // parts that are tried as seeds in a round; rounds, while they bring something
+enum { OPTIONS_MAX = 2 * SEEDS * ROUNDS + 8 };
+enum { TRIED = 3 }; // of the best options: so many are judged by all samples, and offered
 static const double BETTER = 0.01; // of the damage: another seed must save so much
 static const double ROOM = 0.002;   // of the work: with less to spend there is nothing to look for
 static const double NEAR = 0.08;   // likewise: options so close are judged by all samples

@@ -185,7 +185,7 @@ struct runs {
 };
 // For the remedies: of what is in force, fine enough that many small parts are seen, in a third of the time that is left.
 MUST_CHECK enum status runs_find(struct repair *r, const struct parts *parts, struct runs *out, struct error *err);
-#define REPAIR_SHARE 0.01
+#define REPAIR_SHARE 0.01 // of all damage: a run of parts that does less is not split
 #define REPAIR_RUINED 0.9 // damage: hardly a box is left, and no single remedy shows
 void runs_done(struct runs *s);
 

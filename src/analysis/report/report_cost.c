@@ -5,7 +5,7 @@
 #include "qtui/engine/op.h"
 #include "report_parts.h"
 
-enum { NODES = 20 };
+enum { NODES = 20 }; // the dearest, which are listed
 
 struct cost_format {
 	const char *title, *after_title, *columns, *row, *cell, *row_end, *table_end;

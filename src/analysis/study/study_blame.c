@@ -4,7 +4,7 @@
 #include "qtui/analysis/story.h"
 #include "study_impl.h"
 
-enum { KEPT = 32 };
+enum { KEPT = 32 }; // decisions whose blame is remembered, the latest ones
 
 struct key decision_key(const struct graph *g, const char *target, enum calib_method method,
     const struct edits *effective, const struct preparation *b)

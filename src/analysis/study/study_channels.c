@@ -5,7 +5,9 @@
 #include "body.h"
 #include "qtui/analysis/channels.h"
 
-enum { MOST = 1 << 16, WITH_ALONE = 2, PERIOD_MS = 100 };
+enum { MOST = 1 << 16 };   // channels
+enum { WITH_ALONE = 2 };   // networks that are compared with the float one
+enum { PERIOD_MS = 100 };  // at which what is gathered so far is shown
 
 struct gathering {
 	struct study *s;

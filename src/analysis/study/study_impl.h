@@ -21,7 +21,11 @@ struct preparation {
 	struct dataset *d;
 	struct memo *memo;
 };
-enum { STUDY_LATEST = 4, STUDY_PREPARATIONS = 16, STUDY_FOUND = 32 };
+enum {
+	STUDY_LATEST = 4,        // finished runs whose snapshots stay, for a session
+	STUDY_PREPARATIONS = 16, // ways to prepare pictures
+	STUDY_FOUND = 32         // states whose findings are remembered, for undo
+};
 // Findings, and the key of all that they were read from.
 struct found {
 	struct key basis;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include "study_task.h"
 
-static const double least_score = .25;
-enum { PICTURE_SIDE = 640 };
+static const double least_score = .25; // boxes below it are not shown, as detectors are commonly run
+enum { PICTURE_SIDE = 640 };           // pixels: more than a terminal shows
 
 struct looker {
 	pthread_t thread;

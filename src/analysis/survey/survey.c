@@ -5,7 +5,7 @@
 #include "../study/study_impl.h"
 #include "survey_impl.h"
 
-enum { SAMPLES = 128, LOOKED_AT = 16 };
+enum { SAMPLES = 128, LOOKED_AT = 16 }; // unless the user says otherwise; of them those whose ranges are read
 static const double LOOK = 0.2; // share of the work: looking at the inputs
 
 void survey_part(const struct survey_work *w, double share, int steps)

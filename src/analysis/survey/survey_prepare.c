@@ -8,7 +8,8 @@
 #include "qtui/base/mem.h"
 #include "survey_impl.h"
 
-enum { SCREENED = 24, LEAST = 8, ROUNDS = 3 };
+enum { SCREENED = 24, LEAST = 8 }; // samples to choose on; to prove anything on
+enum { ROUNDS = 3 };               // properties that are changed at most, one after the other
 static const double PROMISING = 1, PROVEN = 3; // of the paired differences: mean over standard error
 static const double SCREENING = 0.6, PROVING = 0.7; // of the work that is left
 // Of an agreement of 1. Channels' statistics differ between one set of pictures and another, and a wrong range shifts them by far more.

@@ -6,7 +6,7 @@
 #include "qtui/analysis/task_look.h"
 #include "qtui/base/mem.h"
 
-static const double OVERLAP = .3;
+static const double OVERLAP = .3; // IoU above which two boxes can be of one object
 
 struct boxes_reader {
 	struct head head; // as declared

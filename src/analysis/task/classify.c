@@ -5,7 +5,8 @@
 #include "task_impl.h"
 #include "qtui/base/log.h"
 
-enum { TOP = 5, TENSORFLOW_CLASSES = 1001 };
+enum { TOP = 5 };                    // top-5
+enum { TENSORFLOW_CLASSES = 1001 };  // those of ImageNet, with a background in front
 
 struct verdict { // on one sample
 	struct task_result base; // value: the probability of the right class

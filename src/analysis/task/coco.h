@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { COCO_THRESHOLDS = 10, COCO_RECALLS = 101, COCO_MAX_FOUND = 100 };
+enum { COCO_CLASSES = 80, COCO_THRESHOLDS = 10, COCO_RECALLS = 101, COCO_MAX_FOUND = 100 };
 enum coco_area { COCO_ALL, COCO_SMALL, COCO_MEDIUM, COCO_LARGE, COCO_AREAS };
 enum coco_figure {
 	COCO_AP,

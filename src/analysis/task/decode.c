@@ -4,7 +4,7 @@
 #include "decode_family.h"
 #include "qtui/base/str.h"
 
-enum { LABEL_MAX = 1 << 16 };
+enum { LABEL_MAX = 1 << 16 }; // labels that an output holds: beyond it they are none
 
 static const struct decoder rows[] = {
 #define DECODER(name, iou, bind, box, title) {name, title, iou, bind, box},
@@ -254,7 +254,7 @@ static void run_cell(const struct run *r, int anchor, int64_t cell)
 		run_classes(r, anchor, cell, object);
 }
 
-enum { CELLS = 64 };
+enum { CELLS = 64 }; // that are looked at together
 
 // The greatest raw score of each of n cells. Class by class, since that is how most heads lay them out.
 static void best_scores(float best[CELLS], const struct run *r, int anchor, int64_t first, int n)

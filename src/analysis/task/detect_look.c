@@ -7,7 +7,7 @@
 #include "qtui/base/mem.h"
 
 static const double same_object = .5; // IoU
-static const double same_box = .8, same_score = .1;
+static const double same_box = .8, same_score = .1; // IoU at least and difference at most of what has not changed
 
 static struct coco_box area(const struct task_box *b)
 {

@@ -7,7 +7,7 @@
 #include "qtui/engine/op.h"
 #include "task_impl.h"
 
-enum { COCO_CLASSES = 80, INPUT_MAX = 1 << 16 };
+enum { INPUT_MAX = 1 << 16 };
 
 static const struct {
 	const char *op;

@@ -7,8 +7,6 @@
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
 
-enum { COCO_CLASSES = 80 };
-
 void labels_free(struct labels **lp)
 {
 	struct labels *l = *lp;

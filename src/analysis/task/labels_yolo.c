@@ -9,7 +9,7 @@
 #include "qtui/base/str.h"
 #include "qtui/engine/data.h"
 
-enum { NUMBERS_MAX = 4096 };
+enum { NUMBERS_MAX = 4096 }; // on a line: an outline of 2,047 points
 #define YOLO_FILE_MAX ((size_t)16 << 20)
 
 struct yolo_line {

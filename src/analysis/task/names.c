@@ -4,7 +4,7 @@
 #include "names.h"
 #include "qtui/base/mem.h"
 
-enum { NAMES_MAX = 10000 };
+enum { NAMES_MAX = 10000 }; // those behind are not read: the text is of a file
 
 static const char *skip_blanks(const char *p)
 {

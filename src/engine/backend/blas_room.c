@@ -16,7 +16,7 @@
 // Its threads map their buffers when they begin: under a limit the program begins anew with as many as it uses. The first thing of all
 // that runs, before the libraries' own beginnings.
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-enum { PROGRAM_MB = 128 };
+enum { PROGRAM_MB = 128 }; // of address space: with less the libraries do not begin
 static const char alone[] = "OPENBLAS_NUM_THREADS=1";
 
 // The first of its name is the one that counts.

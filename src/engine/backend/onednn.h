@@ -31,7 +31,7 @@ api_md_ref onednn_md(dnnl_primitive_t p, dnnl_query_t what);
 // NULL unless it was written for this processor: oneDNN also has slow ones that can do everything.
 dnnl_primitive_t onednn_fast_conv(const struct api_conv *c, dnnl_primitive_attr_t attr);
 
-#define ONEDNN_MAX_WIDTH 64
+#define ONEDNN_MAX_WIDTH 64 // threads of one call; wider ones take as many
 struct onednn_prims {
 	pthread_mutex_t lock;
 	_Atomic(dnnl_primitive_t) by_width[ONEDNN_MAX_WIDTH + 1];

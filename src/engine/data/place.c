@@ -8,7 +8,7 @@
 #include "resample.h"
 #include "qtui/base/mem.h"
 
-#define PADDING 114
+#define PADDING 114 // the grey of Ultralytics and YOLOX
 // A crop scales all of the image and throws away what sticks out: at most this many times what it keeps.
 #define WASTE_MAX 64
 

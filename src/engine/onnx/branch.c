@@ -12,7 +12,7 @@
 #include "qtui/base/log.h"
 
 #define DEPTH_MAX 8 // each level may be built three times
-#define BODY_ROUNDS 2
+#define BODY_ROUNDS 2 // tries to find shapes that stay the same from one iteration to the next
 
 // The If's output becomes the branch's; through an Identity where both must keep their names.
 static enum status connect_output(

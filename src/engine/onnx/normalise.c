@@ -5,7 +5,7 @@
 #include "normalise.h"
 #include "pass.h"
 
-#define ROUNDS_MAX 32
+#define ROUNDS_MAX 32 // of settling Ifs: a branch that is put in the place of one may hold the next
 
 static enum status (*const passes[])(struct draft *d, struct error *err) = {
     pass_folded,    // nodes whose outputs are all constant

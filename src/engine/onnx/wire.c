@@ -5,7 +5,7 @@
 #include "wire.h"
 #include "qtui/base/mem.h"
 
-#define NESTING_MAX 64
+#define NESTING_MAX 64        // messages within messages, which protobuf-c follows on the stack
 #define FIELDS_MAX (16 << 20) // 56 bytes each, at most, in protobuf-c's tables
 #define MESSAGE_BYTES_MAX ((uint64_t)1 << 30)
 

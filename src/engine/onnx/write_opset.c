@@ -7,6 +7,8 @@
 #include "qtui/engine/op.h"
 #include "write.h"
 
+// Opsets: files can be lifted from OLDEST on; QuantizeLinear is there from INTEGERS on, with scales per channel from
+// CHANNELS on.
 enum { OLDEST = 7, INTEGERS = 10, CHANNELS = 13 };
 
 // Attributes that became inputs, in this order.

@@ -5,6 +5,7 @@
 #include "ops.h"
 #include "strided.h"
 
+// An equation with more different letters, or of more inputs, is refused.
 #define EINSUM_LABELS 24
 #define EINSUM_OPERANDS 8
 

@@ -6,7 +6,8 @@
 #include <string.h>
 #include "observer_impl.h"
 
-enum { BINS = MSE_BINS, STRIDE = BINS + 1, LEVELS = 256, FINER = 16 };
+enum { BINS = MSE_BINS, STRIDE = BINS + 1, LEVELS = 256 };
+enum { FINER = 16 }; // parts of a bin that is spread over others, as torch has it (upsample_rate)
 
 // The range of the samples up to this one, and how often it has grown since the first.
 static int range_up_to(const struct observer *o, int sample, struct range *r)
@@ -56,7 +57,7 @@ static float point(float lo, float hi, int i, int n)
 	return i < n / 2 ? lo + step * (float)i : hi - step * (float)(n - 1 - i);
 }
 
-// What was counted over the range `from` on the bins of `to`: every bin in 16 parts, each where its middle lies.
+// What was counted over the range `from` on the bins of `to`: every bin in FINER parts, each where its middle lies.
 static void spread(double *h, const struct range *from, const struct range *to)
 {
 	double old[BINS];

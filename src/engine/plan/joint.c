@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include "observer_impl.h"
 
-enum { BINS = JOINT_BINS, LEVELS = 256, STEP = 32, GROUP = BINS / LEVELS, ROWS = (BINS - LEVELS) / STEP + 1, WEIGHED = 10 };
+// Ranges begin and end at multiples of STEP bins, and have LEVELS bins at the least: a row of them for each width.
+enum { BINS = JOINT_BINS, LEVELS = 256, STEP = 32, GROUP = BINS / LEVELS, ROWS = (BINS - LEVELS) / STEP + 1 };
 enum { RANGES = ROWS * (ROWS + 1) / 2 + 1 }; // the percentiles' first
-#define TINY 1e-30
+enum { WEIGHED = 10 }; // ranges of the least error, by which it is weighed
+#define TINY 1e-30     // the tool's, in logarithms of what may be empty
 
 struct candidate {
 	double divergence, error;

@@ -289,6 +289,7 @@ void plan_passive(struct plan *p)
 }
 
 // The weights of a channel that is nearly dead have steps so small that its bias would be beyond 32 bits in units of them.
+// They get a coarser one, and a little more than that, so that roundings do not take the bias beyond them again.
 #define BIAS_MARGIN 1.0001
 static void make_room_for_bias(struct plan *p, const struct slot *s, float in)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "observer_impl.h"
 
-#define GUESS_ELEMENTS 2048
+#define GUESS_ELEMENTS 2048 // of a sample, from which the limits are guessed
 
 // The k-th smallest (0-based) of x[n]; x is reordered.
 static float select_kth(float *x, int64_t n, int64_t k)

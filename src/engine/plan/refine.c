@@ -8,7 +8,7 @@
 #include "qtui/engine/op.h"
 #include "plan_impl.h"
 
-enum { ROUNDS = 5 };
+enum { ROUNDS = 5 }; // as the tool has it
 
 struct refining {
 	struct plan *p;

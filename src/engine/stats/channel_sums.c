@@ -3,7 +3,7 @@
 #include <string.h>
 #include "qtui/engine/channels.h"
 
-enum { SEEN = 256 };
+enum { SEEN = 256 }; // codes of which it is noted that they occur: those of 8 bits
 struct grid_of { // of one channel
 	float scale, low, high;
 	int64_t first;       // zero - qmin: the place of the code of 0

@@ -2,7 +2,7 @@
 // "no object" and the scores are a softmax (DETR); else each class has its own sigmoid (RT-DETR, DEIM).
 #include "../decode_family.h"
 
-enum { QUERIES_MAX = 1500 };
+enum { QUERIES_MAX = 1500 }; // more are not taken for queries unless the user names the decoder
 
 static bool is_query_count(const struct head *h, int64_t n)
 {

@@ -3,7 +3,7 @@
 #include <math.h>
 #include "../decode_family.h"
 
-enum { BINS_MAX = 32 };
+enum { BINS_MAX = 32 }; // of a distance; known heads have 16 (DFL) and 8 (GFL)
 
 // RTMDet's may go through an exponential, and be given in pixels.
 static bool fits(const struct head *h, const struct field *box, const struct field *score, int bins)

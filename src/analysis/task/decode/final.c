@@ -4,7 +4,8 @@
 #include "../decode_family.h"
 #include "qtui/base/str.h"
 
-enum { FINAL_ROWS_MAX = 2000, FRACTION_MAX = 2 };
+enum { FINAL_ROWS_MAX = 2000 }; // a longer list has not been through NMS
+enum { FRACTION_MAX = 2 };      // of the input: boxes may reach beyond its edge
 
 // A list of n items of `channels` values: [1, n, channels] or [n, channels]; [1, n] or [n] when channels is 1.
 static bool list_of(struct field *f, int64_t *n, const struct head *h, int output, int channels)
