@@ -6,8 +6,8 @@
 // Of OpenBLAS itself, which calls it before a fork; not in every build of it.
 extern int blas_thread_shutdown_(void) __attribute__((weak));
 
-// Before main: a thread of OpenBLAS that has no work looks for some without a pause, for the first tenth of a second of a process. It never
-// gets any here, so that it ends at once.
+// Before main: a thread of OpenBLAS that has no work looks for some without a pause,
+// for the first tenth of a second of a process. It never gets any here, so that it ends at once.
 __attribute__((constructor)) static void one_thread(void)
 {
 	int before = omp_get_max_threads();

@@ -1,5 +1,5 @@
-// The blas backend's parts (private): OpenBLAS always runs on one thread; threads share out pieces of work whose size does
-// not depend on their number, so that the results do not either.
+// The blas backend's parts (private): OpenBLAS always runs on one thread;
+// threads share out pieces of work whose size does not depend on their number, so that the results do not either.
 #ifndef QTUI_ENGINE_BACKEND_BLAS_H
 #define QTUI_ENGINE_BACKEND_BLAS_H
 

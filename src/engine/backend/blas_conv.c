@@ -1,5 +1,6 @@
-// Convolution as a matrix product: the input values that each kernel tap meets are laid out as rows of a matrix (im2col),
-// for one strip of whole output rows at a time so that the matrix stays in the cache. Depthwise is computed directly.
+// Convolution as a matrix product: the input values that each kernel tap meets are laid out as rows
+// of a matrix (im2col), for one strip of whole output rows at a time so that the matrix stays in the cache.
+// Depthwise is computed directly.
 #include <string.h>
 #include "blas.h"
 #include "kept.h"

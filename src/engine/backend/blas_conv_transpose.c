@@ -1,5 +1,6 @@
-// Transposed convolution as a matrix product and a scatter: for some output channels, weights^T [channels * taps, C] times
-// input [C, H * W] gives what every input pixel adds through every tap; the rows are then added to the output planes.
+// Transposed convolution as a matrix product and a scatter: for some output channels,
+// weights^T [channels * taps, C] times input [C, H * W] gives what every input pixel adds through every tap;
+// the rows are then added to the output planes.
 #include "blas.h"
 #include "kept.h"
 

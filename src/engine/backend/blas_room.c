@@ -1,6 +1,6 @@
-// What OpenBLAS needs under a limit on address space (ulimit -v): it maps a buffer for every thread of its own, and one for every thread that
-// is in a call of it, which it keeps for the next; where the limit forbids one it tries again without end. So it gets no threads of its own
-// there, and as many of ours are let in as there is room for buffers.
+// What OpenBLAS needs under a limit on address space (ulimit -v): it maps a buffer for every thread of its own, and one
+// for every thread that is in a call of it, which it keeps for the next; where the limit forbids one it tries again
+// without end. So it gets no threads of its own there, and as many of ours are let in as there is room for buffers.
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,8 +13,8 @@
 
 #define BUFFER ((size_t)136 << 20)
 
-// Its threads map their buffers when they begin: under a limit the program begins anew with as many as it uses. The first thing of all
-// that runs, before the libraries' own beginnings.
+// Its threads map their buffers when they begin: under a limit the program begins anew with as many as it uses.
+// The first thing of all that runs, before the libraries' own beginnings.
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 enum { PROGRAM_MB = 128 }; // of address space: with less the libraries do not begin
 static const char alone[] = "OPENBLAS_NUM_THREADS=1";

@@ -55,7 +55,8 @@ static bool factor_block(double *a, int64_t row, int64_t n)
 	return true;
 }
 
-// What is right of and below a factored block of `b` rows at `at`: its rows, then its products taken away from tile row i of what follows.
+// What is right of and below a factored block of `b` rows at `at`:
+// its rows, then its products taken away from tile row i of what follows.
 static void reduce_row(double *a, int64_t n, int64_t at, int64_t b, int64_t i)
 {
 	int64_t m = least(n - i, TILE), rest = n - i;

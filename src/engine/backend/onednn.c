@@ -7,8 +7,8 @@
 
 static dnnl_engine_t engine;
 
-// oneDNN lets the exceptions of its allocations out of functions of C, which ends the program: by names of the C++ library that it
-// brings, that is told as it is.
+// oneDNN lets the exceptions of its allocations out of functions of C, which ends the program:
+// by names of the C++ library that it brings, that is told as it is.
 static void (*other_end)(void);
 static const void *(*exception_type)(void);
 static const void *bad_alloc;

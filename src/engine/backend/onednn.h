@@ -1,7 +1,7 @@
 // The onednn backend's parts (private): the engine, primitives by width, and one call that runs a primitive.
 //
-// oneDNN fixes the number of threads of a primitive when it is made, so a kernel has one primitive for each width that it
-// has been run with (struct onednn_prims); all read the same packed weights.
+// oneDNN fixes the number of threads of a primitive when it is made, so a kernel has one primitive for each
+// width that it has been run with (struct onednn_prims); all read the same packed weights.
 #ifndef QTUI_ENGINE_BACKEND_ONEDNN_H
 #define QTUI_ENGINE_BACKEND_ONEDNN_H
 
@@ -20,9 +20,9 @@ struct onednn_arg {
 	void *data;
 };
 struct onednn_prims;
-// Runs on the calling thread with `width` OpenMP threads. What is made for it stays with prims for the next time (NULL: does not); the
-// same primitive of one prims always takes the same arguments, with other data. Ends the program where memory for a few descriptors is
-// gone: oneDNN has no other reason to refuse what it made the primitive for.
+// Runs on the calling thread with `width` OpenMP threads. What is made for it stays with prims for the next time
+// (NULL: does not); the same primitive of one prims always takes the same arguments, with other data. Ends the program
+// where memory for a few descriptors is gone: oneDNN has no other reason to refuse what it made the primitive for.
 void onednn_execute(struct onednn_prims *prims, dnnl_primitive_t p, const struct onednn_arg *arg, int n, int width);
 bool onednn_reorder(api_md_ref from, const void *src, api_md_ref to, void *dst);
 
@@ -41,8 +41,8 @@ struct onednn_prims {
 typedef dnnl_primitive_t onednn_make_fn(const void *arg);
 void onednn_prims_init(struct onednn_prims *p, dnnl_primitive_t one);
 void onednn_prims_done(struct onednn_prims *p);
-// The primitive for a width, made when it is first asked for. Falls back to the one for a single thread, when there is no
-// other or it wants its weights in another order.
+// The primitive for a width, made when it is first asked for. Falls back to the one for a single thread,
+// when there is no other or it wants its weights in another order.
 dnnl_primitive_t onednn_prims_get(struct onednn_prims *p, int width, onednn_make_fn *make, const void *arg);
 
 #endif

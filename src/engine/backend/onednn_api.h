@@ -1,5 +1,6 @@
-// What differs between oneDNN 2.x and 3.x, and nothing else (private to onednn*.c). In 2.x a memory descriptor is a struct
-// and operations have descriptors of their own; in 3.x it is a handle and primitive descriptors are made in one call.
+// What differs between oneDNN 2.x and 3.x, and nothing else (private to onednn*.c).
+// In 2.x a memory descriptor is a struct and operations have descriptors of their own;
+// in 3.x it is a handle and primitive descriptors are made in one call.
 #ifndef QTUI_ENGINE_BACKEND_ONEDNN_API_H
 #define QTUI_ENGINE_BACKEND_ONEDNN_API_H
 

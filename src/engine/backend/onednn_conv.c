@@ -178,7 +178,8 @@ static bool may_pad(const struct onednn_conv *k)
 	    conv_desc_height(&padded) * conv_desc_width(&padded) <= MOST_PADDED * g->h * g->w;
 }
 
-// The primitive for one thread; where the padding is too wide for the fast kernels, it reads a copy of the input that has it.
+// The primitive for one thread; where the padding is too wide for the fast kernels,
+// it reads a copy of the input that has it.
 static dnnl_primitive_t first_primitive(struct onednn_conv *k)
 {
 	int before = width_set(1);

@@ -1,5 +1,5 @@
-// A convolution by oneDNN (private to onednn_conv*.c): onednn_conv_desc.c says what is to be computed in oneDNN's terms,
-// onednn_conv.c packs the weights and runs it.
+// A convolution by oneDNN (private to onednn_conv*.c): onednn_conv_desc.c says what is to be computed
+// in oneDNN's terms, onednn_conv.c packs the weights and runs it.
 #ifndef QTUI_ENGINE_BACKEND_ONEDNN_CONV_H
 #define QTUI_ENGINE_BACKEND_ONEDNN_CONV_H
 

@@ -6,8 +6,8 @@
 // More merged groups than this would cost more than a slower kernel that computes only what is needed.
 #define MAX_MERGED 16
 
-// Whether groups merged so many at a time fill whole blocks. The last one may be short of groups where the padding of the channels
-// makes up for them.
+// Whether groups merged so many at a time fill whole blocks. The last one may be short of groups
+// where the padding of the channels makes up for them.
 static bool fills_blocks(const struct grouping *as, const struct conv_geometry *g, int64_t merged)
 {
 	int64_t block = layout_block(), parts = (g->group + merged - 1) / merged;

@@ -1,10 +1,10 @@
-// Transposed convolution as ordinary convolutions: the outputs whose position leaves the same remainder
-// (phase) modulo the stride meet the same taps of the kernel, every stride-th one, and no two phases share a tap. A phase
-// is a convolution of stride 1 by those taps in reverse, whose pixels then go to their places in the output.
+// Transposed convolution as ordinary convolutions: the outputs whose position leaves the same remainder (phase)
+// modulo the stride meet the same taps of the kernel, every stride-th one, and no two phases share a tap.
+// A phase is a convolution of stride 1 by those taps in reverse, whose pixels then go to their places in the output.
 // (oneDNN's own transposed convolution runs at a tenth to a fifth of the speed of its convolution.)
 //
-// Where it costs no more, all phases are the channels of one convolution, whose window holds the windows of all: where the kernel
-// is as wide as the stride, and where the channels of one phase would leave most of a block empty.
+// Where it costs no more, all phases are the channels of one convolution, whose window holds the windows of all:
+// where the kernel is as wide as the stride, and where the channels of one phase would leave most of a block empty.
 #include <stdlib.h>
 #include <string.h>
 #include "kept.h"
@@ -35,7 +35,8 @@ struct axis {
 	int64_t in, out, taps, stride, pad;
 };
 
-// The window of the outputs at, at + stride, ... for n positions from `at` on; false when it has no taps or would crop its input.
+// The window of the outputs at, at + stride, ... for n positions from `at` on;
+// false when it has no taps or would crop its input.
 static bool find_window(struct window *w, int64_t at, int64_t n, const struct axis *a)
 {
 	int64_t tap = (at + a->pad) % a->stride, taps = (a->taps - tap + a->stride - 1) / a->stride;
@@ -112,7 +113,8 @@ static enum status make_part(struct phases *k, struct part *p, const struct conv
 	return s;
 }
 
-// A row of a phase's pixels as they lie in a part's result, and where they go: every `step`-th pixel of a row of the output.
+// A row of a phase's pixels as they lie in a part's result, and where they go:
+// every `step`-th pixel of a row of the output.
 struct pixels {
 	const float *from;
 	float *to;
@@ -131,7 +133,8 @@ static void place_lane(const struct pixels *p, int64_t block)
 		p->to[i * p->step] = p->from[i * block];
 }
 
-// The rows of one phase, the i-th of its part: whole blocks of channels where the output is blocked, else one channel after the other.
+// The rows of one phase, the i-th of its part: whole blocks of channels where the output is blocked,
+// else one channel after the other.
 static void place(const struct phases *k, const struct part *p, int i, float *y, const float *from, int width)
 {
 	const struct conv_geometry *g = &k->task.g;
@@ -200,8 +203,8 @@ static const struct kernel_ops ops = {phases_run, phases_scratch, phases_free};
 // More phases than this are not worth a kernel each.
 #define MAX_PHASES 16
 
-// An input of one row or column meets each tap once, whatever the stride: as wide as the kernel, it leaves no taps that meet nothing.
-// (Phases of no output can only be computed together with others.)
+// An input of one row or column meets each tap once, whatever the stride: as wide as the kernel,
+// it leaves no taps that meet nothing. (Phases of no output can only be computed together with others.)
 static struct conv_geometry widest_strides(struct conv_geometry g)
 {
 	if (g.group != 1)

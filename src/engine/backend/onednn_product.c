@@ -1,5 +1,5 @@
-// Products with a large constant matrix: a 1x1 convolution of one row of pixels whose channels lie side by side, for which oneDNN packs
-// the weights once; its matrix product packs both sides every time.
+// Products with a large constant matrix: a 1x1 convolution of one row of pixels whose channels lie side by side,
+// for which oneDNN packs the weights once; its matrix product packs both sides every time.
 #include <stdlib.h>
 #include <string.h>
 #include "onednn.h"

@@ -1,5 +1,5 @@
-// Convolutions with a plain input or output, by a kernel that wants it blocked: of so few channels that a blocked tensor would be mostly
-// padding, which everything beside the convolution would have to go through.
+// Convolutions with a plain input or output, by a kernel that wants it blocked: of so few channels that a blocked
+// tensor would be mostly padding, which everything beside the convolution would have to go through.
 #include <stdlib.h>
 #include <string.h>
 #include "onednn_conv.h"

@@ -26,8 +26,8 @@ static void block(const struct product *p, int64_t i0, int64_t rows, int64_t k0,
 			element(p, i, j, k0, k1);
 }
 
-// A single row (depthwise convolutions) has an order of its own there: products of four k are added up from the first, without
-// fusing, and then onto the sum so far.
+// A single row (depthwise convolutions) has an order of its own there:
+// products of four k are added up from the first, without fusing, and then onto the sum so far.
 static void add_four(float *c, const float *a, const float *b, int64_t b_row, int64_t n)
 {
 	for (int64_t j = 0; j < n; j++)

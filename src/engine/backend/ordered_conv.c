@@ -1,5 +1,6 @@
-// The convolution as a product of the weights, packed in groups of six outputs, and of panels of sixteen pixels that hold every input
-// value that those meet. A strip of pixels is computed for all groups, since they read from the same places.
+// The convolution as a product of the weights, packed in groups of six outputs,
+// and of panels of sixteen pixels that hold every input value that those meet.
+// A strip of pixels is computed for all groups, since they read from the same places.
 #include "ordered_conv.h"
 
 #include <math.h>

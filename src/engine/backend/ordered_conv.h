@@ -1,5 +1,5 @@
-// Convolutions whose sums go in ONNX Runtime's order (see ordered.h), along k: channel, row, column of the kernel. Where a group has one
-// output (depthwise), four products at a time are added up without fusing.
+// Convolutions whose sums go in ONNX Runtime's order (see ordered.h), along k: channel, row, column of the kernel.
+// Where a group has one output (depthwise), four products at a time are added up without fusing.
 #ifndef QTUI_ENGINE_BACKEND_ORDERED_CONV_H
 #define QTUI_ENGINE_BACKEND_ORDERED_CONV_H
 

@@ -1,5 +1,5 @@
-// The sums of panels at one processor level, whose panel_LEVEL.h defines VBYTES and, by its registers, in which sizes sums are held. All
-// levels give the same bits.
+// The sums of panels at one processor level, whose panel_LEVEL.h defines VBYTES and, by its registers,
+// in which sizes sums are held. All levels give the same bits.
 #include "panel.h"
 
 #include "../kernels/swish_vector.h"
@@ -7,7 +7,8 @@
 // Blocks of channels that are summed up before they are added to those before: long sums lose precision.
 enum { SECTION = 128 / VLANES };
 
-// One section of a sum for a few tiles. Called with constants for `rows` (tiles) and `width`, so that the sums are registers.
+// One section of a sum for a few tiles. Called with constants for `rows` (tiles) and `width`,
+// so that the sums are registers.
 VINLINE void section(float *m, const struct panel_product *p, int64_t tile, int64_t block, const int rows, const int width)
 {
 	const int step = VLANES * VLANES * width;

@@ -1,7 +1,8 @@
-// Convolutions by a 1x1 kernel of stride 1 for AVX-512: in groups that do not fill blocks, of which it passes over the inputs that a panel of
-// outputs does not have, and on few pixels. Such layers have many channels for their size: oneDNN's kernel waits for
-// weights that come from the third-level cache and costs 2 or 3 microseconds a call, this one sends for the weights of the next panel
-// while it uses those of one. Where pixels are many both are at the processor's bound.
+// Convolutions by a 1x1 kernel of stride 1 for AVX-512: in groups that do not fill blocks,
+// of which it passes over the inputs that a panel of outputs does not have, and on few pixels.
+// Such layers have many channels for their size: oneDNN's kernel waits for weights that come from the third-level cache
+// and costs 2 or 3 microseconds a call, this one sends for the weights of the next panel while it uses those of one.
+// Where pixels are many both are at the processor's bound.
 #ifndef QTUI_ENGINE_BACKEND_POINTWISE_H
 #define QTUI_ENGINE_BACKEND_POINTWISE_H
 

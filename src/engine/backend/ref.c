@@ -1,6 +1,7 @@
-// The ref backend: plain C that defines what is right. Every output is a sum in double, in the order (input channel, kernel
-// row, kernel column) or k, with the bias added last and one rounding to float; the epilogue is in float. A row of outputs
-// is summed at a time, which keeps that order for each of them and lets the compiler work on the row. Plain layout only.
+// The ref backend: plain C that defines what is right. Every output is a sum in double,
+// in the order (input channel, kernel row, kernel column) or k, with the bias added last and one rounding to float;
+// the epilogue is in float. A row of outputs is summed at a time, which keeps that order for each
+// of them and lets the compiler work on the row. Plain layout only.
 #include <string.h>
 #include "kept.h"
 

@@ -1,5 +1,6 @@
-// Matrix products cut into tiles whose size depends on the product alone, for a BLAS-like library that computes one tile on one thread
-// (private). Threads share out the tiles, so that the bits of the result do not depend on how many there are.
+// Matrix products cut into tiles whose size depends on the product alone,
+// for a BLAS-like library that computes one tile on one thread (private). Threads share out the tiles,
+// so that the bits of the result do not depend on how many there are.
 #ifndef QTUI_ENGINE_BACKEND_TILES_H
 #define QTUI_ENGINE_BACKEND_TILES_H
 

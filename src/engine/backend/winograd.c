@@ -1,5 +1,5 @@
-// An image's tiles are taken in chunks whose transformed inputs stay in the second-level cache. For each panel of output channels, the
-// sums of a chunk are made position by position and become outputs at once, epilogue included.
+// An image's tiles are taken in chunks whose transformed inputs stay in the second-level cache. For each panel
+// of output channels, the sums of a chunk are made position by position and become outputs at once, epilogue included.
 #include "winograd.h"
 
 #include <stdlib.h>
@@ -41,7 +41,8 @@ struct cut {
 	size_t v_step, m_step; // floats between positions
 };
 
-// Positions are written side by side: were their distance a multiple of the cache's way, they would push each other out.
+// Positions are written side by side: were their distance a multiple of the cache's way,
+// they would push each other out.
 static size_t apart(int64_t floats)
 {
 	return round_up((size_t)floats, 1024) + 32;
@@ -210,8 +211,9 @@ static void pack(struct winograd *k, const float *weight)
 	}
 }
 
-// In cycles for a pair of channels: a tile takes one, a pixel of the direct sum 9/16; to read the kernels takes 8 (64 bytes from the
-// caches) and 4.5. What a tile's transforms take is less than what the direct sum loses where they count, with few channels.
+// In cycles for a pair of channels: a tile takes one, a pixel of the direct sum 9/16;
+// to read the kernels takes 8 (64 bytes from the caches) and 4.5. What a tile's transforms take is less
+// than what the direct sum loses where they count, with few channels.
 static bool pays(const struct conv_geometry *g)
 {
 	int64_t tiles = ceil_div(g->oh, 2) * ceil_div(g->ow, 2);

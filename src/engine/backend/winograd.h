@@ -1,9 +1,10 @@
-// Convolution by a 3x3 kernel of stride 1 in fewer multiplications: Winograd's F(2x2, 3x3). A tile of 4x4 inputs, transformed by
-// additions, meets the transformed kernel (16 numbers, made once) position by position, and the 16 sums over the channels give 2x2 outputs
-// by additions again: 16 products where the definition has 36. With factors of 1, 1/2 and 1/4 alone it is as precise as the direct sum.
+// Convolution by a 3x3 kernel of stride 1 in fewer multiplications: Winograd's F(2x2, 3x3).
+// A tile of 4x4 inputs, transformed by additions, meets the transformed kernel (16 numbers, made once)
+// position by position, and the 16 sums over the channels give 2x2 outputs by additions again:
+// 16 products where the definition has 36. With factors of 1, 1/2 and 1/4 alone it is as precise as the direct sum.
 //
-// All terms of a tile share its range: an input x adds up to |x| * 2^-24 to the error of every output of the tiles that it lies in, and an
-// infinity makes them NaN.
+// All terms of a tile share its range: an input x adds up to |x| * 2^-24 to the error of every output
+// of the tiles that it lies in, and an infinity makes them NaN.
 #ifndef QTUI_ENGINE_BACKEND_WINOGRAD_H
 #define QTUI_ENGINE_BACKEND_WINOGRAD_H
 
@@ -37,8 +38,8 @@ struct winograd_output {
 struct winograd_loops {
 	int lanes; // of a vector: the block of channels that it serves
 	enum cpu_level level;
-	// A block of outputs' kernels of one input channel, those of an output `from_step` floats after those of the one before; outputs
-	// from `outputs` on are zero.
+	// A block of outputs' kernels of one input channel, those of an output `from_step` floats after
+	// those of the one before; outputs from `outputs` on are zero.
 	void (*weights)(float *to, int64_t to_step, const float *from, int64_t from_step, int outputs);
 	// `tiles` tiles of one block side by side, the first from pixel x on.
 	void (*input)(float *to, int64_t to_step, const struct winograd_rows *from, int64_t x, int64_t tiles);

@@ -50,8 +50,8 @@ int dataset_array(const struct dataset *d, const struct arrays *a, int part, int
 MUST_CHECK enum status dataset_open_file(
     struct arrays **out, const struct dataset *d, const char *path, int part, struct error *err);
 void dataset_close_file(const struct dataset *d, struct arrays **a);
-// STATUS_IO if a file of the sample holds something else than when its key was asked for: what is named by the key would be of
-// another sample. For after it has been read.
+// STATUS_IO if a file of the sample holds something else than when its key was asked for:
+// what is named by the key would be of another sample. For after it has been read.
 MUST_CHECK enum status dataset_unchanged(const struct dataset *d, int i, struct error *err);
 
 #endif

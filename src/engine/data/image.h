@@ -17,7 +17,8 @@ MUST_CHECK enum status image_png(struct image *out, const struct bytes *file, co
 // Refuses sizes that no photograph has, before a decoder allocates for them.
 MUST_CHECK enum status image_check(uint32_t w, uint32_t h, const char *name, struct error *err);
 #define IMAGE_FILE_MAX ((size_t)256 << 20) // bytes
-// Whether the file can be decoded; it is decoded only where its parts (a PNG's checksums, a JPEG's markers) leave that open.
+// Whether the file can be decoded; it is decoded only where its parts
+// (a PNG's checksums, a JPEG's markers) leave that open.
 MUST_CHECK enum status image_whole(const char *path, struct error *err);
 // Allocates out->rgb, of a size that image_check takes.
 MUST_CHECK enum status image_alloc(struct image *out, uint32_t w, uint32_t h, const char *name, struct error *err);

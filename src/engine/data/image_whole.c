@@ -1,4 +1,5 @@
-// Whether a file is a picture that can be decoded, told from its parts: decoding thousands to know it would take as long as measuring on them.
+// Whether a file is a picture that can be decoded, told from its parts:
+// decoding thousands to know it would take as long as measuring on them.
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -54,7 +55,8 @@ static bool pass_segment(const struct bytes *file, size_t *at)
 	return size >= 2 && size <= left;
 }
 
-// From the first scan on there are scans, their tables and the end. What is damaged has other markers among its codes, if any.
+// From the first scan on there are scans, their tables and the end.
+// What is damaged has other markers among its codes, if any.
 static bool jpeg_is_whole(const struct bytes *file)
 {
 	size_t at = 2;

@@ -92,7 +92,8 @@ static enum status read_subdirs(struct listing *l, const char *dir, struct error
 	return s;
 }
 
-// A line's path: as it is when absolute, else beside the list file, or in the working directory where the list comes through a pipe.
+// A line's path: as it is when absolute, else beside the list file, or in the working
+// directory where the list comes through a pipe.
 static enum status add_line(struct listing *l, const char *dir, const char *line, size_t n, struct error *err)
 {
 	enum status s = STATUS_OK;
@@ -138,7 +139,8 @@ static enum status read_list(struct listing *l, const char *path, struct error *
 	return s;
 }
 
-// The directory of an input: its name as it is, if that is there and below dir, else with everything outside [A-Za-z0-9._-] as '_'; heap.
+// The directory of an input: its name as it is, if that is there and below dir,
+// else with everything outside [A-Za-z0-9._-] as '_'; heap.
 static char *input_dir(const char *dir, const char *input)
 {
 	bool below = *input && !strchr("./", *input) && !strstr(input, "..");

@@ -13,7 +13,8 @@ struct listing {
 	size_t foreign; // images of kinds that are not read, and the first of them
 	char *first_foreign;
 };
-// `path` is a directory (of data, or of directories of data), a list file (one path a line, relative to it) or one data file.
+// `path` is a directory (of data, or of directories of data), a list file
+// (one path a line, relative to it) or one data file.
 MUST_CHECK enum status listing_read(struct listing *out, const char *path, const struct graph *g, struct error *err);
 void listing_done(struct listing *l);
 bool listing_is_image(const char *path); // by the extension

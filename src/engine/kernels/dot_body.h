@@ -1,5 +1,6 @@
-// The loops of dot.h, compiled once for every processor level; the including file defines DOT_ROWS, the name of the function. Eight
-// sums a row side by side; eight rows at a time, so that one does not wait for the other's additions, and their sums are added up at once.
+// The loops of dot.h, compiled once for every processor level;
+// the including file defines DOT_ROWS, the name of the function. Eight sums a row side by side;
+// eight rows at a time, so that one does not wait for the other's additions, and their sums are added up at once.
 #include "../tensor/vector.h"
 #include "dot.h"
 

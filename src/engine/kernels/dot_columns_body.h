@@ -1,5 +1,5 @@
-// The loop of dot_columns, compiled once for every processor level; the including file defines DOT_COLUMNS, the name of the function. Sums of
-// rows side by side stay in registers, as many as hide the additions' time.
+// The loop of dot_columns, compiled once for every processor level; the including file defines DOT_COLUMNS,
+// the name of the function. Sums of rows side by side stay in registers, as many as hide the additions' time.
 #include "../tensor/vector.h"
 #include "dot.h"
 

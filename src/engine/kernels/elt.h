@@ -1,4 +1,5 @@
-// Arithmetic on arrays by processor level (private): elt_body.h makes one table a level, elt.c picks one when it is called.
+// Arithmetic on arrays by processor level (private): elt_body.h makes one table a level,
+// elt.c picks one when it is called.
 #ifndef QTUI_ENGINE_KERNELS_ELT_H
 #define QTUI_ENGINE_KERNELS_ELT_H
 

@@ -1,5 +1,6 @@
-// The element-wise loops, compiled once for every processor level: the including file defines ELT_TABLE, the name of the
-// table that it exports. The loops are marked for vectorisation, which then does not depend on the optimisation level.
+// The element-wise loops, compiled once for every processor level:
+// the including file defines ELT_TABLE, the name of the table that it exports.
+// The loops are marked for vectorisation, which then does not depend on the optimisation level.
 #include <math.h>
 #include "elt.h"
 #include "../tensor/quantizer_span.h"
@@ -20,8 +21,9 @@ static void prelu(const float *a, const float *b, float *y, int64_t n)
 	_Pragma("omp simd") for (int64_t i = 0; i < n; i++) y[i] = a[i] < 0 ? a[i] * b[i] : a[i];
 }
 
-// Two runs of codes, and the codes of what is done with their values. Codes of int8 are those of uint8 with the first bit turned over, once
-// 128 is added to their zero point; both are stored as the last eight bits. Nothing is a NaN here.
+// Two runs of codes, and the codes of what is done with their values.
+// Codes of int8 are those of uint8 with the first bit turned over, once 128 is added to their zero point;
+// both are stored as the last eight bits. Nothing is a NaN here.
 #define CODES_LOOP(name, op, distance, steps)                                                                          \
 	static void name(const uint8_t *a, const uint8_t *b, uint8_t *y, int64_t n, const struct elt_codes *c)         \
 	{                                                                                                              \

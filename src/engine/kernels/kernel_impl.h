@@ -1,5 +1,5 @@
-// What every prepared kernel is made of, here and in src/engine/backend (private). A kind of kernel is a struct whose first member is a
-// struct kernel, and a constant table of functions that know the rest of it.
+// What every prepared kernel is made of, here and in src/engine/backend (private). A kind of kernel is a struct
+// whose first member is a struct kernel, and a constant table of functions that know the rest of it.
 #ifndef QTUI_ENGINE_KERNELS_KERNEL_IMPL_H
 #define QTUI_ENGINE_KERNELS_KERNEL_IMPL_H
 

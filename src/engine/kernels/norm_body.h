@@ -1,4 +1,5 @@
-// One row of norm.h, compiled once for every processor level; the including file defines NORM_ROW, the name of the function.
+// One row of norm.h, compiled once for every processor level;
+// the including file defines NORM_ROW, the name of the function.
 #include <math.h>
 #include "../tensor/vector.h"
 #include "norm.h"

@@ -1,6 +1,6 @@
-// Max and average pooling, in both layouts. An output row is filled one tap of the window at a time, in the order (row, column) of the taps;
-// a window's maximum may be taken of its rows' maxima, which is the same element. Padding of the blocked layout comes out as what it holds:
-// the same value everywhere.
+// Max and average pooling, in both layouts. An output row is filled one tap of the window at a time, in the order
+// (row, column) of the taps; a window's maximum may be taken of its rows' maxima, which is the same element.
+// Padding of the blocked layout comes out as what it holds: the same value everywhere.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,7 +138,8 @@ static void run_rows(const struct kernel *kernel, const struct kernel_io *io)
 	parts_share(k->planes * k->task.g.oh, width_of(k, io->width), one_row, &(struct call){.k = k, .io = io});
 }
 
-// A band of output rows of one plane: the maxima of all input rows that their windows have, each once, and then those of the windows.
+// A band of output rows of one plane: the maxima of all input rows that their windows have,
+// each once, and then those of the windows.
 static void max_band(const struct pool *k, const struct kernel_io *io, char *lines, int64_t plane, int64_t first, int64_t end)
 {
 	const struct conv_geometry *g = &k->task.g;
@@ -162,7 +163,8 @@ static void max_band(const struct pool *k, const struct kernel_io *io, char *lin
 	}
 }
 
-// Output rows that are done together: as many as keep the maxima in the first-level cache, but enough that few are made twice.
+// Output rows that are done together: as many as keep the maxima in the first-level cache,
+// but enough that few are made twice.
 static int64_t band_rows(const struct pool *k)
 {
 	const struct conv_geometry *g = &k->task.g;
@@ -197,8 +199,8 @@ static void run_bands(const struct kernel *kernel, const struct kernel_io *io)
 	parts_share(k->planes * bands, width_of(k, io->width), one_band, &(struct call){k, io, rows, bands});
 }
 
-// A band of averages of stride 1 has its input with the zeros around it, so that all its sums are one run: each line is as long as the
-// outputs and the window make it.
+// A band of averages of stride 1 has its input with the zeros around it, so that all its sums are one run:
+// each line is as long as the outputs and the window make it.
 static int64_t line_floats(const struct pool *k)
 {
 	const struct conv_geometry *g = &k->task.g;

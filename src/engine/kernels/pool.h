@@ -13,8 +13,8 @@ enum { POOL_VECTOR = 8 }; // floats
 struct pool_table {
 	pool_row_fn *max[DT_COUNT]; // NULL for types that cannot be pooled
 	pool_row_fn *max_nan, *sum; // floats
-	// y[i] = the sum of x[tap[0] + i], x[tap[1] + i] ... in this order, by by[i] unless that is NULL; i goes to POOL_VECTOR - 1 elements
-	// beyond n at the most.
+	// y[i] = the sum of x[tap[0] + i], x[tap[1] + i] ... in this order, by by[i] unless that is NULL;
+	// i goes to POOL_VECTOR - 1 elements beyond n at the most.
 	void (*window)(float *y, const float *x, const int64_t *tap, int64_t taps, const float *by, int64_t n);
 	// A row of sums to averages: those of pixel i by rows * columns[i], or by 1 where that is 0. y may be sum.
 	void (*divide)(float *y, const float *sum, const float *columns, float rows, int64_t n, int64_t lanes);

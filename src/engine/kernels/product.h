@@ -1,5 +1,5 @@
-// Products of two matrices wherever their elements lie: of floats, for the operators' own evaluations, and of codes, as the operators of
-// quantized files have them. The same bits on every processor and for any number of threads.
+// Products of two matrices wherever their elements lie: of floats, for the operators' own evaluations, and of codes,
+// as the operators of quantized files have them. The same bits on every processor and for any number of threads.
 #ifndef QTUI_ENGINE_KERNELS_PRODUCT_H
 #define QTUI_ENGINE_KERNELS_PRODUCT_H
 
@@ -14,15 +14,15 @@ struct matrices { // [m, k] x [k, n]; strides in elements; y is dense
 // y += a b. Every element is a sum over k in rising order, each product and each sum rounded.
 void product_floats(const struct matrices *t, const float *a, const float *b, float *y, int width);
 
-// y += a b modulo 2^32, of values from -255 to 255 (codes of 8 bits less their zero points), so that two products fit 32 bits. `scratch` has
-// product_codes_scratch bytes.
+// y += a b modulo 2^32, of values from -255 to 255 (codes of 8 bits less their zero points),
+// so that two products fit 32 bits. `scratch` has product_codes_scratch bytes.
 void product_codes(const struct matrices *t, const int16_t *a, const int16_t *b, uint32_t *y, void *scratch, int width);
 size_t product_codes_scratch(const struct matrices *t);
 
 // By processor level.
 enum { PRODUCT_PANEL = 32 }; // columns that are taken at a time
-// Rows of floats times the first `columns` columns of a panel, which lie side by side with `b_row` from one k to the next. Reads all of the
-// panel.
+// Rows of floats times the first `columns` columns of a panel, which lie side by side with
+// `b_row` from one k to the next. Reads all of the panel.
 typedef void product_panel_fn(float *y, int64_t y_row, int64_t columns, const float *a, const struct matrices *t, int64_t rows, const float *b,
     int64_t b_row, int64_t k);
 product_panel_fn product_panel_plain, product_panel_avx2, product_panel_avx512;

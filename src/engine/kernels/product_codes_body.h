@@ -1,5 +1,6 @@
-// The loop of product_codes, compiled once for every processor level; the including file defines PRODUCT_ROWS, the name of the function.
-// Two products of neighbours are one instruction's (vpmaddwd); sums of some rows and of the columns of a panel stay in registers.
+// The loop of product_codes, compiled once for every processor level; the including file defines PRODUCT_ROWS,
+// the name of the function. Two products of neighbours are one instruction's (vpmaddwd);
+// sums of some rows and of the columns of a panel stay in registers.
 #include "../tensor/vector.h"
 #include "product.h"
 

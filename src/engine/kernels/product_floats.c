@@ -28,7 +28,8 @@ static void copy_plain(float *to, const struct matrices *t, const float *b, int6
 			to[j] = b[j * t->b_col];
 }
 
-// Of a matrix that lies transposed, tiles are turned in registers; returns the rows that are whole tiles of a whole panel.
+// Of a matrix that lies transposed, tiles are turned in registers;
+// returns the rows that are whole tiles of a whole panel.
 static int64_t copy_turned(float *to, const struct matrices *t, const float *b, int64_t columns, int64_t k)
 {
 	const size_t row = PRODUCT_PANEL * sizeof *to, column = (size_t)t->b_col * sizeof *b;

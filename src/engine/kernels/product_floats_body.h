@@ -1,5 +1,5 @@
-// The loop of product_floats, compiled once for every processor level; the including file defines PRODUCT_PANEL_FN, the name of the function.
-// Sums of some rows and of the columns of a panel stay in registers.
+// The loop of product_floats, compiled once for every processor level; the including file defines PRODUCT_PANEL_FN,
+// the name of the function. Sums of some rows and of the columns of a panel stay in registers.
 #include "../tensor/vector.h"
 #include "product.h"
 

@@ -220,7 +220,8 @@ static int64_t groups_together(const struct conv_geometry *g)
 	return n;
 }
 
-// The same convolution in fewer groups, with weights of zero between those that are not together in the task; *own is the caller's.
+// The same convolution in fewer groups, with weights of zero between those that are not
+// together in the task; *own is the caller's.
 static enum status merge_groups(struct qconv_task *wide, int16_t **own, const struct qconv_task *t, struct error *err)
 {
 	const struct conv_geometry *g = &t->g;

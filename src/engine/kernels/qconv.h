@@ -4,8 +4,8 @@
 
 #include "qtile.h"
 
-// Output pixels that see the same taps in the same places. An ordinary convolution is one phase; a transposed one with stride s
-// is s * s ordinary ones, each of which gives every s-th pixel.
+// Output pixels that see the same taps in the same places. An ordinary convolution is one phase;
+// a transposed one with stride s is s * s ordinary ones, each of which gives every s-th pixel.
 struct qphase {
 	int64_t oh, ow, step_h, step_w; // phase pixel (i, j) is output pixel (oh + i * step_h, ow + j * step_w)
 	int64_t nh, nw;                 // phase pixels
@@ -46,8 +46,8 @@ void qconv_done(struct qconv *k);
 MUST_CHECK enum status qconv_aim(struct qconv *k);
 // Writes the padding channels that no panel does.
 void qconv_pad_channels(const struct qconv *k, void *y);
-// How the panels of a tile are shared out: more than one share where tiles are too few to go round evenly, panels that are taken at once
-// together.
+// How the panels of a tile are shared out: more than one share where tiles are too few to go round evenly,
+// panels that are taken at once together.
 struct qshares {
 	int64_t n, units, together, panels;
 };

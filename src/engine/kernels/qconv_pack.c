@@ -1,5 +1,5 @@
-// Packing of a fast integer convolution: weights in the order in which the inner loop reads them, sums to start from, and where the
-// channels of each panel go.
+// Packing of a fast integer convolution: weights in the order in which the inner loop reads them,
+// sums to start from, and where the channels of each panel go.
 #include <stdlib.h>
 #include "qconv.h"
 
@@ -17,7 +17,8 @@ static int64_t pack_lane(const struct qconv *k, const struct qconv_task *t, cons
 	int64_t cg = t->g.c / t->g.group, pitch = k->image.pitch, sum = 0;
 	const int16_t *first = t->weight + qweight_offset(t, oc, 0);
 	int64_t step = (t->transposed ? t->g.oc / t->g.group : 1) * t->g.kh * t->g.kw; // from input channel to input channel
-	// The elements of taps that are merged into a run follow each other with the tile's pitch; a run begins with a whole word.
+	// The elements of taps that are merged into a run follow each other with the tile's pitch;
+	// a run begins with a whole word.
 	for (int64_t i = 0, end; i < n; i = end) {
 		end = qconv_run_end(taps, n, i, t->g.group == 1);
 		for (int64_t tap = i; tap < end; tap++) {

@@ -43,8 +43,8 @@ static int64_t out_count(const struct axis *a)
 	return a->out > a->phase ? (a->out - a->phase + out_step(a) - 1) / out_step(a) : 0;
 }
 
-// Input coordinate of tap t for phase coordinate 0; false when the phase does not see the tap, or the tap only padding, as wide dilations
-// of small images have it: all their rows would have to be expanded.
+// Input coordinate of tap t for phase coordinate 0; false when the phase does not see the tap, or the tap only padding,
+// as wide dilations of small images have it: all their rows would have to be expanded.
 static bool tap_at(int64_t *at, const struct axis *a, int64_t t)
 {
 	*at = a->transposed ? (a->phase + a->pad - t * a->dil) / a->stride : t * a->dil - a->pad;

@@ -1,5 +1,6 @@
-// Depthwise integer convolution in LAYOUT_BLOCK, a vector of channels at a time: input rows, several together, are expanded once to numbers
-// into a ring of as many as two output rows see; a tap is then a multiplication and an addition.
+// Depthwise integer convolution in LAYOUT_BLOCK, a vector of channels at a time:
+// input rows, several together, are expanded once to numbers into a ring of as many as two output rows see;
+// a tap is then a multiplication and an addition.
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -270,7 +271,8 @@ static bool plan(struct qdw *k)
 	const struct conv_geometry *g = &k->g;
 	int64_t together = k->loops->together, most = (g->ow + QDW_ROUND - 1) / QDW_ROUND * QDW_ROUND;
 	int64_t across = (most - 1) * g->stride_w + (g->kw - 1) * g->dil_w + 1;
-	// Of two neighbouring output rows the second sees the pairs of the first one row off: its weights lie in other halves of them.
+	// Of two neighbouring output rows the second sees the pairs of the first one row off:
+	// its weights lie in other halves of them.
 	k->shared = together >= QDW_ROWS && g->stride_h == 1 && g->dil_h == 1;
 	k->unit = k->shared ? QDW_ROWS : common_divisor(g->stride_h, together * g->dil_h);
 	k->apart = together * g->dil_h / k->unit;

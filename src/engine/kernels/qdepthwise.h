@@ -1,5 +1,6 @@
-// Depthwise integer convolution (private): a vector of channels at a time, in int32 from several taps of a column at once where that is
-// exact, else tap by tap in double, exact to 2^53. qdepthwise_body.h is compiled once for every processor level.
+// Depthwise integer convolution (private): a vector of channels at a time, in int32 from several
+// taps of a column at once where that is exact, else tap by tap in double, exact to 2^53.
+// qdepthwise_body.h is compiled once for every processor level.
 #ifndef QTUI_ENGINE_KERNELS_QDEPTHWISE_H
 #define QTUI_ENGINE_KERNELS_QDEPTHWISE_H
 
@@ -12,8 +13,8 @@ enum {
 	QDW_ROWS = 2,      // output rows that are made at a time
 };
 
-// Output rows of a vector of channels. They see the same numbers, each under weights of its own (`shared`), or each its own numbers
-// under the same weights.
+// Output rows of a vector of channels. They see the same numbers, each under weights of its own (`shared`),
+// or each its own numbers under the same weights.
 struct qdw_band {
 	int rows;                // 1 .. QDW_ROWS
 	bool shared;
@@ -23,17 +24,20 @@ struct qdw_band {
 	const void *bias;        // [lanes] sums
 };
 
-// An expanded row holds `lanes` numbers a pixel: a double, or pairs of int16 or quads of uint8, from the pixel and those below it.
+// An expanded row holds `lanes` numbers a pixel: a double, or pairs of int16 or quads of uint8,
+// from the pixel and those below it.
 struct qdw_loops {
 	int lanes;     // channels of a vector
 	size_t size;   // of a number
 	int together;  // input rows that a number holds
-	// n pixels of numbers from the codes of `together` rows, `step` elements apart, `shift` taken away. NULL: no such loop.
+	// n pixels of numbers from the codes of `together` rows, `step` elements apart,
+	// `shift` taken away. NULL: no such loop.
 	void (*spread[DT_COUNT])(void *y, const void *const *row, int64_t step, int64_t n, int32_t shift);
-	// acc[rows][room][lanes] = bias + sums over taps, for n pixels from pixel `first` on. Reads and writes n rounded up to
-	// QDW_ROUND pixels.
+	// acc[rows][room][lanes] = bias + sums over taps, for n pixels from pixel `first` on.
+	// Reads and writes n rounded up to QDW_ROUND pixels.
 	void (*taps)(void *acc, int64_t room, const struct qdw_band *band, int64_t first, int64_t n);
-	// taps and finish in one for all n pixels of rows of 8-bit codes: y[row], pixels `step` bytes apart. NULL: no such loop.
+	// taps and finish in one for all n pixels of rows of 8-bit codes:
+	// y[row], pixels `step` bytes apart. NULL: no such loop.
 	void (*direct)(uint8_t *const y[QDW_ROWS], int64_t step, const struct qdw_band *band, int64_t n, const struct qscaling *s,
 	    const float *scale, const float *fbias);
 	// The sums as floats; NULL: they are int32.

@@ -6,8 +6,8 @@
 #include "../tensor/vector.h"
 #include "qdepthwise.h"
 
-// NAME_round: QDW_ROUND pixels from `at` bytes past the first, of as many channels as a vector of numbers holds, from lane `lane` on.
-// rows and shared are constants where it is called.
+// NAME_round: QDW_ROUND pixels from `at` bytes past the first, of as many channels as a vector of numbers holds,
+// from lane `lane` on. rows and shared are constants where it is called.
 #define TAPS(name, lanes, vec, sums, num, sum, multiply_add)                                                           \
 	VINLINE void name##_round(sums a[QDW_ROWS][QDW_ROUND], const struct qdw_band *band, int64_t at, int lane, int rows, bool shared) \
 	{                                                                                                              \

@@ -1,5 +1,6 @@
-// Sixteen channels at a time, a block of LAYOUT_BLOCK. A number holds four pixels of a column as bytes, which VPDPBUSD multiplies with four
-// weights and adds to a sum; nothing saturates in it. Bytes have no sign: signed codes come in with 128 added, which the bias takes away again.
+// Sixteen channels at a time, a block of LAYOUT_BLOCK. A number holds four pixels of a column as bytes,
+// which VPDPBUSD multiplies with four weights and adds to a sum; nothing saturates in it.
+// Bytes have no sign: signed codes come in with 128 added, which the bias takes away again.
 // So sums differ from the true ones while they grow, and may wrap; the last is the true one, and that fits int32.
 #ifdef __x86_64__
 #include "qdepthwise_taps.h"
@@ -57,7 +58,8 @@ static void spread(void *y, const void *const *row, int64_t step, int64_t n, int
 	}
 }
 
-// What turns sums into codes. Codes without a sign are made with 128 taken away, so that all are clamped as signed bytes.
+// What turns sums into codes. Codes without a sign are made with 128 taken away,
+// so that all are clamped as signed bytes.
 struct ending {
 	__m512 scale, fbias, step, high; // step: the output's scale, or its inverse where that does as well
 	__m512i zero, low, flip;

@@ -1,4 +1,5 @@
-// What the fast integer kernels share: the choice of loops, how codes enter and weights split, and one panel against many rows.
+// What the fast integer kernels share: the choice of loops, how codes enter and weights split,
+// and one panel against many rows.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

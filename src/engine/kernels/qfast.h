@@ -1,10 +1,11 @@
-// Fast integer kernels (private). All come down to one inner loop: a few rows (pixels) against a panel of 16 channels of weights, a
-// word of four bytes at a time, summed in int32. A word is two values of 16 bits, the zero point taken away, or four of 8 bits where
-// the processor multiplies those (struct qmicro, `size`). Rows lie in a tile of expanded input.
+// Fast integer kernels (private). All come down to one inner loop: a few rows (pixels)
+// against a panel of 16 channels of weights, a word of four bytes at a time, summed in int32.
+// A word is two values of 16 bits, the zero point taken away, or four of 8 bits where the processor
+// multiplies those (struct qmicro, `size`). Rows lie in a tile of expanded input.
 //
-// Where int32 could overflow ("wide": 16-bit codes, very long sums), the sum is cut into chunks that fit, and the chunks are added
-// up in double, exact to 2^53. Weights whose products with 16-bit inputs are too large for that are split into w = lo + 256 * hi:
-// the panel then holds the low parts of 8 channels and their high parts.
+// Where int32 could overflow ("wide": 16-bit codes, very long sums), the sum is cut into chunks that fit,
+// and the chunks are added up in double, exact to 2^53. Weights whose products with 16-bit inputs are too large
+// for that are split into w = lo + 256 * hi: the panel then holds the low parts of 8 channels and their high parts.
 #ifndef QTUI_ENGINE_KERNELS_QFAST_H
 #define QTUI_ENGINE_KERNELS_QFAST_H
 
@@ -39,22 +40,24 @@ struct qmicro {
 	int size;     // bytes of a value in the tile: 2; or 1: unsigned inputs and weights of 8 bits, for sums that fit int32
 	int lot;      // values that `widen` makes at once
 	int panels;   // the most that gemm and direct take at once
-	// acc[rows][QLANES] becomes the sums of a panel. Of `panels` panels each has its sums `step` elements, and its weights w_step bytes, behind
-	// those of the one before it.
+	// acc[rows][QLANES] becomes the sums of a panel. Of `panels` panels each has its sums `step` elements,
+	// and its weights w_step bytes, behind those of the one before it.
 	void (*gemm)(int32_t *acc, int64_t step, int panels, const char *const *row, const struct qrun *runs, int n_runs, const char *w,
 	    int64_t w_step);
 	void (*add)(double *sum, const int32_t *acc, int n);
-	// v[rows][QLANES] from sums in double. With parts 2 a row of sums has the low parts in its first half and the high parts in its second;
-	// v = low + 256 * high lies in the first half.
+	// v[rows][QLANES] from sums in double. With parts 2 a row of sums has the low parts in its first half
+	// and the high parts in its second; v = low + 256 * high lies in the first half.
 	void (*narrow)(float *v, const double *sum, const double *bias, int parts, int rows);
-	// y[rows][QLANES] from sums, int32 or float; scale and fbias belong to the panel. Reads and writes an even number of rows.
+	// y[rows][QLANES] from sums, int32 or float; scale and fbias belong to the panel.
+	// Reads and writes an even number of rows.
 	void (*finish)(void *y, const int32_t *acc, const struct qscaling *s, const float *scale, const float *fbias, int rows);
 	void (*finish_wide)(void *y, const float *v, const struct qscaling *s, const float *scale, const float *fbias, int rows);
 	// gemm and finish in one, for `rows` rows and one panel; sums begin at from[QLANES].
 	void (*tile)(void *y, const int32_t *from, const char *const *row, const struct qrun *runs, int n_runs, const char *w,
 	    const struct qscaling *s, const float *scale, const float *fbias);
-	// gemm and finish of `panels` neighbouring panels at once, p being the first; qpanel_is_direct must hold for each. Stores the codes where
-	// they belong in y. Returns how many of the n rows it did, from the first on; the caller does the rest. NULL: no such loop.
+	// gemm and finish of `panels` neighbouring panels at once, p being the first;
+	// qpanel_is_direct must hold for each. Stores the codes where they belong in y.
+	// Returns how many of the n rows it did, from the first on; the caller does the rest. NULL: no such loop.
 	int64_t (*direct)(const struct qjob *job, const struct qpanel *p, int panels, uint8_t *y, const char *const *row, const int64_t *at,
 	    int64_t n);
 	// Codes to values less `shift`: n lots, `step` and `from_step` values apart.
@@ -77,7 +80,8 @@ struct qscaling qscaling_of(const struct qfinish *f);
 float qscaling_scale(const struct qscaling *s, const struct qfinish *f, int64_t c);
 float qscaling_fbias(const struct qfinish *f, int64_t c);
 float qscaling_nearest(const struct qscaling *s, float steps); // what a simple one rounds to
-// Does a lane whose weights, scale and addend are all 0 give the code of padding channels? Then padding needs no step of its own.
+// Does a lane whose weights, scale and addend are all 0 give the code of padding channels?
+// Then padding needs no step of its own.
 bool qscaling_pads(const struct qscaling *s);
 
 // How input codes of a type enter the tile: value - shift, which fits int16 and is at most `reach` in size.
@@ -97,7 +101,8 @@ struct qsplit {
 	                    // it must fit int32
 	int64_t chunk;      // words whose sum fits int32
 };
-// low, high: the limits of the weights; sum: bound of |sum of a channel, bias included|. False when not even double holds it.
+// low, high: the limits of the weights; sum: bound of |sum of a channel, bias included|.
+// False when not even double holds it.
 bool qsplit_of(struct qsplit *s, const struct qentry *e, int64_t low, int64_t high, double sum);
 static inline int64_t qsplit_lanes(const struct qsplit *s)
 {
@@ -111,7 +116,8 @@ static inline void qvalue_put(char *row, const struct qmicro *m, int64_t at, int
 	else
 		((int16_t *)row)[at] = (int16_t)v;
 }
-// Stores weight `v` as value `i` of lane `lane` of the panel at w, whose words are QLANES times four bytes, lane by lane.
+// Stores weight `v` as value `i` of lane `lane` of the panel at w,
+// whose words are QLANES times four bytes, lane by lane.
 static inline void qsplit_store(const struct qsplit *s, const struct qmicro *m, char *w, int64_t lane, int64_t i, int32_t v)
 {
 	if (m->size == 1) {
@@ -153,7 +159,8 @@ struct qjob {
 };
 // May `direct` do this panel: its sums become codes, which the loop stores itself?
 bool qpanel_is_direct(const struct qjob *job, const struct qpanel *p);
-// Computes and stores n rows of `panels` neighbours: row[i] is the tile address of row i, at[i] its element offset in y.
+// Computes and stores n rows of `panels` neighbours: row[i] is the tile address of row i,
+// at[i] its element offset in y.
 void qpanel_run(const struct qjob *job, const struct qpanel *p, int64_t panels, void *y, const char *const *row, const int64_t *at, int64_t n);
 // Stores n rows (QROWS at most) of sums that are ready.
 void qpanel_store(const struct qjob *job, const struct qpanel *p, void *y, const int32_t *acc, const int64_t *at, int n);

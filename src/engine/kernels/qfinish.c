@@ -1,5 +1,5 @@
-// What follows the exact sum of an integer kernel: scale, bias, activation, rounding to the output's codes. The vector versions
-// in the *_avx2.c files do the same operations in the same order.
+// What follows the exact sum of an integer kernel: scale, bias, activation, rounding to the output's codes.
+// The vector versions in the *_avx2.c files do the same operations in the same order.
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -104,7 +104,8 @@ static bool same_code(const struct qfinish *f, int64_t c, int64_t a, int64_t b)
 	return qspan_code(&f->out, value_of(f, c, a)) == qspan_code(&f->out, value_of(f, c, b));
 }
 
-// Activations after which codes are in the order of their sums, as those with a dip (Swish, Gelu) or a negative slope are not.
+// Activations after which codes are in the order of their sums, as those with a dip
+// (Swish, Gelu) or a negative slope are not.
 static bool keeps_order(const struct act *a)
 {
 	return a->kind == ACT_NONE || a->kind == ACT_RELU || a->kind == ACT_CLIP;

@@ -21,10 +21,11 @@ MUST_CHECK enum status qfinish_of_matmul(struct qfinish *f, const struct qmatmul
 void qfinish_done(struct qfinish *f);
 // Stores the result for channel c with the sum `acc` (bias included) at element `at` of y.
 void qfinish_store(const struct qfinish *f, void *y, int64_t at, int64_t c, int64_t acc);
-// The sums of channel c stay within `reach` of its bias. If all of them give one code, as where a channel with hardly any weights has a bias
-// past int32, the bias is brought as near to zero as gives it too, so that the sums fit int32.
+// The sums of channel c stay within `reach` of its bias. If all of them give one code, as where a channel with hardly
+// any weights has a bias past int32, the bias is brought as near to zero as gives it too, so that the sums fit int32.
 void qfinish_tame(struct qfinish *f, int64_t c, double reach);
-// Stores the code of padding channels: `lanes` of them (16 at the most) from element `at` of y on, at `pixels` pixels `step` elements apart.
+// Stores the code of padding channels: `lanes` of them (16 at the most) from element `at` of y on,
+// at `pixels` pixels `step` elements apart.
 void qfinish_pad(const struct qfinish *f, void *y, int64_t at, int64_t lanes, int64_t pixels, int64_t step);
 // The fast kernels leave out NaN, and codes that do not fit their loops: false where those may come up.
 bool qfinish_is_plain(const struct qfinish *f);

@@ -1,6 +1,7 @@
-// A table look-up as sixteen shuffles of 16 entries by the low four bits of a code. A shuffle gives 0 where the top bit of its index is set:
-// of four rows a, b, c, d, which bits 4 and 5 choose from, it is a ^ (a ^ b where bit 4 is set) ^ (a ^ c where bit 5 is set) ^
-// (a ^ b ^ c ^ d where both are). So only bits 6 and 7 are left to choose by, which the units that shuffle do as well.
+// A table look-up as sixteen shuffles of 16 entries by the low four bits of a code.
+// A shuffle gives 0 where the top bit of its index is set: of four rows a, b, c, d, which bits 4 and 5 choose from,
+// it is a ^ (a ^ b where bit 4 is set) ^ (a ^ c where bit 5 is set) ^ (a ^ b ^ c ^ d where both are).
+// So only bits 6 and 7 are left to choose by, which the units that shuffle do as well.
 #ifdef __x86_64__
 #include <immintrin.h>
 #include "qlut.h"

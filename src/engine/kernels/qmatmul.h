@@ -1,4 +1,5 @@
-// Fast integer matrix product (private): what is fixed at creation, and b as panels. A constant b is packed once, another one for every batch.
+// Fast integer matrix product (private): what is fixed at creation, and b as panels.
+// A constant b is packed once, another one for every batch.
 #ifndef QTUI_ENGINE_KERNELS_QMATMUL_H
 #define QTUI_ENGINE_KERNELS_QMATMUL_H
 

@@ -1,5 +1,5 @@
-// The loops of struct qmicro, compiled once for every processor level. The including file defines QMICRO_CODES, the quantizing
-// loops of its level, and adds what is written for it.
+// The loops of struct qmicro, compiled once for every processor level. The including file defines QMICRO_CODES,
+// the quantizing loops of its level, and adds what is written for it.
 #include <stdint.h>
 #include <string.h>
 #include "qfast.h"

@@ -1,4 +1,5 @@
-// Input codes to values of 16 bits, compiled once for every processor level; the including file may define QMICRO_LOT, how many at once.
+// Input codes to values of 16 bits, compiled once for every processor level;
+// the including file may define QMICRO_LOT, how many at once.
 #include <stdint.h>
 #include <string.h>
 #include "qfast.h"

@@ -1,8 +1,8 @@
-// The loops of struct qmicro on AVX-512 VNNI, which multiplies the values of a word and adds them to a sum in one step, without saturation.
-// The including file defines dot(sums, inputs, weights).
+// The loops of struct qmicro on AVX-512 VNNI, which multiplies the values of a word and adds them to a sum in one step,
+// without saturation. The including file defines dot(sums, inputs, weights).
 //
-// A word of inputs is loaded into all lanes, and no more than two such loads a cycle are made, as many as multiplications: two panels that
-// share each of them come to the bound of the latter.
+// A word of inputs is loaded into all lanes, and no more than two such loads a cycle are made,
+// as many as multiplications: two panels that share each of them come to the bound of the latter.
 #include <immintrin.h>
 #define QMICRO_CODES qspan_avx2.codes
 #include "qmicro_body.h"

@@ -1,5 +1,5 @@
-// The reference for integer kernels: sums in 64 bits over any geometry, layout and code width. Inputs are spread out first to
-// one int32 a value with the zero point taken away, in the order in which the sums run.
+// The reference for integer kernels: sums in 64 bits over any geometry, layout and code width.
+// Inputs are spread out first to one int32 a value with the zero point taken away, in the order in which the sums run.
 #include <stdlib.h>
 #include <string.h>
 #include "qkernel.h"

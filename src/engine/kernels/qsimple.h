@@ -61,7 +61,8 @@ static inline __m256 simple_load(const int32_t *acc)
 	return _mm256_cvtepi32_ps(_mm256_loadu_si256((const __m256i *)acc));
 }
 
-// The codes of two rows where they belong: first halves to y[0], second ones to y[1] if it is there; those of row i at + at[i].
+// The codes of two rows where they belong: first halves to y[0], second ones to y[1] if
+// it is there; those of row i at + at[i].
 static inline void simple_store_apart(uint8_t *const y[2], const int64_t *at, __m256i codes)
 {
 	__m256i order = _mm256_setr_epi32(0, 4, 2, 6, 1, 5, 3, 7); // first halves, second halves

@@ -1,5 +1,5 @@
-// Tiles of input pixels as the values that inner loops multiply (private): [rows][cols][pitch], what lies outside of the image filled
-// with the zero point, so that the inner loops know no borders.
+// Tiles of input pixels as the values that inner loops multiply (private): [rows][cols][pitch],
+// what lies outside of the image filled with the zero point, so that the inner loops know no borders.
 #ifndef QTUI_ENGINE_KERNELS_QTILE_H
 #define QTUI_ENGINE_KERNELS_QTILE_H
 
@@ -14,7 +14,8 @@ struct qimage {
 };
 // c, or in LAYOUT_BLOCK c rounded up to a lot.
 int64_t qimage_pitch(const struct qimage *im, const struct qmicro *m);
-// `rows` rows of `cols` pixels, the first of which is pixel (row, col) of image n of the batch; they may lie outside of it.
+// `rows` rows of `cols` pixels, the first of which is pixel (row, col)
+// of image n of the batch; they may lie outside of it.
 struct qarea {
 	int64_t n, row, rows, col, cols;
 };

@@ -69,7 +69,8 @@ static struct square square_at(const struct qconv *c, int64_t n, int64_t i, int6
 	};
 }
 
-// The inputs of n squares in a row, the first of which is square `first` of all, as they are multiplied: squares t ... of the block.
+// The inputs of n squares in a row, the first of which is square `first` of all,
+// as they are multiplied: squares t ... of the block.
 static void spread_strip(const struct qwinograd *k, const void *x, struct workspace *ws, int64_t first, int64_t t, int64_t n)
 {
 	const struct qconv *c = &k->conv;
@@ -186,7 +187,8 @@ struct call {
 	atomic_llong next;     // share of a block that nobody has begun
 };
 
-// A part_fn of struct call, one for each thread: draws shares, and spreads a block's inputs once for all that it has of it.
+// A part_fn of struct call, one for each thread: draws shares, and spreads a block's
+// inputs once for all that it has of it.
 static void draw_shares(void *arg, int64_t drawer, int thread)
 {
 	struct call *c = arg;
@@ -249,9 +251,9 @@ static int64_t in_steps(int64_t n, int64_t step)
 	return (n + step - 1) / step * step;
 }
 
-// What things cost in units of a row of a word against a panel, as measured: an output beside its products where they are taken directly, here a
-// row's call, a square's spreading and collecting, and the making of a byte of weights, which are four times as many or more, spread over some
-// tens of runs.
+// What things cost in units of a row of a word against a panel, as measured:
+// an output beside its products where they are taken directly, here a row's call, a square's spreading and collecting,
+// and the making of a byte of weights, which are four times as many or more, spread over some tens of runs.
 struct costs {
 	double output, call, spread, collect, weight_byte;
 };

@@ -1,5 +1,5 @@
-// The loops of qwinograd.h, compiled once for every processor level; the including file makes a table of them. It may define QWG_BYTES, the
-// bytes of a vector.
+// The loops of qwinograd.h, compiled once for every processor level; the including file makes a table of them.
+// It may define QWG_BYTES, the bytes of a vector.
 #include "../tensor/vector.h"
 #include "qwinograd.h"
 

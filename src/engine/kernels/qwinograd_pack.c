@@ -26,7 +26,8 @@ bool qwinograd_exact(const struct qconv_task *t, const struct qentry *entry)
 		int64_t above, below;
 		if (!sums_of(&above, &below, t->weight + qweight_offset(t, oc, 0), t->g.c * QWG_TAPS))
 			return false;
-		// At the worst, inputs are as far off to one side as they go where weights have one sign, to the other side where they have the other.
+		// At the worst, inputs are as far off to one side as they go where weights have one sign,
+		// to the other side where they have the other.
 		if (above * reach + below * other >= fits || below * reach + above * other >= fits)
 			return false;
 	}

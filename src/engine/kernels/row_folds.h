@@ -1,4 +1,5 @@
-// Totals and ends of a row of floats; the same bits on every processor. A row of no elements has the total 0 and no ends.
+// Totals and ends of a row of floats; the same bits on every processor.
+// A row of no elements has the total 0 and no ends.
 #ifndef QTUI_ENGINE_KERNELS_ROW_FOLDS_H
 #define QTUI_ENGINE_KERNELS_ROW_FOLDS_H
 

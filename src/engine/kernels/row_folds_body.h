@@ -38,8 +38,8 @@ static double sum_squares(const float *x, int64_t n)
 	return sum(x, n, squared, 0);
 }
 
-// The maximum of x * sign. No maximum keeps a NaN: it is found by its bits. Without the sign they are those of infinity and more, so that
-// the difference is not below 0 as every other element's is.
+// The maximum of x * sign. No maximum keeps a NaN: it is found by its bits. Without the sign they are those
+// of infinity and more, so that the difference is not below 0 as every other element's is.
 VINLINE float furthest(const float *x, int64_t n, float sign)
 {
 	enum { SIDE_BY_SIDE = 4, STEP = SIDE_BY_SIDE * VLANES };

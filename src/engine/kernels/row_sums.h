@@ -1,10 +1,12 @@
-// Sums of a row of floats in double, for bodies that every processor level compiles (private): in the same order on all of them.
+// Sums of a row of floats in double, for bodies that every processor level compiles (private):
+// in the same order on all of them.
 #ifndef QTUI_ENGINE_KERNELS_ROW_SUMS_H
 #define QTUI_ENGINE_KERNELS_ROW_SUMS_H
 
 #include "../tensor/vector.h"
 
-// Sums side by side: so many additions need not wait for each other. Element i of a row goes to sum i % TURN, whatever a register holds.
+// Sums side by side: so many additions need not wait for each other.
+// Element i of a row goes to sum i % TURN, whatever a register holds.
 enum { TURN = 32, LANES = VBYTES / 8, SUMS = TURN / LANES };
 typedef float vhalf __attribute__((vector_size(LANES * sizeof(float))));
 struct sums {

@@ -1,5 +1,5 @@
-// Functions of one float over arrays, for the element-wise operators, for others that contain them (Softmax, LSTM, FusedConv) and for the
-// activations of kernels.
+// Functions of one float over arrays, for the element-wise operators, for others that contain them
+// (Softmax, LSTM, FusedConv) and for the activations of kernels.
 #ifndef QTUI_ENGINE_KERNELS_UNARY_H
 #define QTUI_ENGINE_KERNELS_UNARY_H
 

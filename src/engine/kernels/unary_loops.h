@@ -1,8 +1,8 @@
-// One loop a function, y[i] = f(x[i]), with the exponential, logarithm, hyperbolic tangent and error function written
-// out so that the compiler can put them into vectors. Included by unary_base.c, unary_avx2.c and unary_avx512.c, which compile it for
-// three processor levels: without fused multiply-add the same operations in the same order give the same bits in all, in
-// loops and in their tails. Polynomials are minimax fits; the errors measured against double precision are in
-// tests/engine/test_unary.c.
+// One loop a function, y[i] = f(x[i]), with the exponential, logarithm,
+// hyperbolic tangent and error function written out so that the compiler can put them into vectors.
+// Included by unary_base.c, unary_avx2.c and unary_avx512.c, which compile it for three processor levels: without
+// fused multiply-add the same operations in the same order give the same bits in all, in loops and in their tails.
+// Polynomials are minimax fits; the errors measured against double precision are in tests/engine/test_unary.c.
 #ifndef QTUI_ENGINE_KERNELS_UNARY_LOOPS_H
 #define QTUI_ENGINE_KERNELS_UNARY_LOOPS_H
 
@@ -140,8 +140,9 @@ static inline float erf_from(float x, float rest)
 	return fabsf(x) < 0.925f ? x + x * q : copysignf(1.0f - rest, x);
 }
 
-// The sine of a number that is `turn` quarter turns further on: 0 for the sine itself, 1 for the cosine. In double, so that what is left of x
-// in a quarter turn is exact but for 2^-60, and Taylor's polynomials (up to x^11 and x^10 within an eighth turn) are within 2e-10.
+// The sine of a number that is `turn` quarter turns further on: 0 for the sine itself, 1 for the cosine.
+// In double, so that what is left of x in a quarter turn is exact but for 2^-60,
+// and Taylor's polynomials (up to x^11 and x^10 within an eighth turn) are within 2e-10.
 #define SIN_MOST 1e6f // whole quarter turns have 20 bits: their product with the first part of pi / 2, of 33 bits, is exact
 static inline float sin_f(float x, uint64_t turn)
 {
@@ -157,8 +158,8 @@ static inline float sin_f(float x, uint64_t turn)
 	return (float)(quarters & 2 ? -s : s);
 }
 
-// The angle whose tangent is y / x, both not negative, in double: within an eighth turn of 0 or of 45 degrees, whichever is nearer, by Taylor's
-// polynomial (up to t^23, within 3e-11).
+// The angle whose tangent is y / x, both not negative, in double: within an eighth turn of 0 or of 45 degrees,
+// whichever is nearer, by Taylor's polynomial (up to t^23, within 3e-11).
 static inline double angle(double y, double x)
 {
 	int steep = y > x;
@@ -273,8 +274,8 @@ LOOP(loop_copy, v)
 SIN_LOOP(loop_sin, 0, sinf)
 SIN_LOOP(loop_cos, 1, cosf)
 
-// The error function has a chain of sixty operations, more than a processor looks ahead to the next elements for: the steps go
-// one after the other over a piece, which a third of the chain waits for.
+// The error function has a chain of sixty operations, more than a processor looks ahead to the next elements for:
+// the steps go one after the other over a piece, which a third of the chain waits for.
 #define ERF_LOOP(name, argument, value)                                                                                \
 	static void name(const struct act_attrs *a, const float *x, float *y, int64_t n)                               \
 	{                                                                                                              \

@@ -1,6 +1,6 @@
-// Symbolic dimensions: the first of rank 2 and more is the batch and is 1, unless the caller runs another. Others: the caller's shape, else
-// the same symbol's value elsewhere, else what the model's metadata say, else an attempt from a list of common sizes: the first at which every
-// shape rule holds is taken.
+// Symbolic dimensions: the first of rank 2 and more is the batch and is 1, unless the caller runs another.
+// Others: the caller's shape, else the same symbol's value elsewhere, else what the model's metadata say,
+// else an attempt from a list of common sizes: the first at which every shape rule holds is taken.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,7 +123,8 @@ static int64_t metadata_size(const Onnx__ModelProto *m, bool width)
 	return 0;
 }
 
-// -1: not given; the caller's shape may leave out the batch, or have the number of samples in front. 0 is a size like any other: the past of the first token has no elements.
+// -1: not given; the caller's shape may leave out the batch, or have the number of samples in front.
+// 0 is a size like any other: the past of the first token has no elements.
 static int64_t given_dim(const struct input_dims *in, int i)
 {
 	int at = in->given ? i + in->given->rank - (int)in->type->shape->n_dim : -1;

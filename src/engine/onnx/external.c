@@ -1,5 +1,5 @@
-// External data: confined to the model's directory, links resolved. A model that is itself a link, as in Hugging Face's cache, has two
-// directories: that of the link, and that of the file.
+// External data: confined to the model's directory, links resolved. A model that is itself a link,
+// as in Hugging Face's cache, has two directories: that of the link, and that of the file.
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

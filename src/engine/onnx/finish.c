@@ -105,7 +105,8 @@ static int destination(const struct draft_node *n)
 	return n && n->fate == FATE_KEPT ? n->order : -1;
 }
 
-// The node that the result of a folded node goes to in the end; its `order` is free to keep it. Users come after what they use.
+// The node that the result of a folded node goes to in the end; its `order` is free to keep it.
+// Users come after what they use.
 static void find_served(const struct draft *d)
 {
 	const struct draft_node **user = xcalloc(d->n_values + 1, sizeof *user);

@@ -177,8 +177,8 @@ static enum status adapt_graph(const struct call *c, Onnx__GraphProto *g, struct
 
 // ---- attributes
 
-// *made: what the call gives for an attribute that refers to one of the function, or the function's default; NULL: there is neither, and the
-// operator's default holds.
+// *made: what the call gives for an attribute that refers to one of the function, or the function's default;
+// NULL: there is neither, and the operator's default holds.
 static enum status refer(Onnx__AttributeProto **made, const struct call *c, const Onnx__AttributeProto *a, struct error *err)
 {
 	*made = NULL;

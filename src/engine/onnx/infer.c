@@ -1,6 +1,7 @@
-// Shape inference and constant folding. A node whose inputs are all constant is computed by the operator's own evaluation and its outputs
-// become constants (the pass `folded` then takes the node out); Shape, Size and OptionalHasElement need only their input's shape.
-// QuantizeLinear is never folded: it is what the user looks at. A DequantizeLinear of constants is: its result is a weight.
+// Shape inference and constant folding. A node whose inputs are all constant is computed by the operator's
+// own evaluation and its outputs become constants (the pass `folded` then takes the node out);
+// Shape, Size and OptionalHasElement need only their input's shape. QuantizeLinear is never folded:
+// it is what the user looks at. A DequantizeLinear of constants is: its result is a weight.
 #include <stdlib.h>
 #include <string.h>
 #include "infer.h"

@@ -16,7 +16,8 @@
 
 #define HASHED_AT_ONCE ((size_t)4 << 20)
 
-// The hash of the file is the slowest single part of loading, so a thread computes it meanwhile. What it has read leaves memory.
+// The hash of the file is the slowest single part of loading, so a thread computes it meanwhile.
+// What it has read leaves memory.
 struct hasher {
 	pthread_t thread;
 	const struct bytes *file;

@@ -1,5 +1,5 @@
-// Nodes that only pass a tensor on: Identity, Dropout as it infers, optional values, casts between floats (the engine has one float
-// type) but for those that round, and shape changes that change nothing.
+// Nodes that only pass a tensor on: Identity, Dropout as it infers, optional values, casts between floats
+// (the engine has one float type) but for those that round, and shape changes that change nothing.
 #include "qtui/engine/minifloat.h"
 #include "../ops/attrs.h"
 #include "pass.h"
@@ -53,8 +53,9 @@ static bool is_narrowing(const struct draft_node *n)
 	return is_cast(n, ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16) || is_cast(n, ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16);
 }
 
-// A cast to 16 bits that is read by one back alone rounds, as targets of casts are written, and so does one that is an output; between others
-// nothing would run in 16 bits. One to 8 or 4 bits always rounds: nothing runs in them; the one back stays with it.
+// A cast to 16 bits that is read by one back alone rounds, as targets of casts are written,
+// and so does one that is an output; between others nothing would run in 16 bits. One to 8 or 4 bits always rounds:
+// nothing runs in them; the one back stays with it.
 static bool is_rounding(const struct draft *d, const struct draft_node *n)
 {
 	if (n->n.op->id == OP_Cast && (is_minifloat(((const struct cast_attrs *)n->n.attrs)->to) || is_minifloat(draft_in(d, n, 0)->elements)))

@@ -1,5 +1,6 @@
-// A MatMulNBits or MatMulBnb4 of constant weights becomes a MatMul of what they stand for, and an Add of its bias: what a DequantizeLinear of
-// constants becomes, too. The weights are unpacked once, and are weights like any other to a target.
+// A MatMulNBits or MatMulBnb4 of constant weights becomes a MatMul of what they stand for,
+// and an Add of its bias: what a DequantizeLinear of constants becomes, too.
+// The weights are unpacked once, and are weights like any other to a target.
 #include "attr.h"
 #include "infer.h"
 #include "pass.h"

@@ -1,4 +1,5 @@
-// Private to src/engine/onnx: what a node says in its attributes and its constant inputs, before the file has become a graph.
+// Private to src/engine/onnx: what a node says in its attributes and its constant inputs,
+// before the file has become a graph.
 #ifndef QTUI_ENGINE_ONNX_PROTO_CONSTANTS_H
 #define QTUI_ENGINE_ONNX_PROTO_CONSTANTS_H
 
@@ -16,7 +17,8 @@ struct proto_constants {
 
 const Onnx__AttributeProto *proto_attribute(const Onnx__NodeProto *p, const char *name); // NULL where the node has none
 int64_t proto_int(const Onnx__NodeProto *p, const char *name, int64_t absent);
-// The *n integers of a constant of int32 or int64, which the caller frees; NULL when the name is of none. *rank: of its tensor.
+// The *n integers of a constant of int32 or int64, which the caller frees;
+// NULL when the name is of none. *rank: of its tensor.
 int64_t *proto_constant_ints(size_t *n, int *rank, const struct proto_constants *c, const char *name);
 bool proto_constant_int(int64_t *v, const struct proto_constants *c, const char *name); // false when it is not a single one
 

@@ -4,8 +4,9 @@
 
 #include "onnx.pb-c.h"
 
-// A sequence that a Loop begins empty and appends to once in each iteration (torch: a list in a for loop) is what a SplitToSequence takes
-// apart of an output that the Loop collects. Changes the Loops of the graph in place; others are left alone.
+// A sequence that a Loop begins empty and appends to once in each iteration (torch: a list in a for loop)
+// is what a SplitToSequence takes apart of an output that the Loop collects.
+// Changes the Loops of the graph in place; others are left alone.
 void sequence_loops(Onnx__GraphProto *g);
 
 #endif

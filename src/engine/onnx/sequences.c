@@ -19,7 +19,8 @@ enum {
 struct sequence {
 	char **at; // names of the elements
 	size_t n, cap;
-	// Or pieces of a tensor, of which nobody knows how many there are: `piece` long along `axis`, 0: one each, without that axis.
+	// Or pieces of a tensor, of which nobody knows how many there are: `piece` long along `axis`, 0:
+	// one each, without that axis.
 	char *whole;
 	int64_t axis, piece;
 };
@@ -51,8 +52,8 @@ static const struct sequence *sequence_of(const struct resolver *r, const Onnx__
 	return i >= 0 ? &r->list[i] : NULL;
 }
 
-// The place in `n` elements that the input says, from the end when negative; `absent` where there is none. False: not known, or not in
-// [0, limit).
+// The place in `n` elements that the input says, from the end when negative; `absent` where there is none.
+// False: not known, or not in [0, limit).
 static bool position(size_t *at, const struct resolver *r, const Onnx__NodeProto *p, size_t input, size_t n, size_t limit, size_t absent)
 {
 	int64_t v = (int64_t)absent;
@@ -181,8 +182,8 @@ static bool count_pieces(struct resolver *r, const Onnx__NodeProto *p, const str
 	return true;
 }
 
-// Pieces along the axis that they were cut along are the whole again; elements of a first axis of their own, joined along the next, are
-// it with both in one.
+// Pieces along the axis that they were cut along are the whole again;
+// elements of a first axis of their own, joined along the next, are it with both in one.
 static bool concat_pieces(struct resolver *r, const Onnx__NodeProto *p, const struct sequence *s, int64_t axis, bool stack)
 {
 	if (s->axis == axis && stack == (s->piece == 0)) {

@@ -1,12 +1,13 @@
-// Sequences of tensors whose length is known: what makes them and takes them apart gives way to nodes on their elements.
+// Sequences of tensors whose length is known: what makes them and takes them apart gives
+// way to nodes on their elements.
 #ifndef QTUI_ENGINE_ONNX_SEQUENCES_H
 #define QTUI_ENGINE_ONNX_SEQUENCES_H
 
 #include "onnx.pb-c.h"
 #include "qtui/base/error.h"
 
-// Changes the graph of an unpacked model in place; graphs inside are left alone. A node that it cannot resolve stays as it is, and is refused
-// by name later.
+// Changes the graph of an unpacked model in place; graphs inside are left alone.
+// A node that it cannot resolve stays as it is, and is refused by name later.
 void sequences_resolve(Onnx__ModelProto *m);
 
 #endif

@@ -21,8 +21,8 @@ const char *wire_next(struct wire_field *f, const uint8_t **p, const uint8_t *en
 MUST_CHECK enum status wire_check(
     const ProtobufCMessageDescriptor *type, const void *data, size_t size, const char *name, struct error *err);
 
-// Unpacks what wire_check has passed; the caller frees it with protobuf_c_message_free_unpacked(m, NULL). STATUS_FORMAT: it is no such
-// message; STATUS_NOMEM.
+// Unpacks what wire_check has passed; the caller frees it with protobuf_c_message_free_unpacked(m, NULL).
+// STATUS_FORMAT: it is no such message; STATUS_NOMEM.
 MUST_CHECK enum status wire_unpack(ProtobufCMessage **out, const ProtobufCMessageDescriptor *type, const void *data, size_t size,
     const char *name, struct error *err);
 ProtobufCMessage *wire_copy(const ProtobufCMessage *m); // likewise freed

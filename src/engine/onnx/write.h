@@ -1,5 +1,5 @@
-// A graph and its plan on the way to an ONNX file. The messages live in the writer's arena; tensors that are made for them are
-// kept until the file is packed.
+// A graph and its plan on the way to an ONNX file. The messages live in the writer's arena;
+// tensors that are made for them are kept until the file is packed.
 #ifndef QTUI_ENGINE_ONNX_WRITE_H
 #define QTUI_ENGINE_ONNX_WRITE_H
 
@@ -44,7 +44,8 @@ void write_text_attribute(struct writer *w, Onnx__NodeProto *n, const char *name
 void write_graph_attribute(struct writer *w, Onnx__NodeProto *n, const char *name, Onnx__GraphProto *value);
 // Those that differ from their defaults, without graphs.
 void write_attributes(struct writer *w, Onnx__NodeProto *to, const struct node *n);
-// Those and the graphs inside the node. `in`: the names of all its inputs, which end with those of what the graphs capture.
+// Those and the graphs inside the node. `in`: the names of all its inputs,
+// which end with those of what the graphs capture.
 void write_all_attributes(struct writer *w, Onnx__NodeProto *to, const struct node *n, const char *const *in);
 // Type and shape, where they are known.
 Onnx__ValueInfoProto *write_info(struct writer *w, const char *name, const struct value *v);
@@ -67,8 +68,8 @@ void interface_add_outputs(struct writer *w); // behind them
 // write_opset.c
 int opset_of_file(const struct plan *p);
 void opset_tell(const struct writer *w); // what the opset costs
-// Where the file's opset is above the graph's: attributes that are left out, those that have another default there, and the inputs that they
-// have become, behind the n_in that are there; in[] has room for OPSET_MOVED more.
+// Where the file's opset is above the graph's: attributes that are left out, those that have another default there,
+// and the inputs that they have become, behind the n_in that are there; in[] has room for OPSET_MOVED more.
 enum { OPSET_MOVED = 3 };
 const char *opset_operator(const struct writer *w, const struct node *n);
 void opset_add_attributes(struct writer *w, Onnx__NodeProto *to, const struct node *n);

@@ -1,6 +1,6 @@
-// The opset that a file declares. Pairs are of ai.onnx from opset 10 on, with a scale for each channel from 13, and few readers know the
-// domain in which ONNX Runtime has them before: its own optimizer fails on such a file where biases are floats. So the model
-// is raised to what its pairs need where all of its operators can be written in that form.
+// The opset that a file declares. Pairs are of ai.onnx from opset 10 on, with a scale for each channel from 13, and few
+// readers know the domain in which ONNX Runtime has them before: its own optimizer fails on such a file where biases
+// are floats. So the model is raised to what its pairs need where all of its operators can be written in that form.
 #include <stdio.h>
 #include <string.h>
 #include "attr.h"

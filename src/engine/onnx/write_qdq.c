@@ -1,6 +1,6 @@
-// Quantizers as QuantizeLinear and DequantizeLinear. A quantizer on an activation is a pair; a constant is written as its codes with a
-// DequantizeLinear, a bias as int32 or its own type; casts (float16, bfloat16) are a pair of Casts. Names are those that ONNX Runtime's
-// own quantizer gives, which its tools look for.
+// Quantizers as QuantizeLinear and DequantizeLinear. A quantizer on an activation is a pair; a constant is written as
+// its codes with a DequantizeLinear, a bias as int32 or its own type; casts (float16, bfloat16) are a pair of Casts.
+// Names are those that ONNX Runtime's own quantizer gives, which its tools look for.
 #include <string.h>
 #include "qtui/engine/op.h"
 #include "write.h"
@@ -17,7 +17,8 @@ static int64_t type_max(enum dtype t)
 	return t == DT_I8 ? INT8_MAX : t == DT_U8 ? UINT8_MAX : t == DT_I16 ? INT16_MAX : UINT16_MAX;
 }
 
-// ai.onnx has the pair from opset 10 on, an axis from 13, 16 bit from 21; ONNX Runtime's own domain has all of it in any model.
+// ai.onnx has the pair from opset 10 on, an axis from 13, 16 bit from 21;
+// ONNX Runtime's own domain has all of it in any model.
 static const char *pair_domain(const struct writer *w, const struct quantizer *q)
 {
 	int least = q->bits > 8 && q->bits <= 16 ? 21 : q->n > 1 ? 13 : 10;
@@ -159,7 +160,8 @@ static enum status add_pair(const char *in, const char *out, struct writer *w, c
 
 // ---- constants
 
-// A product with a scale for each row of its weights is none of integers, but ONNX Runtime's optimizer takes it for one and fails.
+// A product with a scale for each row of its weights is none of integers,
+// but ONNX Runtime's optimizer takes it for one and fails.
 static bool is_by_rows(struct writer *w, const struct slot *s, const struct quantizer *q)
 {
 	bool rows = w->g->node[s->node].op->id == OP_MatMul && q->n > 1 && q->axis != w->g->value[s->value].constant->shape.rank - 1;
@@ -167,8 +169,8 @@ static bool is_by_rows(struct writer *w, const struct slot *s, const struct quan
 	return rows;
 }
 
-// Limits of a Clip and the value of a Pad stay floats, as the readers of such files expect them; so do biases wider than the
-// 32 bits that DequantizeLinear takes.
+// Limits of a Clip and the value of a Pad stay floats, as the readers of such files expect them;
+// so do biases wider than the 32 bits that DequantizeLinear takes.
 static bool stays_float(struct writer *w, const struct slot *s, const struct quantizer *q)
 {
 	enum op_id op = w->g->node[s->node].op->id;
@@ -256,8 +258,8 @@ static int root_of(const struct plan *p, int slot)
 	return slot;
 }
 
-// The quantizer at an output. A node that only moves the codes of its input gets that input's once more: it changes no value, and
-// keeps the node among the integers for whoever reads the file.
+// The quantizer at an output. A node that only moves the codes of its input gets that input's once more:
+// it changes no value, and keeps the node among the integers for whoever reads the file.
 static const struct quantizer *output_quantizer(const struct writer *w, const struct slot *s)
 {
 	const struct plan *p = w->plan;

@@ -1,5 +1,5 @@
-// The graphs inside an If, a Loop or a Scan, in float: what they capture they read by the name that it has outside, everything else gets a name
-// that the file has nowhere else.
+// The graphs inside an If, a Loop or a Scan, in float: what they capture they read by the name that it has outside,
+// everything else gets a name that the file has nowhere else.
 #include <stdlib.h>
 #include "qtui/engine/op.h"
 #include "write.h"

@@ -21,7 +21,8 @@ enum status affinegrid_shape(const struct node *n, const struct tensor *const *i
 	return STATUS_OK;
 }
 
-// From -1 to 1: the centres of the first and the last element when aligned, else their outer edges. One element alone lies at 0, as in PyTorch.
+// From -1 to 1: the centres of the first and the last element when aligned, else their outer edges.
+// One element alone lies at 0, as in PyTorch.
 static double coordinate(int64_t i, int64_t n, bool align)
 {
 	if (align)

@@ -34,7 +34,8 @@ static int64_t best_of(const struct tensor *x, int64_t from, int64_t n, int64_t 
 	return best;
 }
 
-// The same of floats side by side: the largest is found first, then where it lies. What is no number is passed over, but at the start.
+// The same of floats side by side: the largest is found first, then where it lies.
+// What is no number is passed over, but at the start.
 static int64_t best_float(const float *x, int64_t n, bool max, bool last)
 {
 	enum { LANES = 16 };

@@ -40,12 +40,14 @@ struct attention {
 	const float *sink;                                      // [heads]: joins the softmax as the score of a key without a value; NULL: none
 	float *kept[ATTENTION_STAGES];                          // [batch, heads, queries, keys] as it is at that stage; NULL: not wanted
 };
-// Whether the products of so many queries and keys can be had at all: where rows are of no elements, both can be any number.
+// Whether the products of so many queries and keys can be had at all:
+// where rows are of no elements, both can be any number.
 MUST_CHECK enum status attention_check(int64_t batch, int64_t heads, int64_t queries, int64_t keys, struct error *err);
 // Checked before; `width` threads.
 MUST_CHECK enum status attention_run(const struct attention *t, int width, struct error *err);
 
-// The rows of `now` behind those of `past` (at NULL: there are none); `bias`, one row for all heads or NULL, is added to `now`.
+// The rows of `now` behind those of `past` (at NULL: there are none);
+// `bias`, one row for all heads or NULL, is added to `now`.
 struct attention_rows {
 	int64_t batch, heads, size, past_rows, now_rows;
 	struct heads past, now;
@@ -53,7 +55,8 @@ struct attention_rows {
 };
 // All of them, [batch, heads, past_rows + now_rows, size]. The caller frees *out.
 MUST_CHECK enum status attention_join(float **out, const struct attention_rows *r, struct error *err);
-// Where they lie: as they are, if nothing is before them and nothing is added, else joined. The caller frees *made, NULL where nothing was.
+// Where they lie: as they are, if nothing is before them and nothing is added, else joined.
+// The caller frees *made, NULL where nothing was.
 MUST_CHECK enum status attention_place(struct heads *at, float **made, const struct attention_rows *r, struct error *err);
 // Copies `rows` rows of each head to [batch, heads, rows, size].
 void heads_copy(float *to, const struct heads *from, int64_t batch, int64_t heads, int64_t rows, int64_t size);

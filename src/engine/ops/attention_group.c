@@ -1,4 +1,5 @@
-// GroupQueryAttention of com.microsoft: causal, several heads of queries for one of keys and values, which follow those of the past.
+// GroupQueryAttention of com.microsoft: causal, several heads of queries for one of keys and values,
+// which follow those of the past.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

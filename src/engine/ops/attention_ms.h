@@ -1,4 +1,5 @@
-// What ONNX Runtime's own attentions share (private): queries, keys and values where they lie, what is added to them and which keys are seen.
+// What ONNX Runtime's own attentions share (private): queries, keys and values where they lie,
+// what is added to them and which keys are seen.
 #ifndef QTUI_ENGINE_OPS_ATTENTION_MS_H
 #define QTUI_ENGINE_OPS_ATTENTION_MS_H
 

@@ -1,4 +1,5 @@
-// Attention of ai.onnx: 3D or 4D queries, keys and values, with a mask, a past, and from opset 24 on keys that are padding.
+// Attention of ai.onnx: 3D or 4D queries, keys and values, with a mask, a past,
+// and from opset 24 on keys that are padding.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,8 +105,8 @@ enum status attention_shape(const struct node *n, const struct tensor *const *in
 	return STATUS_OK;
 }
 
-// The mask as floats to add, as long as the keys, which the caller frees: true is 0, false and what is not there hidden, numbers are
-// added.
+// The mask as floats to add, as long as the keys, which the caller frees:
+// true is 0, false and what is not there hidden, numbers are added.
 static enum status mask_floats(float **out, struct addend *add, const struct sizes *s, struct error *err)
 {
 	const struct tensor *m = s->in[MASK];
@@ -125,7 +126,8 @@ static enum status mask_floats(float **out, struct addend *add, const struct siz
 	return STATUS_OK;
 }
 
-// What hides padding, and without a past, where only the queries' distance from the end of the keys is known, what follows a query.
+// What hides padding, and without a past, where only the queries' distance from the end
+// of the keys is known, what follows a query.
 static enum status padding_floats(float **out, struct attention *t, const struct sizes *s, struct error *err)
 {
 	struct shape shape = {4, {s->batch, 1, s->queries, s->keys}};

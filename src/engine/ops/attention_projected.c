@@ -1,4 +1,5 @@
-// Attention and QAttention of ONNX Runtime: one input, of floats or of codes, which they project to queries, keys and values themselves.
+// Attention and QAttention of ONNX Runtime: one input, of floats or of codes,
+// which they project to queries, keys and values themselves.
 #include <stdlib.h>
 #include "attention_ms.h"
 #include "matmulinteger.h"

@@ -180,7 +180,8 @@ static void each_long_run(float_run *run, const struct strided *s, const float *
 	}
 }
 
-// Cuts dimension d, which is too long for a block of its elements of n, into parts that are not. False where it has none.
+// Cuts dimension d, which is too long for a block of its elements of n,
+// into parts that are not. False where it has none.
 static bool cut(struct strided *s, int d, int64_t n)
 {
 	int64_t part = BLOCK / n;
@@ -310,7 +311,8 @@ static struct int_mode int_mode(const struct node *n, enum dtype type)
 	return m;
 }
 
-// Most integers are those of shapes and indices, and most of what is done with them gives the same low bits signed or not.
+// Most integers are those of shapes and indices, and most of what is done with them gives
+// the same low bits signed or not.
 PAIR_RUN(add_narrow, uint32_t, uint32_t, ADD)
 PAIR_RUN(sub_narrow, uint32_t, uint32_t, SUB)
 PAIR_RUN(mul_narrow, uint32_t, uint32_t, MUL)

@@ -20,8 +20,8 @@ void binary_ints(
 	{                                                                                                              \
 		y[i] = value;                                                                                          \
 	}
-// y = f(a, b) of n elements each, of type `from`, sa and sb apart: one loop for each pair of steps, so that the usual ones (both 1, or one a scalar) become
-// vectors.
+// y = f(a, b) of n elements each, of type `from`, sa and sb apart: one loop for each pair of steps,
+// so that the usual ones (both 1, or one a scalar) become vectors.
 #define PAIR_RUN(name, from, type, f)                                                                                  \
 	static void name(const from *a, int64_t sa, const from *b, int64_t sb, type *y, int64_t n)                     \
 	{                                                                                                              \

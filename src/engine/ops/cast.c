@@ -1,6 +1,6 @@
-// Cast, CastLike. Floats become integers by truncation, integers keep their low bits, everything but zero is true. NaN and what an integer
-// cannot hold become what x86 makes of them, to whose instructions ONNX Runtime leaves it: the least int64, or, where 32 bits suffice
-// for the type, the least int32; of those a narrower type has the low bits.
+// Cast, CastLike. Floats become integers by truncation, integers keep their low bits, everything but zero is true.
+// NaN and what an integer cannot hold become what x86 makes of them, to whose instructions ONNX Runtime leaves it:
+// the least int64, or, where 32 bits suffice for the type, the least int32; of those a narrower type has the low bits.
 #include <string.h>
 #include "qtui/engine/minifloat.h"
 #include "element.h"
@@ -71,7 +71,8 @@ static void cast_floats(const struct tensor *x, struct tensor *y, int64_t at, in
 	elements_store_double(y->data, y->type, at, v, m);
 }
 
-// A float that goes to 16 bits keeps its type here, and of its digits those that they hold; so does all that goes to floats of 8 or 4 bits.
+// A float that goes to 16 bits keeps its type here, and of its digits those that they hold;
+// so does all that goes to floats of 8 or 4 bits.
 static enum quantizer_kind rounds_to(const struct node *n, enum dtype from)
 {
 	enum { HALF = 10, BFLOAT = 16 };

@@ -1,5 +1,5 @@
-// Along which dimension of a tensor its channels lie: forward from the operators that make them, then, where that says nothing, backward
-// from those that read them.
+// Along which dimension of a tensor its channels lie: forward from the operators that make them,
+// then, where that says nothing, backward from those that read them.
 #include "attrs.h"
 #include "qtui/engine/channels.h"
 
@@ -87,7 +87,8 @@ static int from_end(int64_t axis, int rank)
 	return in_rank((int)(axis < 0 ? axis + rank : axis), rank);
 }
 
-// The dimension of `to` that is dimension `axis` of `from`, both over the same elements in order: as many elements behind it, as many in it.
+// The dimension of `to` that is dimension `axis` of `from`, both over the same elements in order:
+// as many elements behind it, as many in it.
 static int across_view(const struct shape *from, int axis, const struct shape *to)
 {
 	int64_t before = 1, reached = 1;

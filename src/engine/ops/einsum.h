@@ -20,19 +20,20 @@ struct einsum {
 	int64_t dim[EINSUM_LABELS];
 	int labels;
 };
-// Where operands lie: elements between neighbours along each label, 0 where an operand has only one or none. A label that an operand
-// has twice walks its diagonal.
+// Where operands lie: elements between neighbours along each label, 0 where an operand has only one or none.
+// A label that an operand has twice walks its diagonal.
 struct einsum_walk {
 	const struct einsum *e;
 	const struct tensor *const *in;
 	int64_t stride[EINSUM_OPERANDS][EINSUM_LABELS];
 	int64_t terms; // of each sum
 };
-// Two float operands as matrix products: the widest label of each alone and the widest that is summed make the matrices.
+// Two float operands as matrix products: the widest label of each alone and the widest
+// that is summed make the matrices.
 MUST_CHECK enum status einsum_pair(const struct einsum_walk *w, float *y, int width, struct error *err);
 
-// The same as matrices side by side, [batch, m, k] by [batch, k, n] into [batch, m, n]. Operands that do not lie so, turned or not, and a
-// result that does not, have to be copied: array 0 of a copy is where to.
+// The same as matrices side by side, [batch, m, k] by [batch, k, n] into [batch, m, n]. Operands that do not lie so,
+// turned or not, and a result that does not, have to be copied: array 0 of a copy is where to.
 struct einsum_product {
 	int64_t batch, m, n, k;
 	bool a_turned, b_turned;               // [batch, k, m], [batch, n, k]

@@ -1,5 +1,5 @@
-// Einsum of two float operands, which is what models have: attention, bilinear forms. Every element is a sum in one order, whatever the
-// number of threads.
+// Einsum of two float operands, which is what models have: attention, bilinear forms.
+// Every element is a sum in one order, whatever the number of threads.
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-// An Einsum of two operands as matrices side by side: labels that all three have are the batch, those of the result and one operand its rows
-// or columns, and those of both operands alone are summed over.
+// An Einsum of two operands as matrices side by side: labels that all three have are the batch,
+// those of the result and one operand its rows or columns, and those of both operands alone are summed over.
 #include <string.h>
 #include "einsum.h"
 

@@ -1,5 +1,6 @@
-// EmbedLayerNormalization: rows of embeddings, looked up and added, each normalised; the count of what the mask lets through.
-// QEmbedLayerNormalization: the same from tables, gamma and beta of codes, which have a scale and a zero point each.
+// EmbedLayerNormalization: rows of embeddings, looked up and added, each normalised;
+// the count of what the mask lets through. QEmbedLayerNormalization: the same from tables,
+// gamma and beta of codes, which have a scale and a zero point each.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -20,8 +20,8 @@ struct eval_limits eval_limit(struct eval_limits l)
 	return before;
 }
 
-// Operators that look at each element once are bounded by what they read and give; for others (products, sorting, suppression) the bound is
-// every element of the output against every element of the largest input.
+// Operators that look at each element once are bounded by what they read and give; for others (products, sorting,
+// suppression) the bound is every element of the output against every element of the largest input.
 int64_t eval_work(const struct node *n, const struct tensor *const *in, const struct tensor *out)
 {
 	const unsigned once = OPF_UNARY | OPF_BINARY | OPF_MOVES | OPF_VIEW | OPF_ONCE;

@@ -15,7 +15,8 @@ struct fft {
 	int64_t n;
 	int radix[STEPS_MAX], steps;
 	cplx *turn; // e^(-+2 pi sqrt(-1) i / n)
-	// Where n has a factor over RADIX_MAX: products with the chirp, convolved with its inverse, of which this is the transform.
+	// Where n has a factor over RADIX_MAX: products with the chirp, convolved with its inverse,
+	// of which this is the transform.
 	struct fft *forth, *back;
 	cplx *chirp, *filter;
 };

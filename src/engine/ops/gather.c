@@ -68,7 +68,8 @@ enum status gather_shape(const struct node *n, const struct tensor *const *in, s
 	return s ? s : set_shape(&out[0], in[0], fits ? &y : NULL, err);
 }
 
-// Column p of the result: of `outer` rows, `picks` apart, what the input has in rows `dim` apart. Elements are no calls.
+// Column p of the result: of `outer` rows, `picks` apart, what the input has in rows
+// `dim` apart. Elements are no calls.
 static void pick(char *to, const char *from, int64_t outer, int64_t picks, int64_t dim, size_t run)
 {
 #define PICK(bytes)                                                                                                    \

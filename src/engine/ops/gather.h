@@ -16,7 +16,8 @@ MUST_CHECK static inline enum status gather_index(
 	*out = at < 0 ? at + dim : at;
 	return STATUS_OK;
 }
-// Indices that are known (constants, at a run) are refused by the shape rule: before the output is allocated, or when the model opens.
+// Indices that are known (constants, at a run) are refused by the shape rule:
+// before the output is allocated, or when the model opens.
 MUST_CHECK enum status gather_check(const struct tensor *indices, int64_t dim, struct error *err);
 // Of tuples, as long as the last dimension, along dim[0], dim[1] ...
 MUST_CHECK enum status gather_nd_check(const struct tensor *indices, const int64_t *dim, struct error *err);

@@ -1,4 +1,5 @@
-// GatherBlockQuantized: Gather from codes, each block of which has along one axis a scale and a zero point of its own, as floats.
+// GatherBlockQuantized: Gather from codes, each block of which has along one axis a scale
+// and a zero point of its own, as floats.
 #include "element.h"
 #include "gather.h"
 #include "packed.h"

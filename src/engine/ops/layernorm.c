@@ -1,5 +1,5 @@
-// LayerNormalization, RMSNormalization, SimplifiedLayerNormalization, SkipLayerNormalization and its simplified form, GroupNormalization:
-// moments over a part of each sample.
+// LayerNormalization, RMSNormalization, SimplifiedLayerNormalization, SkipLayerNormalization and its simplified form,
+// GroupNormalization: moments over a part of each sample.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,7 +164,8 @@ enum status skipnorm_shape(const struct node *n, const struct tensor *const *in,
 	return STATUS_OK;
 }
 
-// Normalises x + skip + bias; output 3 is that sum. The simplified one takes the mean as 0 and has no beta before the bias.
+// Normalises x + skip + bias; output 3 is that sum. The simplified one takes the mean
+// as 0 and has no beta before the bias.
 enum status skipnorm_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {

@@ -1,6 +1,7 @@
-// Loop and Scan: a body that runs again and again. Its inputs are the node's own, with the number of the iteration and the condition
-// (Loop) or one slice of each scanned tensor (Scan) in front; what it captures from outside comes last and never changes. How often a
-// loop runs is known when it runs, and with it the shapes: where it has the values, the shape rule computes the results.
+// Loop and Scan: a body that runs again and again. Its inputs are the node's own,
+// with the number of the iteration and the condition (Loop) or one slice of each scanned tensor (Scan) in front;
+// what it captures from outside comes last and never changes. How often a loop runs is known when it runs,
+// and with it the shapes: where it has the values, the shape rule computes the results.
 #include <stdlib.h>
 #include <string.h>
 #include "loop.h"
@@ -146,7 +147,8 @@ static enum status take_slice(struct tensor *out, const struct tensor *whole, in
 	return s;
 }
 
-// The collected parts as one tensor with a new axis (negative: from the end); `empty` tells type and shape where there are none.
+// The collected parts as one tensor with a new axis (negative: from the end);
+// `empty` tells type and shape where there are none.
 static enum status stack(
     struct tensor *out, const struct parts *p, const struct tensor *empty, int64_t axis, bool reverse, struct error *err)
 {
@@ -241,7 +243,8 @@ bool loop_is_true(const struct tensor *condition)
 	return condition->type == DT_BOOL && tensor_count(condition) == 1 && *(const uint8_t *)condition->data;
 }
 
-// One iteration under *condition, which becomes that of the next. The body may keep both scalars: each iteration has its own.
+// One iteration under *condition, which becomes that of the next.
+// The body may keep both scalars: each iteration has its own.
 static enum status iteration(struct looping *l, int64_t number, struct tensor *condition, struct error *err)
 {
 	struct tensor count = {0};

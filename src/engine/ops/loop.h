@@ -7,7 +7,8 @@
 // A loop without an end is an error, not a program that hangs.
 #define LOOP_TRIPS_MAX ((int64_t)1 << 20)
 
-// The first input of the node, and of its body, that is carried from iteration to iteration; the body's output that becomes it.
+// The first input of the node, and of its body, that is carried from iteration to iteration;
+// the body's output that becomes it.
 static inline int loop_first_state(const struct node *n)
 {
 	return n->op->id == OP_Loop ? 2 : 0;

@@ -1,5 +1,5 @@
-// What is known of a Loop or Scan before it runs. A body that gives back what it carries in the shapes in which it got it has these
-// shapes in every iteration, so that what follows can be planned.
+// What is known of a Loop or Scan before it runs. A body that gives back what it carries in the shapes in which
+// it got it has these shapes in every iteration, so that what follows can be planned.
 #include "loop.h"
 #include "rule.h"
 

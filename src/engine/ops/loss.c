@@ -1,4 +1,5 @@
-// NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss: less the logarithm of what is said of the right class, weighted by class.
+// NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss: less the logarithm of what is said
+// of the right class, weighted by class.
 #include <stdlib.h>
 #include <string.h>
 #include "element.h"
@@ -56,7 +57,8 @@ enum status loss_shape(const struct node *n, const struct tensor *const *in, str
 	return STATUS_OK;
 }
 
-// The losses of all classes, of which the ignored are 0, into y (NULL: not wanted); their sum and that of the weights that count.
+// The losses of all classes, of which the ignored are 0, into y (NULL: not wanted);
+// their sum and that of the weights that count.
 static enum status losses(const struct node *n, const struct tensor *const *in, const float *logs, float *y, double *sum, double *weight,
     struct error *err)
 {

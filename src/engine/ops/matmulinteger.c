@@ -43,8 +43,8 @@ static void subtract(int16_t *y, const struct tensor *codes, int64_t from, const
 			y[k] = (int16_t)(i[k] - zero[step * k]);
 }
 
-// Codes of 8 bits less their zero points, of which element i has number i / run modulo their count (zero NULL: 0). NULL when there is no
-// memory.
+// Codes of 8 bits less their zero points, of which element i has number i / run modulo their
+// count (zero NULL: 0). NULL when there is no memory.
 static struct buf *centred(const struct tensor *codes, const struct tensor *zero, int64_t run)
 {
 	int64_t count = tensor_count(codes), zeros = zero ? tensor_count(zero) : 1;

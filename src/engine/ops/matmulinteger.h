@@ -12,8 +12,8 @@ struct integer_product {
 };
 // Sizes, and that the zero points fit.
 MUST_CHECK enum status matmulinteger_resolve(struct integer_product *p, struct error *err);
-// y = sums * scale, with scale = a_scale[row] * b_scale[column] / y_scale: tensors of one scale or one a row, a column. The sums are those of
-// the product, in 32 bits, and of `addend`, int32, which is broadcast (NULL: none).
+// y = sums * scale, with scale = a_scale[row] * b_scale[column] / y_scale: tensors of one scale or one a row, a column.
+// The sums are those of the product, in 32 bits, and of `addend`, int32, which is broadcast (NULL: none).
 struct product_scales {
 	const struct tensor *a, *b;
 	float y;

@@ -1,5 +1,5 @@
-// MatMulNBits: a product with weights of 2 to 8 bits, packed, each block of a column with a scale and a zero point of its own. MatMulBnb4:
-// the same with weights of 4 bits as bitsandbytes has them.
+// MatMulNBits: a product with weights of 2 to 8 bits, packed, each block of a column with a scale and a zero
+// point of its own. MatMulBnb4: the same with weights of 4 bits as bitsandbytes has them.
 #include <string.h>
 #include "element.h"
 #include "matmul.h"
@@ -102,7 +102,8 @@ static enum status unpack(float *w, const struct packed *p, struct error *err)
 	return STATUS_OK;
 }
 
-// The 4 bit floats of bitsandbytes, and the quantiles of a normal distribution of Dettmers et al., "QLoRA", 2023, appendix E.
+// The 4 bit floats of bitsandbytes, and the quantiles of a normal distribution of Dettmers
+// et al., "QLoRA", 2023, appendix E.
 static const float bnb4_values[2][16] = {
     {0, 0.0052083335f, 2 / 3.0f, 1, 1 / 3.0f, 0.5f, 1 / 6.0f, 0.25f, -0.0f, -0.0052083335f, -2 / 3.0f, -1, -1 / 3.0f, -0.5f, -1 / 6.0f, -0.25f},
     {-1, -0.6961928f, -0.52507305f, -0.3949175f, -0.28444138f, -0.18477343f, -0.091050036f, 0, 0.0795803f, 0.1609302f, 0.2461123f, 0.33791524f,

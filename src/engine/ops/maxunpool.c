@@ -3,7 +3,8 @@
 #include "rule.h"
 #include "window.h"
 
-// Where index i lies in the output. Indices count over the output that the attributes imply; a larger output_shape holds that in its corner.
+// Where index i lies in the output. Indices count over the output that the attributes imply;
+// a larger output_shape holds that in its corner.
 static enum status find_place(int64_t *at, int64_t i, const struct shape *implied, const struct shape *y, struct error *err)
 {
 	int64_t rest = i, stride = 1;

@@ -22,7 +22,8 @@ enum status mvn_shape(const struct node *n, const struct tensor *const *in, stru
 	return s;
 }
 
-// Runs of elements, each with the moments that its first and its following elements belong to: one after the other, or all to one.
+// Runs of elements, each with the moments that its first and its following elements belong to:
+// one after the other, or all to one.
 struct runs {
 	int64_t count, length, step; // step: 0 or 1 moment from element to element
 	int64_t of_each;             // elements of every moment

@@ -1,4 +1,5 @@
-// OptionalHasElement. There are no optional values here: what stands for one is its element, or an input that is left out.
+// OptionalHasElement. There are no optional values here:
+// what stands for one is its element, or an input that is left out.
 #include "rule.h"
 
 enum status hasoptional_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)

@@ -29,7 +29,8 @@ static enum status ordered_sigmoid(const struct node *n, const struct tensor *co
 	return STATUS_OK;
 }
 
-// Of a positive normal number: its exponent, and a rational function of what the mantissa in [sqrt(1/2), sqrt(2)) is above 1.
+// Of a positive normal number: its exponent, and a rational function of what the mantissa
+// in [sqrt(1/2), sqrt(2)) is above 1.
 static float log_normal(float x)
 {
 	int e;
@@ -85,8 +86,8 @@ static float of_lanes(const float v[4])
 	return (v[0] + v[2]) + (v[1] + v[3]);
 }
 
-// The sum of a row that lies `offset` elements into its tensor: two vectors of four side by side, from the first element that is aligned
-// to a vector; what lies before and behind is added last.
+// The sum of a row that lies `offset` elements into its tensor: two vectors of four side by side,
+// from the first element that is aligned to a vector; what lies before and behind is added last.
 static float ordered_row_sum(const float *x, int64_t offset, int64_t n)
 {
 	int64_t start = -offset & 3, pairs, end;

@@ -1,5 +1,5 @@
-// The loops of struct ordered_loops, included by ordered_plain.c and ordered_avx2.c. Every fmaf stands where ONNX Runtime fuses, and
-// nothing else is fused; the constants are those of its approximations.
+// The loops of struct ordered_loops, included by ordered_plain.c and ordered_avx2.c.
+// Every fmaf stands where ONNX Runtime fuses, and nothing else is fused; the constants are those of its approximations.
 #ifndef QTUI_ENGINE_OPS_ORDERED_LOOPS_H
 #define QTUI_ENGINE_OPS_ORDERED_LOOPS_H
 

@@ -116,8 +116,9 @@ static float columns_first(const struct window *w, const struct field *f, const 
 	return sum;
 }
 
-// In float32, in the orders that ONNX Runtime's kernels of each version have (that of QLinearAveragePool: rows first): means of dequantized codes often lie halfway between two
-// codes, and the order of the sum then decides which of them the mean becomes.
+// In float32, in the orders that ONNX Runtime's kernels of each version have (that of QLinearAveragePool: rows first):
+// means of dequantized codes often lie halfway between two codes, and the order of the sum
+// then decides which of them the mean becomes.
 static float sum_of(const struct window *w, const struct field *f, const float *x, const struct op *op)
 {
 	bool small = w->kernel[0] <= 32 && w->kernel[1] <= 32 && w->kernel[2] <= 32;
@@ -150,7 +151,8 @@ static float lp_norm(const struct window *w, const struct field *f, const float 
 	return (float)pow(sum, 1 / p);
 }
 
-// The maximum, the first of equals, becomes element `to` of y; returns its position: -1, and 0 in y, where the field lies in the padding.
+// The maximum, the first of equals, becomes element `to` of y; returns its position:
+// -1, and 0 in y, where the field lies in the padding.
 #define MAX_AT(name, type)                                                                                             \
 	static int64_t name(const struct window *w, const struct field *f, const void *data, void *y, int64_t to)      \
 	{                                                                                                              \

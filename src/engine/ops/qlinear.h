@@ -26,7 +26,8 @@ MUST_CHECK enum status qlinear_decode(
     struct tensor *x, const struct tensor *codes, const struct qlinear *q, int width, struct error *err);
 void qlinear_encode(struct tensor *codes, const struct tensor *x, const struct qlinear *q, int width);
 
-// The codes of input `at`, which its scale and its zero point follow, for another scale and zero point. Allocates *y; the caller drops it.
+// The codes of input `at`, which its scale and its zero point follow, for another scale and zero point.
+// Allocates *y; the caller drops it.
 MUST_CHECK enum status qlinear_recode(struct tensor *y, const struct node *n, const struct tensor *const *in, int at,
     const struct qlinear *to, int width, struct error *err);
 

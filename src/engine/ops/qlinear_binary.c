@@ -1,5 +1,5 @@
-// QLinearAdd and QLinearMul with broadcasting, straight from codes to codes. The scales are put together before, as ONNX Runtime does,
-// and what it fuses is fused here: near the middle between two codes this decides.
+// QLinearAdd and QLinearMul with broadcasting, straight from codes to codes. The scales are put together before,
+// as ONNX Runtime does, and what it fuses is fused here: near the middle between two codes this decides.
 #include "element.h"
 #include "ordered.h"
 #include "qlinear.h"

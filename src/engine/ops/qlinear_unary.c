@@ -1,5 +1,6 @@
-// QLinearLeakyRelu, QLinearSigmoid, QLinearSoftmax, QLinearAveragePool, QLinearGlobalAveragePool: the float operator
-// between decoding and encoding. All have the inputs x, scale, zero point, output scale, output zero point; zero points may be left out.
+// QLinearLeakyRelu, QLinearSigmoid, QLinearSoftmax, QLinearAveragePool, QLinearGlobalAveragePool:
+// the float operator between decoding and encoding. All have the inputs x, scale, zero point,
+// output scale, output zero point; zero points may be left out.
 #include "../kernels/unary.h"
 #include "qlinear.h"
 #include "rule.h"
@@ -125,7 +126,8 @@ static enum status pool_floats(
 	return s;
 }
 
-// The zero point is added before rounding, and not after it as elsewhere: with ties to even that is another code where it is odd.
+// The zero point is added before rounding, and not after it as elsewhere:
+// with ties to even that is another code where it is odd.
 enum status qlinear_pool_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {

@@ -79,8 +79,8 @@ static enum status make_quantizer(struct quantizer *q, int32_t **zero, const str
 	return STATUS_OK;
 }
 
-// The TensorProto.DataType of float codes; 0: codes are integers. The file says it of the zero point or in an attribute; a zero point that is
-// computed says only that they are floats: those of most files.
+// The TensorProto.DataType of float codes; 0: codes are integers. The file says it of the zero point
+// or in an attribute; a zero point that is computed says only that they are floats: those of most files.
 static int float_codes(const struct node *n, const struct tensor *const *in)
 {
 	const struct quantize_attrs *a = n->attrs;

@@ -1,5 +1,5 @@
-// RandomNormal, RandomUniform, what is like a tensor, and Bernoulli. The numbers depend on the seed alone (none: 0): the network in float and
-// the quantized one must see the same noise, or their difference would be that of the noise.
+// RandomNormal, RandomUniform, what is like a tensor, and Bernoulli. The numbers depend on the seed alone (none: 0):
+// the network in float and the quantized one must see the same noise, or their difference would be that of the noise.
 #include <math.h>
 #include <string.h>
 #include "element.h"

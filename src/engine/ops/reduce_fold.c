@@ -61,7 +61,8 @@ EACH(each_prod, PROD)
 EACH_END(each_max, MAX)
 EACH_END(each_min, MIN)
 
-// A row of floats to one accumulator: long ones by vectors; of short ones four side by side, since each addition waits for the one before.
+// A row of floats to one accumulator: long ones by vectors; of short ones four side by side,
+// since each addition waits for the one before.
 enum { LONG = 32 };
 #define SHORT_ROWS(name, term)                                                                                         \
 	static void name(double *acc, int64_t apart, const float *x, int64_t pitch, int64_t rows, int64_t n)          \

@@ -1,4 +1,5 @@
-// Resize by its taps: nearest picks elements; filters go over one axis after another, or over both axes of a plane at once.
+// Resize by its taps: nearest picks elements; filters go over one axis after another,
+// or over both axes of a plane at once.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +61,8 @@ static void apply_axis(const struct resize_axis *a, const struct resize_taps *t,
 	}
 }
 
-// With antialias ONNX Runtime, as Pillow does, rounds integers behind each pass: halves up where they have 8 bits, else away from 0.
+// With antialias ONNX Runtime, as Pillow does, rounds integers behind each pass:
+// halves up where they have 8 bits, else away from 0.
 static void round_pass(float *y, int64_t n, enum dtype type)
 {
 	float low = type == DT_U8 ? 0 : INT8_MIN, high = type == DT_U8 ? UINT8_MAX : INT8_MAX;
@@ -110,8 +112,8 @@ static void extrapolate(const struct resize *r, const struct resize_taps *t, str
 	}
 }
 
-// The first of the two axes that a linear Resize of two dimensions goes over, or of four of which the others stay: the last two, or with
-// channels last the middle ones. -1: it is none of that kind.
+// The first of the two axes that a linear Resize of two dimensions goes over, or of four of which the others stay:
+// the last two, or with channels last the middle ones. -1: it is none of that kind.
 static int bilinear_rows(const struct resize *r)
 {
 	if (r->kind != RESIZE_LINEAR || r->antialias || (r->rank != 2 && r->rank != 4))
@@ -121,8 +123,8 @@ static int bilinear_rows(const struct resize *r)
 	return resize_keeps(r, 0) && resize_keeps(r, 3) ? 1 : -1;
 }
 
-// The four neighbours of a pixel, the products of both weights with them added up as ONNX Runtime does it, since what they come to is cut
-// off. With channels last its weights for bytes are whole 1024ths.
+// The four neighbours of a pixel, the products of both weights with them added up as ONNX Runtime does it,
+// since what they come to is cut off. With channels last its weights for bytes are whole 1024ths.
 struct neighbours {
 	int64_t at[4];
 	float weight[4];

@@ -108,8 +108,8 @@ static int64_t turned_rows(const struct recurrent *r)
 	return (r->gates * r->hidden + DOT_PAD - 1) / DOT_PAD * DOT_PAD;
 }
 
-// Matrices that serve often enough are turned, if they stay in the second-level cache or serve several samples at once: a single one waits
-// for the memory of large ones either way. The largest of all are not, since that is a copy.
+// Matrices that serve often enough are turned, if they stay in the second-level cache or serve several samples at once:
+// a single one waits for the memory of large ones either way. The largest of all are not, since that is a copy.
 static int64_t turned_size(const struct recurrent *r)
 {
 	enum { OFTEN = 16, MOST = 1 << 17, MOST_TOGETHER = 1 << 22 };

@@ -23,7 +23,8 @@ struct rnn_activation {
 MUST_CHECK enum status rnn_activations(
     struct rnn_activation out[RNN_ACTIVATIONS], const struct node *n, int directions, int direction, struct error *err);
 
-// How a target rounds within a time step: W x and R h, each by itself, GRU's sum for its candidate and LSTM's cell; the state in the end.
+// How a target rounds within a time step: W x and R h, each by itself, GRU's sum for its
+// candidate and LSTM's cell; the state in the end.
 struct rnn_rounding {
 	struct quantizer sums;
 	const struct quantizer *state; // NULL: it stays as it is
@@ -54,8 +55,9 @@ struct rnn_group {
 };
 typedef void rnn_step_fn(const struct rnn_cell *cell, const struct rnn_group *g);
 rnn_step_fn rnn_step, rnn_step_gru, rnn_step_lstm;
-// What the gates of some steps, at most RNN_AHEAD, of a sample start with, `y` one behind the other, for inputs that lie `apart`. Of the
-// recurrent bias the first `both` gates have their part here. A matrix is read once for several steps.
+// What the gates of some steps, at most RNN_AHEAD, of a sample start with, `y` one behind the other,
+// for inputs that lie `apart`. Of the recurrent bias the first `both` gates have their part here.
+// A matrix is read once for several steps.
 enum { RNN_AHEAD = 8 };
 void rnn_starts(const struct rnn_cell *cell, int gates, int both, const float *x, int64_t apart, float *y, int steps);
 // The evaluation of such a node with that step; `out` as for an op_eval_fn.

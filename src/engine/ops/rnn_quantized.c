@@ -1,5 +1,6 @@
-// DynamicQuantizeLSTM: weights are codes, transposed, and what they are multiplied by is quantized at run time: the input as a whole, the
-// state at each step. Done on what the codes stand for. (ONNX Runtime takes one range for the states of a batch, here each has its own.)
+// DynamicQuantizeLSTM: weights are codes, transposed, and what they are multiplied by is quantized at run time:
+// the input as a whole, the state at each step. Done on what the codes stand for.
+// (ONNX Runtime takes one range for the states of a batch, here each has its own.)
 #include "element.h"
 #include "qlinear.h"
 #include "quantize_dynamic.h"

@@ -123,7 +123,8 @@ static struct corners cell_corners(const struct region *r, int64_t cell_y, int64
 
 enum { SAMPLES = 64 }; // whose corners are held at once
 
-// One cell of all channels: from x, where they lie a plane apart, to out, where they lie all cells apart. total[channels] is scratch.
+// One cell of all channels: from x, where they lie a plane apart, to out,
+// where they lie all cells apart. total[channels] is scratch.
 static void pool_cell(const struct region *r, const float *x, float *out, int64_t cell_y, int64_t cell_x, double *total)
 {
 	struct corners c[SAMPLES];

@@ -1,5 +1,6 @@
-// RotaryEmbedding: pairs of elements of each head are turned by an angle that the position decides. In ai.onnx the caches may hold the
-// angles of each element of the batch already; in com.microsoft positions may be one number, that of the first row.
+// RotaryEmbedding: pairs of elements of each head are turned by an angle that the position decides.
+// In ai.onnx the caches may hold the angles of each element of the batch already;
+// in com.microsoft positions may be one number, that of the first row.
 #include <string.h>
 #include "attention.h"
 #include "element.h"

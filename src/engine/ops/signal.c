@@ -70,8 +70,8 @@ enum status signal_window_eval(
 
 // ---- transforms
 
-// Signals, of which number (o, i) begins at x + o * x_outer + i * x_inner, and their transforms likewise; steps are from one element or bin to
-// the next.
+// Signals, of which number (o, i) begins at x + o * x_outer + i * x_inner, and their transforms likewise;
+// steps are from one element or bin to the next.
 struct lines {
 	int64_t outer, inner;
 	const float *x, *window; // window NULL: none

@@ -21,8 +21,8 @@ enum status softmax_shape(const struct node *n, const struct tensor *const *in, 
 	return s;
 }
 
-// What is taken from a row before its exponentials: its largest element. A fully masked row stays a row of NaN or zeros, as it would
-// without the shift.
+// What is taken from a row before its exponentials: its largest element.
+// A fully masked row stays a row of NaN or zeros, as it would without the shift.
 static float most_of(const struct rows_loops *loops, const float *x, int64_t n)
 {
 	float most = n ? loops->most(x, n) : 0;

@@ -106,8 +106,8 @@ static void sort(struct entry *e, struct entry *spare, int64_t n)
 
 enum { PIECE = 64 }; // values that are looked at together
 
-// Is none of them above the limit, and so none before it in rank? Four in turn, that no comparison waits for the one before. A NaN is above
-// nothing, and everything is before a limit that is one.
+// Is none of them above the limit, and so none before it in rank? Four in turn, that no comparison waits
+// for the one before. A NaN is above nothing, and everything is before a limit that is one.
 static bool none_above(const double *value, int64_t n, double limit)
 {
 	double most[4] = {limit, limit, limit, limit};
@@ -120,7 +120,8 @@ static bool none_above(const double *value, int64_t n, double limit)
 	return most[0] <= limit && most[1] <= limit && most[2] <= limit && most[3] <= limit;
 }
 
-// The first k in rank of n values, in order, in e, which has room for half of them more. A full heap of k is kept while the rest is passed over.
+// The first k in rank of n values, in order, in e, which has room for half of them more.
+// A full heap of k is kept while the rest is passed over.
 static void select_first(struct entry *e, const double *value, int64_t n, int64_t k)
 {
 	if (k == 0)

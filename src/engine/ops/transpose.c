@@ -91,7 +91,8 @@ static void turn_tiles(const struct matrices *m, char *y, const char *x, int64_t
 	    (const uint8_t *)x + (size_t)r * m->row_step + (size_t)column * m->elem, m->row_step, TILE * m->elem, tiles);
 }
 
-// Lines of the result are filled at once: where they lie a power of two apart, the cache does not keep them until the next rows.
+// Lines of the result are filled at once: where they lie a power of two apart,
+// the cache does not keep them until the next rows.
 static void turn_stripe(const struct matrices *m, char *y, const char *x, int64_t first)
 {
 	int64_t columns = m->columns - first < STRIPE ? m->columns - first : STRIPE, tiles = columns / TILE, r = 0;

@@ -4,7 +4,8 @@
 #include "element.h"
 #include "rule.h"
 
-// Dropout of nothing is the identity in training too: exporters write it where a network calls dropout with a ratio of 0.
+// Dropout of nothing is the identity in training too: exporters write it where a network
+// calls dropout with a ratio of 0.
 static bool drops(const struct node *n, const struct tensor *const *in)
 {
 	if (n->n_in < 3 || !in[2] || !in[2]->data || tensor_count(in[2]) != 1 || !*(const uint8_t *)in[2]->data)

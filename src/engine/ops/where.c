@@ -14,7 +14,8 @@ enum status where_shape(const struct node *n, const struct tensor *const *in, st
 	return s;
 }
 
-// A run of elements; steps that are constants let the compiler choose by masks: a branch is guessed wrong where a condition has no order.
+// A run of elements; steps that are constants let the compiler choose by masks:
+// a branch is guessed wrong where a condition has no order.
 #define CHOOSE(type, c_step, x_step, y_step)                                                                           \
 	_Pragma("omp simd") for (int64_t i = 0; i < n; i++)                                                            \
 	{                                                                                                              \

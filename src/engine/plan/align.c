@@ -63,7 +63,8 @@ int plan_states_master(const struct plan *p, int slot)
 	return follows ? p->first_out[s->node] : slot;
 }
 
-// A recurrence has one scale for the states that it gives: of every step, of the last one, and the one that it begins with.
+// A recurrence has one scale for the states that it gives: of every step, of the last one,
+// and the one that it begins with.
 static int align_states(struct plan *p, int node)
 {
 	const struct node *n = &p->g->node[node];

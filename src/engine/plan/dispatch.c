@@ -15,7 +15,8 @@ static bool compares(enum op_id id)
 	return id == OP_Equal || id == OP_Greater || id == OP_GreaterOrEqual || id == OP_Less || id == OP_LessOrEqual;
 }
 
-// Floats in and, but of comparisons, floats out, of shapes that are known: index and shape arithmetic is never quantized.
+// Floats in and, but of comparisons, floats out, of shapes that are known:
+// index and shape arithmetic is never quantized.
 static bool works_on_floats(const struct graph *g, const struct node *n)
 {
 	if (n->n_in < 1 || n->n_out < 1 || (n->op->flags & OPF_DATA_DEPENDENT) || n->n_subgraphs > 0)
@@ -29,7 +30,8 @@ static bool has_source_of_swish(const struct plan *p, int value)
 	return producer >= 0 && ((p->priv->node[producer].rule->flags & RULE_COMPUTING) || is_passive(p, producer));
 }
 
-// Takes what it gets: an operator that passes its input's quantizer on, or an activation that fuses to what is in front.
+// Takes what it gets: an operator that passes its input's quantizer on,
+// or an activation that fuses to what is in front.
 static bool is_transparent(const struct plan *p, int node)
 {
 	unsigned flags = p->priv->node[node].rule->flags;
@@ -97,8 +99,8 @@ static bool is_made_quantized(const struct plan *p, int value)
 	return producer >= 0 && p->quantizable[producer];
 }
 
-// A transparent operator's input is to be quantized by who makes it or by an earlier reader that wants it quantized for itself. Later ones
-// come too late, as the tool goes through the nodes once.
+// A transparent operator's input is to be quantized by who makes it or by an earlier reader that wants it
+// quantized for itself. Later ones come too late, as the tool goes through the nodes once.
 static void mark_quantizable(struct plan *p)
 {
 	bool *wanted = xcalloc((size_t)p->g->n_values + 1, sizeof *wanted);

@@ -163,8 +163,9 @@ static bool only_moves(const struct plan *p, int node)
 	return (p->g->node[node].op->flags & OPF_MOVES) && (rounded || !plan_adds_value(p, node));
 }
 
-// What only moves codes has nothing to round; what computes (a mean, a linear Resize) is rounded to the scale that it keeps. That of
-// a tensor which its producer leaves in float is kept where the tool looks at the tensor (needs_input), not at who makes it.
+// What only moves codes has nothing to round; what computes (a mean, a linear Resize)
+// is rounded to the scale that it keeps. That of a tensor which its producer leaves in float is kept
+// where the tool looks at the tensor (needs_input), not at who makes it.
 static void fuse_passive(struct plan *p)
 {
 	const struct plan_priv *v = p->priv;

@@ -1,6 +1,7 @@
-// Mean square error as torch's HistogramObserver has it: a histogram over a range that grows from sample to sample, and a search
-// that takes bins away at both ends while the error of 256 levels falls. Samples that left the range as it was share a histogram;
-// they are merged in the order of the samples at the end, so that the order in which threads feed them does not show.
+// Mean square error as torch's HistogramObserver has it: a histogram over a range that grows from sample to sample,
+// and a search that takes bins away at both ends while the error of 256 levels falls.
+// Samples that left the range as it was share a histogram; they are merged in the order of the samples at the end,
+// so that the order in which threads feed them does not show.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,8 +114,8 @@ static double cube(double x)
 	return x * x * x;
 }
 
-// Squared error, in bins, when the levels cover bins start to end: every bin's mass lies evenly between its edges, and every piece of
-// it goes to the middle of its level.
+// Squared error, in bins, when the levels cover bins start to end: every bin's mass lies evenly between its edges,
+// and every piece of it goes to the middle of its level.
 static double error_of(const double *h, int start, int end)
 {
 	int width = end - start + 1;

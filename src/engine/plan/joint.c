@@ -1,7 +1,8 @@
-// The range as XSlim's observer chooses it: of every range of whole steps of a histogram the divergence and the squared error, weighed so that
-// both count alike among the ten that have the least error. The divergence is that of the tool down to what its loop leaves behind in the buffer
-// that it takes the rows from, which keeps ranges in the upper half from being chosen. Logarithms are taken of sums of bins: groups of bins
-// begin where ranges do, so that a range costs no pass over its bins but for the error, which is a product with a table of its width.
+// The range as XSlim's observer chooses it: of every range of whole steps of a histogram the divergence and the squared
+// error, weighed so that both count alike among the ten that have the least error. The divergence is that
+// of the tool down to what its loop leaves behind in the buffer that it takes the rows from, which keeps ranges
+// in the upper half from being chosen. Logarithms are taken of sums of bins: groups of bins begin where ranges do,
+// so that a range costs no pass over its bins but for the error, which is a product with a table of its width.
 #include <math.h>
 #include <stdlib.h>
 #include "observer_impl.h"
@@ -58,7 +59,8 @@ static void fill_sums(struct joint *j, const uint32_t *hist)
 	}
 }
 
-// What the divergence grows by when `more` is added to a bin of n in a row whose bins sum up to `sum`; `mean` is its group's.
+// What the divergence grows by when `more` is added to a bin of n in a row whose bins sum
+// up to `sum`; `mean` is its group's.
 static double raised(const struct joint *j, double n, double more, double mean, double sum)
 {
 	double q = n > 0 ? mean / sum : 0;
@@ -71,8 +73,8 @@ static double raised_at(const struct joint *j, int bin, double more, double sum)
 	return raised(j, j->n[bin], more, group_mean(j, from, from + GROUP), sum);
 }
 
-// A row of the tool's buffer holds the bins from the range's start on, up to its own end once more beyond it; where these are over it holds
-// what earlier rows of the same width have left there.
+// A row of the tool's buffer holds the bins from the range's start on, up to its own end once more beyond it;
+// where these are over it holds what earlier rows of the same width have left there.
 struct left {
 	int copies;       // of the last STEP bins
 	double loss;      // of what was clipped, on empty bins
@@ -147,7 +149,8 @@ static void try_width(struct joint *j, int width)
 	}
 }
 
-// The percentiles' range lies anywhere, so that its groups do: position 0 is its first bin, and behind the histogram there is nothing.
+// The percentiles' range lies anywhere, so that its groups do: position 0 is its first bin,
+// and behind the histogram there is nothing.
 static double divergence_anywhere(const struct joint *j, int start, int width)
 {
 	int end = start + width, n = end < BINS - start ? end : BINS - start;
@@ -166,7 +169,8 @@ static bool less_error(const struct candidate *a, const struct candidate *b)
 	return a->error < b->error || (a->error == b->error && a->divergence < b->divergence);
 }
 
-// The factor at which the error weighs as much as the divergence: root mean square of their ratio where the error is least.
+// The factor at which the error weighs as much as the divergence:
+// root mean square of their ratio where the error is least.
 static double weight_of_error(const struct joint *j)
 {
 	const struct candidate *least[WEIGHED + 1];

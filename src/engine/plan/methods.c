@@ -84,7 +84,8 @@ static void grid_finish(struct observer *o, float *scale, int32_t *zero)
 const struct method observer_mse_grid = {.phases = 2, .gathers = GATHERS_RANGE, .counts = true,
 	.feed = {observer_feed_range, grid_feed}, .finish = grid_finish};
 
-// Mean square error over five neighbouring powers of two, on the data themselves: 2, 1, 1/2, 1/4 and 1/8 of the scale of the range.
+// Mean square error over five neighbouring powers of two, on the data themselves:
+// 2, 1, 1/2, 1/4 and 1/8 of the scale of the range.
 static float exponent_scale(const struct observer *o, int i)
 {
 	const struct quantizer *q = &o->setup.quant;

@@ -1,5 +1,5 @@
-// Which tensors must be observed: only those whose range decides a scale in the end. Slots that read the same tensor in the
-// same way share an observation.
+// Which tensors must be observed: only those whose range decides a scale in the end.
+// Slots that read the same tensor in the same way share an observation.
 #include <math.h>
 #include <string.h>
 #include "qtui/engine/op.h"
@@ -16,7 +16,8 @@ static bool is_gate(const struct node *n)
 	return n->op->id == OP_Sigmoid || n->op->id == OP_HardSigmoid;
 }
 
-// Where gates, or a gate and the Mul that it gates, are all that reads a tensor, what is far below 0 is all the same to them.
+// Where gates, or a gate and the Mul that it gates, are all that reads a tensor,
+// what is far below 0 is all the same to them.
 static double floor_of(const struct plan *p, const struct slot *s)
 {
 	const struct value *x = &p->g->value[s->value];

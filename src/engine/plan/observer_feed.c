@@ -1,4 +1,5 @@
-// What an observer gets to see of a tensor: spans of elements that lie side by side, without padding; and how spans are counted.
+// What an observer gets to see of a tensor: spans of elements that lie side by side,
+// without padding; and how spans are counted.
 #include <stdlib.h>
 #include <string.h>
 #include "observer_impl.h"

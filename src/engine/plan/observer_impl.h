@@ -1,5 +1,5 @@
-// The parts of an observer. Every method keeps one result a sample or integer counts, so that the order in which threads
-// feed samples does not show in the scale.
+// The parts of an observer. Every method keeps one result a sample or integer counts,
+// so that the order in which threads feed samples does not show in the scale.
 #ifndef QTUI_ENGINE_PLAN_OBSERVER_IMPL_H
 #define QTUI_ENGINE_PLAN_OBSERVER_IMPL_H
 
@@ -7,7 +7,8 @@
 #include <stdatomic.h>
 #include "plan_impl.h"
 
-// Scales that MSE_EXPONENTS tries; bins of MSE's grid, of the joint search, and the most with which a histogram is kept for later.
+// Scales that MSE_EXPONENTS tries; bins of MSE's grid, of the joint search,
+// and the most with which a histogram is kept for later.
 enum { EXPONENTS = 5, MSE_BINS = 2048, JOINT_BINS = 4096, KEPT_BINS = 8192 };
 
 struct range {
@@ -65,20 +66,22 @@ void observer_count(struct observer *o, const float *x, int64_t n);
 // Adds hist[o->bins] to o->hist, under the lock; a count stays at its largest.
 void observer_add_counts(struct observer *o, const uint32_t *hist);
 
-// The searches, on counts alone; what they find is in bins. KL: where magnitudes are clipped. The others: the range [*start, *end).
+// The searches, on counts alone; what they find is in bins. KL: where magnitudes are clipped.
+// The others: the range [*start, *end).
 int kl_search(const uint32_t *hist, int bins, int levels);
 void mse_search(const uint32_t *hist, int bins, int levels, bool symmetric, double lo_bins, int *start, int *end);
-// hist[JOINT_BINS], the last one not empty. The divergence decides, or, with `error`, both. Called with the percentiles' range in *start
-// and *width, which is a candidate too.
+// hist[JOINT_BINS], the last one not empty. The divergence decides, or, with `error`, both.
+// Called with the percentiles' range in *start and *width, which is a candidate too.
 void joint_search(const uint32_t *hist, bool error, int *start, int *width);
 
 // scan.c: passes over floats, vectorised where the processor allows. Values that are not finite are skipped.
 void scan_range(struct range *r, const float *x, int64_t n);
-// hist[bins + 1]: bin = (int)((x - lo) * bins / (hi - lo)) in float, the last bin closed; hist[bins] counts what is outside.
-// The first form is for |x| in [0, hi], hi > 0.
+// hist[bins + 1]: bin = (int)((x - lo) * bins / (hi - lo)) in float, the last bin closed;
+// hist[bins] counts what is outside. The first form is for |x| in [0, hi], hi > 0.
 void scan_hist_abs(uint32_t *hist, int bins, float hi, const float *x, int64_t n);
 void scan_hist(uint32_t *hist, int bins, float lo, float hi, const float *x, int64_t n);
-// Elements below lo and above hi into low[max] and high[max], and how many are equal to lo and hi. False when max is not enough.
+// Elements below lo and above hi into low[max] and high[max], and how many are equal to lo
+// and hi. False when max is not enough.
 struct tails {
 	float lo, hi;
 	float *low, *high;

@@ -115,8 +115,9 @@ void plan_lock(struct plan *p, const struct edits *e)
 	each_override(p, e, lock);
 }
 
-// An asymmetric quantizer with a coarser scale keeps the lower end of the range that was observed; with a finer one its zero point, so that
-// both ends come in: did only the upper one, a grid that is narrower than the negatives would hold nothing else.
+// An asymmetric quantizer with a coarser scale keeps the lower end of the range that was observed;
+// with a finer one its zero point, so that both ends come in: did only the upper one,
+// a grid that is narrower than the negatives would hold nothing else.
 static int32_t zero_for(const struct quantizer *q, float observed, int32_t zero, double scale)
 {
 	if (q->symmetric || !(observed > 0) || scale < (double)observed)

@@ -1,4 +1,5 @@
-// Quantizers of constants. A weight's scales depend on its content and the settings only, so they are kept between plans.
+// Quantizers of constants. A weight's scales depend on its content and the settings only,
+// so they are kept between plans.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,7 +181,8 @@ int64_t plan_lost_divisors(const struct plan *p, int node)
 	return lost;
 }
 
-// The frequencies 1 .. 10000 of a sine's positions on one scale of 8 bits: what they divide would be infinite, and no figure behind it a number.
+// The frequencies 1 .. 10000 of a sine's positions on one scale of 8 bits:
+// what they divide would be infinite, and no figure behind it a number.
 static void spare_divisor(struct plan *p, int slot)
 {
 	struct slot *s = &p->slot[slot];
@@ -288,8 +290,8 @@ void plan_passive(struct plan *p)
 			settle_bias(p, i);
 }
 
-// The weights of a channel that is nearly dead have steps so small that its bias would be beyond 32 bits in units of them.
-// They get a coarser one, and a little more than that, so that roundings do not take the bias beyond them again.
+// The weights of a channel that is nearly dead have steps so small that its bias would be beyond 32 bits in units of
+// them. They get a coarser one, and a little more than that, so that roundings do not take the bias beyond them again.
 #define BIAS_MARGIN 1.0001
 static void make_room_for_bias(struct plan *p, const struct slot *s, float in)
 {
@@ -306,7 +308,8 @@ static void make_room_for_bias(struct plan *p, const struct slot *s, float in)
 	w->scale = scale;
 }
 
-// One scale an output channel: input's times weight's. Weights of grouped transposed convolutions have fewer than biases.
+// One scale an output channel: input's times weight's. Weights of grouped transposed
+// convolutions have fewer than biases.
 static void bias_scale(struct plan *p, struct slot *s)
 {
 	struct plan_priv *v = p->priv;
@@ -338,8 +341,8 @@ void plan_bias_scales(struct plan *p)
 			bias_scale(p, &p->slot[i]);
 }
 
-// The tuned constants of a node where they are in force, or NULL: a weight that the plan leaves in float, or puts on another grid than it was
-// tuned for, is the graph's own, and so is its bias.
+// The tuned constants of a node where they are in force, or NULL: a weight that the plan leaves in float,
+// or puts on another grid than it was tuned for, is the graph's own, and so is its bias.
 static const struct tuned *tuned_here(const struct plan *p, int node)
 {
 	const struct tuned *t = tuning_of(p->tuning, node);

@@ -1,5 +1,6 @@
-// Percentile: the k-th smallest and the k-th largest value of every sample, averaged over the samples. The tails hold one
-// element in ten thousand, so a pass collects what lies beyond limits guessed from every few hundredth element, and the rest is never sorted.
+// Percentile: the k-th smallest and the k-th largest value of every sample, averaged over the samples.
+// The tails hold one element in ten thousand, so a pass collects what lies beyond limits guessed
+// from every few hundredth element, and the rest is never sorted.
 #include <stdlib.h>
 #include "observer_impl.h"
 
@@ -82,7 +83,8 @@ static void guess_limits(struct tails *t, const float *x, int64_t n, double p)
 	t->hi = select_kth(sample, GUESS_ELEMENTS, GUESS_ELEMENTS - 1 - beyond);
 }
 
-// Rank from the outside among `n` collected elements and then `equal` elements at the limit; false when it lies further in.
+// Rank from the outside among `n` collected elements and then `equal` elements at the limit;
+// false when it lies further in.
 static bool pick(float *out, float *collected, int64_t n, int64_t equal, float limit, int64_t rank, bool smallest)
 {
 	if (rank < n)

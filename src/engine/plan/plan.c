@@ -1,5 +1,5 @@
-// Builds a plan: PPQ's passes in PPQ's order (docs/NUMERICS.md, The plan). plan_new settles the structure; plan_finish goes back to
-// the states of calibration, puts the observed scales in, and aligns again, now with numbers.
+// Builds a plan: PPQ's passes in PPQ's order (docs/NUMERICS.md, The plan). plan_new settles the structure;
+// plan_finish goes back to the states of calibration, puts the observed scales in, and aligns again, now with numbers.
 #include <assert.h>
 #include <stdlib.h>
 #include "plan_impl.h"

@@ -92,8 +92,8 @@ bool plan_is_image_mean(const struct shape *x, const struct shape *y); // rows a
 // refine.c: once all scales are known.
 void plan_refine(struct plan *p);
 // override.c: the user's scales.
-// The slot that an override of a node's output (a value id) sets; -1 and a reason, a clause about the node, where `scale`
-// cannot be its scale.
+// The slot that an override of a node's output (a value id) sets; -1 and a reason,
+// a clause about the node, where `scale` cannot be its scale.
 int plan_scale_slot(const struct plan *p, int value, double scale, char *reason, size_t size);
 void plan_lock(struct plan *p, const struct edits *e);
 void plan_apply_overrides(struct plan *p, const struct edits *e);
@@ -112,7 +112,8 @@ double scale_nearest_pow2(double scale);
 int32_t scale_middle(const struct quantizer *q); // zero point of a symmetric quantizer
 int32_t scale_clamp_zero(const struct quantizer *q, double zero); // to a code
 double scale_at_least(const struct target *t, double scale);
-// The scale as a float at which no code stands for infinity: exporters mask with the lowest float there is, and 0 * infinity were NaN.
+// The scale as a float at which no code stands for infinity:
+// exporters mask with the lowest float there is, and 0 * infinity were NaN.
 float scale_finite(const struct quantizer *q, double scale, int32_t zero);
 // The quantizer that scales are chosen for: without the lowest code where the target's activations are balanced.
 struct quantizer scale_chosen_for(const struct target *t, const struct quantizer *q);

@@ -1,5 +1,5 @@
-// Percentile as ONNX Runtime has it: 2048 bins from the smallest to the largest magnitude of all samples together; the range ends at
-// the lower edge of the bin that the percentile falls into, on both sides, or where the values end.
+// Percentile as ONNX Runtime has it: 2048 bins from the smallest to the largest magnitude of all samples together;
+// the range ends at the lower edge of the bin that the percentile falls into, on both sides, or where the values end.
 #include <math.h>
 #include "observer_impl.h"
 

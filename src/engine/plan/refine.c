@@ -1,7 +1,8 @@
-// AMD Quark's corrections behind calibration: operators whose tensors must have one scale take the coarsest, or the output's, and scales
-// move until every shift that the NPU needs between them exists. Positions are -log2 of scales. A rule moves the scale of a tensor wherever
-// it is read, so that one rule may undo what another did: the tool goes through all of them at most five times. Where several nodes quantize
-// a tensor that no node has quantized before them, the first one's quantizer stands for all.
+// AMD Quark's corrections behind calibration: operators whose tensors must have one scale take the coarsest, or the
+// output's, and scales move until every shift that the NPU needs between them exists. Positions are -log2 of scales.
+// A rule moves the scale of a tensor wherever it is read, so that one rule may undo what another did:
+// the tool goes through all of them at most five times. Where several nodes quantize a tensor that no
+// node has quantized before them, the first one's quantizer stands for all.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -115,8 +115,9 @@ static int ask(const struct plan *bare, const int *nodes, int n, enum precision 
 	return count;
 }
 
-// What a node that only passes a quantizer on may have hangs on its neighbours: those are asked another time. The others have quantizers
-// of their own, where no edit of another is in the way: they are asked together. So some plans do, and not one for each node.
+// What a node that only passes a quantizer on may have hangs on its neighbours: those are asked another time.
+// The others have quantizers of their own, where no edit of another is in the way: they are asked together.
+// So some plans do, and not one for each node.
 int plan_check_edits(const struct plan *bare, const int *nodes, int n, enum precision p, bool *refused, struct error *err)
 {
 	bool *asked = xcalloc((size_t)n + 1, sizeof *asked);
@@ -171,8 +172,8 @@ static void add_master(struct region *r, int node)
 
 static void add_readers_of(struct region *r, int value, int depth);
 
-// What the node's group makes is read by those behind it on a grid of their own width, which would lose what 16 bit have kept: they come
-// along, and behind those that only pass it on their readers.
+// What the node's group makes is read by those behind it on a grid of their own width, which would lose what
+// 16 bit have kept: they come along, and behind those that only pass it on their readers.
 static void add_readers(struct region *r, int node, int depth)
 {
 	const struct group *g = &r->p->group[node];
@@ -204,7 +205,8 @@ static bool is_read_inside(const struct region *r, int value)
 	return false;
 }
 
-// What a node of the region reads on its own scale, as an aligned Add does: left at 8 bit it would be clipped to nothing.
+// What a node of the region reads on its own scale, as an aligned Add does:
+// left at 8 bit it would be clipped to nothing.
 static void add_aligned(struct region *r)
 {
 	for (bool more = true; more;) {

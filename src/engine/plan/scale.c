@@ -1,6 +1,6 @@
-// Scales from ranges (docs/NUMERICS.md): computed in double, stored as float, as the tools do. Zero points are those of the double (or of
-// the float, where the target says so), which decides where a range about zero puts them halfway between two codes; what such a range is
-// wide is subtracted as floats.
+// Scales from ranges (docs/NUMERICS.md): computed in double, stored as float, as the tools do.
+// Zero points are those of the double (or of the float, where the target says so), which decides where a range
+// about zero puts them halfway between two codes; what such a range is wide is subtracted as floats.
 #include <float.h>
 #include <math.h>
 #include "plan_impl.h"

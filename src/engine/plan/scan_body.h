@@ -1,5 +1,5 @@
-// The passes of scan.c, a vector of floats at a time; what is left over goes one by one. The including file says VBYTES, the bytes of
-// a vector, and SCAN_OPS, the name of the table.
+// The passes of scan.c, a vector of floats at a time; what is left over goes one by one.
+// The including file says VBYTES, the bytes of a vector, and SCAN_OPS, the name of the table.
 #include <math.h>
 #include <string.h>
 #include "../tensor/vector.h"
@@ -97,9 +97,10 @@ VINLINE vint bins_at(const struct bins *b, const float *x)
 	return (vint)where_le(v, b->hi, where_le(b->lo, v, index, spill), spill);
 }
 
-// Where tables are small, four of them take turns, so that values that come again soon (zeros behind a ReLU) do not wait for their own
-// increments, and four bins of 16 bits are read at a time. Bins are computed AHEAD elements before they are counted: the processor
-// divides while its stores, one a cycle, are what it waits for. Its own fetching ends with the page, so it is asked for the next one.
+// Where tables are small, four of them take turns, so that values that come again soon (zeros behind a ReLU)
+// do not wait for their own increments, and four bins of 16 bits are read at a time.
+// Bins are computed AHEAD elements before they are counted: the processor divides while its stores, one a cycle,
+// are what it waits for. Its own fetching ends with the page, so it is asked for the next one.
 enum { SMALL_BINS = 4096, TABLES = 4, PAIR = 2 * VLANES, AHEAD = 128, LINE = 16, PAGE = 1024 };
 typedef uint32_t counts[SMALL_BINS + 1];
 

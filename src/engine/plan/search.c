@@ -1,4 +1,5 @@
-// The searches of KL and MSE over a histogram: the tools' objective, without their loops over all bins for every candidate.
+// The searches of KL and MSE over a histogram: the tools' objective,
+// without their loops over all bins for every candidate.
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -39,8 +40,9 @@ static uint32_t kl_occupied(const struct kl *k, unsigned bin)
 	return k->before[bin / WORD] + k->within[bin];
 }
 
-// Divergence of the distribution clipped at r bins (the clipped mass in the last) from its form in `levels` groups, up to a
-// factor: sum p (log p - log q), where q is constant over the occupied bins of a group. The masses are what p and q are normalised by.
+// Divergence of the distribution clipped at r bins (the clipped mass in the last) from its form in `levels` groups,
+// up to a factor: sum p (log p - log q), where q is constant over the occupied bins of a group.
+// The masses are what p and q are normalised by.
 static double kl_divergence(const struct kl *k, int r, double entropy)
 {
 	int ratio = r / k->levels;

@@ -74,8 +74,8 @@ static bool starts_float(const struct plan *p, const struct slot *s)
 	return ((s->is_output ? rule->float_out : rule->float_in | rule->follow_in) & bit) != 0;
 }
 
-// The inside of a merged Swish is one function: what Sigmoid gives and what Mul takes is not quantized, save that x of the
-// Mul is the same tensor as x of the Sigmoid and has its quantizer.
+// The inside of a merged Swish is one function: what Sigmoid gives and what Mul takes is not quantized,
+// save that x of the Mul is the same tensor as x of the Sigmoid and has its quantizer.
 static bool inside_swish(const struct plan *p, const struct slot *s)
 {
 	int other = p->priv->node[s->node].merged;

@@ -1,10 +1,11 @@
-// What a target runs in place of an operator where it is quantized: functions of constants that AMD's NPU has, means by an integer and a shift,
-// recurrences that round within their steps.
+// What a target runs in place of an operator where it is quantized: functions of constants that AMD's NPU has,
+// means by an integer and a shift, recurrences that round within their steps.
 #include <math.h>
 #include "qtui/engine/op.h"
 #include "plan_impl.h"
 
-// The k / 2^n next to 1 / count, as a factor on the true mean. The first n is taken that nothing beats, ties of k go to even.
+// The k / 2^n next to 1 / count, as a factor on the true mean.
+// The first n is taken that nothing beats, ties of k go to even.
 static double factor_of_count(int64_t count)
 {
 	int shifts = 7 + (int)ceil(log2((double)count));
@@ -19,7 +20,8 @@ static double factor_of_count(int64_t count)
 	return best;
 }
 
-// Some square windows have a factor of their own; 1 where the NPU's is not known: windows that are no square, or too large.
+// Some square windows have a factor of their own; 1 where the NPU's is not known:
+// windows that are no square, or too large.
 static double factor_of_window(int64_t rows, int64_t columns)
 {
 	static const struct {

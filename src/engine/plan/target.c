@@ -86,7 +86,8 @@ static bool is_path(const char *name)
 	return strchr(name, '/') || str_has_suffix(name, ".json");
 }
 
-// Directories with the user's own targets and the installed ones, in order of preference; the i-th, heap, NULL at the end.
+// Directories with the user's own targets and the installed ones, in order of preference;
+// the i-th, heap, NULL at the end.
 static char *target_dir(int i)
 {
 	const char *env = getenv("QTUI_TARGETS");

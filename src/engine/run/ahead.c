@@ -1,5 +1,5 @@
-// A kernel belongs to its operator, its parameters and the form of its input. The form is guessed from the graph and the plan; after a wrong
-// guess the kernel is not found by who needs it, and is made again.
+// A kernel belongs to its operator, its parameters and the form of its input. The form is guessed from the graph
+// and the plan; after a wrong guess the kernel is not found by who needs it, and is made again.
 #include "ahead.h"
 
 #include <omp.h>

@@ -53,9 +53,9 @@ enum {
 	PACKED = 6,        // bytes of them a byte of weights, at the most: float, rounded for calibration, and codes, all transformed
 };
 
-// What the budget leaves when workers have tensors in hand, under several simulations at once, and weights, both rounded and packed, is
-// shared: kernels get half of it at the most, or what they can fill. A budget that is less than what is in hand leaves them less than
-// what they may hold beside it.
+// What the budget leaves when workers have tensors in hand, under several simulations at once, and weights,
+// both rounded and packed, is shared: kernels get half of it at the most, or what they can fill.
+// A budget that is less than what is in hand leaves them less than what they may hold beside it.
 struct room {
 	size_t kernels, store;
 };
@@ -71,8 +71,9 @@ static struct room share(const struct graph *g, const struct engine_options *opt
 	return r;
 }
 
-// Multiply-adds a byte. Fresh memory takes about a nanosecond a byte in the system's hands, and its content goes out of the cache and comes
-// back; what costs less than a few times that is computed again instead, and does not push out what is dear.
+// Multiply-adds a byte. Fresh memory takes about a nanosecond a byte in the system's hands,
+// and its content goes out of the cache and comes back; what costs less than a few times that
+// is computed again instead, and does not push out what is dear.
 #define LEAST_WORTH 64.0
 
 struct engine *engine_bare(const struct graph *g, const struct engine_options *opt)

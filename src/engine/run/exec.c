@@ -1,4 +1,5 @@
-// Executes one step: asks the families in turn; what no family takes is evaluated by the operator's plain code on floats.
+// Executes one step: asks the families in turn; what no family takes is evaluated
+// by the operator's plain code on floats.
 #include <stdlib.h>
 #include <string.h>
 #include "exec.h"
@@ -239,7 +240,8 @@ out:
 	return st;
 }
 
-// The activation behind the node in its step. A view of the input gets memory of its own: other readers want the input as it was.
+// The activation behind the node in its step. A view of the input gets memory of its own:
+// other readers want the input as it was.
 static enum status activate(struct exec *x, const struct tensor *in, struct rep *y)
 {
 	struct rep own = {0};

@@ -1,5 +1,5 @@
-// Add, Sub, Mul, Div and PRelu of tensors of one shape, or of a tensor and one value, or (blocked) one value a channel, or (plain) a row.
-// Other broadcasts are the plain code's.
+// Add, Sub, Mul, Div and PRelu of tensors of one shape, or of a tensor and one value, or (blocked)
+// one value a channel, or (plain) a row. Other broadcasts are the plain code's.
 #include "strips.h"
 
 static bool is_binary(const struct exec *x)

@@ -1,4 +1,5 @@
-// Conv and ConvTranspose: integer kernels on codes, float kernels otherwise. Blocked layout is carried on where the backend has it.
+// Conv and ConvTranspose: integer kernels on codes, float kernels otherwise.
+// Blocked layout is carried on where the backend has it.
 #include <stdlib.h>
 #include "exec_conv.h"
 
@@ -59,7 +60,8 @@ static enum status prepare_float(struct exec *x, const struct conv_geometry *g, 
 	return st;
 }
 
-// The integer kernels share the float backends' layouts, so that float and quantized tensors are compared as they lie in memory.
+// The integer kernels share the float backends' layouts, so that float and quantized
+// tensors are compared as they lie in memory.
 static enum status prepare_int(struct exec *x, const struct conv_geometry *g, struct prepared *p)
 {
 	bool fits = exec_writes_codes(x);

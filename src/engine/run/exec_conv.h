@@ -11,7 +11,8 @@ enum layout exec_conv_output_layout(const struct exec *x, const struct conv_geom
 const struct tensor *exec_conv_weights(const struct exec *x);
 // The step's kernel for this geometry, of codes if `integer`: made, or from an earlier run.
 MUST_CHECK enum status exec_conv_kernel(struct exec *x, const struct conv_geometry *g, bool integer, struct prepared *p);
-// The geometry of the step's run with such weights, and the shape of what it gives; false where that is not known or a kernel cannot have it.
+// The geometry of the step's run with such weights, and the shape of what it gives;
+// false where that is not known or a kernel cannot have it.
 bool exec_conv_geometry(struct exec *x, const struct shape *w, struct conv_geometry *g, struct shape *shape);
 
 #endif

@@ -1,5 +1,5 @@
-// Conv over three spatial dimensions, a slice of the output at a time, by the kernels for two: the planes that a slice's taps see are its
-// channels. What a kernel gives is the definition's: the same products are summed.
+// Conv over three spatial dimensions, a slice of the output at a time, by the kernels for two: the planes that
+// a slice's taps see are its channels. What a kernel gives is the definition's: the same products are summed.
 #include <string.h>
 #include "exec_conv.h"
 
@@ -22,7 +22,8 @@ static void blank(void *plane, const struct rep *like, int64_t pixels)
 			((int16_t *)plane)[i] = (int16_t)like->zero;
 }
 
-// The planes that slice `slice` of image n sees, side by side; where taps lie outside of the input, what stands for zero.
+// The planes that slice `slice` of image n sees, side by side;
+// where taps lie outside of the input, what stands for zero.
 static void spread(struct rep *to, const struct rep *from, const struct deep *k, int64_t n, int64_t slice, int width)
 {
 	const struct conv_depth *d = &k->d;

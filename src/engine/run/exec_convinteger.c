@@ -1,5 +1,6 @@
-// ConvInteger by the float kernels: codes less their zero points are whole numbers, and floats add whole numbers exactly as long as no
-// sum reaches 2^24. Where the weights are too large for that, their sixteens and what is left are convolved apart.
+// ConvInteger by the float kernels: codes less their zero points are whole numbers,
+// and floats add whole numbers exactly as long as no sum reaches 2^24. Where the weights are too large for that,
+// their sixteens and what is left are convolved apart.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

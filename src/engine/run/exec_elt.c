@@ -13,7 +13,8 @@ static void round_limit(const struct exec *x, int i, float *limit)
 		fake_quantize(&t, &t, q, 1);
 }
 
-// The activation that the step begins with. (In an epilogue limits stay as they are: they share the grid that is rounded to behind them.)
+// The activation that the step begins with. (In an epilogue limits stay as they are: they
+// share the grid that is rounded to behind them.)
 static bool node_act(const struct exec *x, struct act *a)
 {
 	const struct stand_in *f = stand_in_of(x->plan, x->sim, x->step->node);

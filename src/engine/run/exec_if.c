@@ -1,4 +1,5 @@
-// If: the branch that is taken is a network of its own, run by the same families of kernels on floats. Its results may have any shape.
+// If: the branch that is taken is a network of its own, run by the same families of kernels on floats.
+// Its results may have any shape.
 #include <stdlib.h>
 #include "exec.h"
 #include "runner.h"

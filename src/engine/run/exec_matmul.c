@@ -19,7 +19,8 @@ static int64_t span(const struct shape *s, int from, int to)
 	return n;
 }
 
-// [.., m, k] x [k, n] or [k] folds its batch into rows; equal batches run side by side; other broadcasts are left to the plain code.
+// [.., m, k] x [k, n] or [k] folds its batch into rows; equal batches run side by side;
+// other broadcasts are left to the plain code.
 static bool matmul_product(const struct exec *x, struct product *p)
 {
 	const struct shape *a = &x->in[0]->t.shape, *b = &x->in[1]->t.shape;
@@ -221,7 +222,8 @@ static enum status run_panel(struct exec *x, const struct product *p, const stru
 	return st;
 }
 
-// A large constant is rounded, packed and multiplied by a panel after the other, so that not all of it is in memory twice more.
+// A large constant is rounded, packed and multiplied by a panel after the other,
+// so that not all of it is in memory twice more.
 static int64_t panel_width(const struct exec *x, const struct product *p)
 {
 	enum { BYTES = 16 << 20, ALIGNED = 64 };

@@ -31,7 +31,8 @@ static int axis_of(const struct exec *x, int i)
 	return i == 1 ? channel_axis(x) : param(x, i)->shape.rank - 1;
 }
 
-// A parameter, or some of its output channels, with the quantizer that acts on them. Channels that do not lie together are copied.
+// A parameter, or some of its output channels, with the quantizer that acts on them.
+// Channels that do not lie together are copied.
 struct seen {
 	struct tensor t;
 	struct quantizer q;

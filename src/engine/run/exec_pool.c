@@ -1,4 +1,5 @@
-// Poolings by the kernels for them, and what comes to the same: a mean or a maximum over all pixels. Maxima work on codes as on floats.
+// Poolings by the kernels for them, and what comes to the same: a mean or a maximum over all pixels.
+// Maxima work on codes as on floats.
 #include "../ops/reduce.h"
 #include "exec.h"
 

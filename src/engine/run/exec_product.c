@@ -1,4 +1,5 @@
-// Products of two tensors by the kernel for matrices, wherever the elements lie: Einsum, and MatMul whose batches are broadcast.
+// Products of two tensors by the kernel for matrices, wherever the elements lie:
+// Einsum, and MatMul whose batches are broadcast.
 #include "../ops/einsum.h"
 #include "exec.h"
 

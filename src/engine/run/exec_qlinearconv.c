@@ -1,5 +1,6 @@
-// QLinearConv by the integer kernels of quantized convolutions, which end in the same steps: the sum, with the bias, times
-// x_scale * w_scale / y_scale, rounded to the nearest. What it holds besides the input has to be known when the kernel is made.
+// QLinearConv by the integer kernels of quantized convolutions, which end in the same steps:
+// the sum, with the bias, times x_scale * w_scale / y_scale, rounded to the nearest.
+// What it holds besides the input has to be known when the kernel is made.
 #include <stdlib.h>
 #include "../ops/element.h"
 #include "../ops/qlinear.h"

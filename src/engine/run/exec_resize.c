@@ -1,4 +1,5 @@
-// Resize in the blocked layout: to the nearest by a whole factor, where it selects elements, and by a filter (linear, cubic).
+// Resize in the blocked layout: to the nearest by a whole factor, where it selects elements,
+// and by a filter (linear, cubic).
 #include <stdlib.h>
 #include <string.h>
 #include "../ops/resize.h"

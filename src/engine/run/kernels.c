@@ -1,5 +1,5 @@
-// Prepared kernels by key, so that weights are packed once and are packed again only where an edit changed a quantizer, or where there is no
-// memory for all.
+// Prepared kernels by key, so that weights are packed once and are packed again only where an edit
+// changed a quantizer, or where there is no memory for all.
 #include <stdlib.h>
 #include "run_impl.h"
 
@@ -65,8 +65,8 @@ void kernels_free(struct kernels **kp)
 	*kp = NULL;
 }
 
-// Samples come to all kernels in turn. Of what this pass has used, the last is therefore the one that is wanted last again, and the least
-// recently used the next.
+// Samples come to all kernels in turn. Of what this pass has used, the last is therefore the one
+// that is wanted last again, and the least recently used the next.
 static bool goes_before(const struct kernels *k, const struct held *a, const struct held *b)
 {
 	if (a->used >= k->turn && b->used >= k->turn)

@@ -1,5 +1,6 @@
-// Keys: what names a result. A value's key is the hash of its operator, attributes and output quantizer and of the keys of its
-// inputs as its node sees them (through the input slots' quantizers); a sample's own key is added when the store is asked.
+// Keys: what names a result. A value's key is the hash of its operator, attributes and output
+// quantizer and of the keys of its inputs as its node sees them (through the input slots' quantizers);
+// a sample's own key is added when the store is asked.
 #include <stdlib.h>
 #include "keys.h"
 

@@ -15,7 +15,8 @@ static int axis_of(const struct node *n, int rank)
 	return a->axis < 0 ? a->axis + rank : a->axis;
 }
 
-// Nothing before the axis repeats: in plain layout, and in blocks where the axis is that of the channels, a part is one run of bytes.
+// Nothing before the axis repeats: in plain layout, and in blocks where the axis is that
+// of the channels, a part is one run of bytes.
 static bool has_runs(const struct graph *g, const struct node *n)
 {
 	const struct shape *s = &g->value[n->out[0]].shape;

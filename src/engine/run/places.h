@@ -1,5 +1,5 @@
-// Private to src/engine/run: Concat without a copy. Where the parts of a Concat's result lie one after another in memory, the step that
-// computes a part writes it where it will lie.
+// Private to src/engine/run: Concat without a copy. Where the parts of a Concat's result lie one after
+// another in memory, the step that computes a part writes it where it will lie.
 #ifndef QTUI_ENGINE_RUN_PLACES_H
 #define QTUI_ENGINE_RUN_PLACES_H
 
@@ -32,8 +32,8 @@ struct place {
 };
 // Memory of the Concat's result for what has this type, layout and shape; false: it has to lie elsewhere.
 bool place_take(const struct place *p, struct rep *out, enum dtype type, enum layout layout, const struct shape *shape);
-// The Concat's result of these inputs, where all have its form; those that are not where they belong are copied there. False: it has to
-// be made elsewhere.
+// The Concat's result of these inputs, where all have its form; those that are not where they belong are copied there.
+// False: it has to be made elsewhere.
 bool whole_take(const struct place *p, struct rep *in, int n, struct rep *out, int width);
 
 #endif

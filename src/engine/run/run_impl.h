@@ -14,8 +14,8 @@ struct step_norm {
 	float epsilon;
 	const struct tensor *gain, *shift; // one value an element of the row, or NULL
 };
-// A step is what is executed at once: one node, or a node with what is fused behind it. `last` is the node whose output 0 is the
-// result; inputs are the main node's. Steps are in topological order.
+// A step is what is executed at once: one node, or a node with what is fused behind it.
+// `last` is the node whose output 0 is the result; inputs are the main node's. Steps are in topological order.
 struct step {
 	int node, last;
 	struct epilogue epi;
@@ -33,17 +33,19 @@ struct steps {
 	int n;
 	int *of_value;     // [n_values] step that computes it, -1
 };
-// Cuts the network into steps. Without `free_fusion` they are the groups of the plan; with it, everything that has a fused kernel is fused.
-// No value that is wanted (keep[value]) disappears inside a step. `ordered`: no fusion that changes the order of sums, since in a file that
-// is quantized already the last bit of a sum may decide a code.
+// Cuts the network into steps. Without `free_fusion` they are the groups of the plan; with it, everything that has
+// a fused kernel is fused. No value that is wanted (keep[value]) disappears inside a step. `ordered`: no fusion that
+// changes the order of sums, since in a file that is quantized already the last bit of a sum may decide a code.
 void steps_build(struct steps *out, const struct graph *g, const struct plan *plan, const bool *keep, bool free_fusion, bool ordered);
 void steps_done(struct steps *s);
-// The constant that node n combines with value v, where it has one element for each place along v's last axis; else NULL.
+// The constant that node n combines with value v, where it has one element for each
+// place along v's last axis; else NULL.
 const struct tensor *step_row(const struct graph *g, const struct node *n, int v);
-// Where a layer normalisation is written out in single nodes, beginning with the mean of this step: makes the step all of it and sets
-// taken[node] for its nodes.
+// Where a layer normalisation is written out in single nodes, beginning with the mean of this step:
+// makes the step all of it and sets taken[node] for its nodes.
 bool step_norm_find(const struct graph *g, const bool *keep, struct step *s, bool *taken);
-// Where a Gelu is written out in single nodes behind this step: makes it the step's activation and sets taken[node] for its nodes.
+// Where a Gelu is written out in single nodes behind this step:
+// makes it the step's activation and sets taken[node] for its nodes.
 bool step_gelu_find(const struct graph *g, const bool *keep, struct step *s, bool *taken);
 bool step_act(const struct graph *g, const struct node *n, struct act *a); // the activation that a node is, if any
 // Values that the step reads, constants left out: -1.
@@ -52,25 +54,25 @@ int step_in(const struct graph *g, const struct step *s, int i);
 int step_n_out(const struct graph *g, const struct step *s);
 int step_out(const struct graph *g, const struct step *s, int i); // value id
 
-// The store of computed tensors. Thread-safe. A tensor's worth is the work that it takes to compute it again, per byte. The store keeps
-// tensors of at least `least_worth` within its budget, those of the greatest worth first. Beside them it holds tensors, whatever they are
-// worth, for as long as a pass has asked it to (store_put, `until`).
+// The store of computed tensors. Thread-safe. A tensor's worth is the work that it takes to compute it again, per byte.
+// The store keeps tensors of at least `least_worth` within its budget, those of the greatest worth first.
+// Beside them it holds tensors, whatever they are worth, for as long as a pass has asked it to (store_put, `until`).
 struct store;
 struct store *store_new(size_t budget, double least_worth);
 void store_free(struct store **s);
-// *out gets its own count, *owed the work that it takes to have the tensor again if it is only held, else 0. A tensor that is worth less
-// than `least` times least_worth leaves the store with this reading.
+// *out gets its own count, *owed the work that it takes to have the tensor again if it is only held, else 0.
+// A tensor that is worth less than `least` times least_worth leaves the store with this reading.
 bool store_get(struct store *s, struct key k, double least, struct rep *out, double *owed);
-// Keeps the tensor, which takes `work` to have again, if it is worth at least `least` times least_worth; with `until` > 0 it is held,
-// whatever it is worth, until store_release(until) or a later one. True: it is kept for its worth.
+// Keeps the tensor, which takes `work` to have again, if it is worth at least `least` times least_worth; with `until` >
+// 0 it is held, whatever it is worth, until store_release(until) or a later one. True: it is kept for its worth.
 bool store_put(struct store *s, struct key k, const struct rep *r, double work, double least, int until);
 void store_release(struct store *s, int until);
 size_t store_bytes(struct store *s);
 void store_trim(struct store *s, size_t budget);
 
-// Prepared kernels by key. Thread-safe. Users are the workers, numbered from 0, and behind them the thread that prepares kernels ahead. A kernel
-// that a user got stays until that user's next step; after that it stays while all kernels together hold at most `limit` bytes of packed
-// weights.
+// Prepared kernels by key. Thread-safe. Users are the workers, numbered from 0, and behind them
+// the thread that prepares kernels ahead. A kernel that a user got stays until that user's next step;
+// after that it stays while all kernels together hold at most `limit` bytes of packed weights.
 struct kernels;
 struct prepared {
 	struct kernel *kernel;
@@ -146,7 +148,8 @@ void *exec_scratch(struct exec *x, size_t size);
 MUST_CHECK enum status exec_kernel(struct exec *x, const struct kernel *k, struct kernel_io *io);
 // The quantizer that the plan puts on the step's output i under this simulation; NULL: none.
 const struct quantizer *exec_out_quantizer(const struct exec *x, int i);
-// Does the parameter in slot i of the main node carry an active quantizer here? (weights: FULL, ALONE, WEIGHTS; biases: not WEIGHTS)
+// Does the parameter in slot i of the main node carry an active quantizer here?
+// (weights: FULL, ALONE, WEIGHTS; biases: not WEIGHTS)
 const struct quantizer *exec_param_quantizer(const struct exec *x, int i);
 bool exec_integer(const struct exec *x); // FULL or ALONE
 

@@ -1,5 +1,5 @@
-// One sample through the network, under all wanted simulations at once: executes forwards what is marked, shows each wanted tensor while it is
-// warm, and drops it after its last use.
+// One sample through the network, under all wanted simulations at once: executes forwards what is marked,
+// shows each wanted tensor while it is warm, and drops it after its last use.
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,8 @@ static enum status take_pixels(struct state *st, struct rep *pixels)
 	return status;
 }
 
-// Images are kept as pixels, which take a quarter of the memory and little to become floats again; other inputs like results.
+// Images are kept as pixels, which take a quarter of the memory and little to become
+// floats again; other inputs like results.
 static enum status load_sample(struct state *st, struct tensor *in)
 {
 	struct rep pixels = {0};
@@ -160,8 +161,8 @@ static enum status gather(struct state *state, struct exec *x, struct rep *env, 
 	return st;
 }
 
-// The place of a part, or of a whole, of a Concat that is executed too; NULL: it has none. A node alone reads the float network, and is
-// not read.
+// The place of a part, or of a whole, of a Concat that is executed too; NULL: it has none.
+// A node alone reads the float network, and is not read.
 static const struct place *find_place(const struct state *st, enum sim sim, struct part part, struct place *p)
 {
 	const struct runner *r = st->r;
@@ -206,7 +207,8 @@ static enum status execute(struct state *st, enum sim sim, const struct step *s)
 	return status;
 }
 
-// What it takes to have the step's results again: its own work, and that of the steps before it whose results are not kept.
+// What it takes to have the step's results again: its own work, and that of the steps
+// before it whose results are not kept.
 static double work_of(const struct state *st, enum sim sim, const struct step *s)
 {
 	const struct graph *g = st->r->g;
@@ -294,7 +296,8 @@ static enum status forward(struct state *st)
 	return STATUS_OK;
 }
 
-// A sample of a pass that has several threads to itself gives one of them to the visitor and, for a while, to what prepares kernels.
+// A sample of a pass that has several threads to itself gives one of them to the visitor and,
+// for a while, to what prepares kernels.
 static void begin_helpers(struct state *st)
 {
 	st->width = st->s->width;

@@ -1,4 +1,5 @@
-// What a sample's run keeps while it lasts, what it takes from the store and leaves there, and which steps it executes at all.
+// What a sample's run keeps while it lasts, what it takes from the store and leaves there,
+// and which steps it executes at all.
 #include "sample_state.h"
 
 #include <math.h>
@@ -17,10 +18,11 @@ enum sim state_source(enum sim sim)
 	return sim == SIM_ALONE ? SIM_FLOAT : sim;
 }
 
-// What only a later edit may read has to be so many times as dear to be kept as what the next pass reads. An edit has the float and the
-// quantized network computed from where it is on, but of the observed one often little: what comes before that is worth more. And what is
-// behind the edit is computed whatever is kept, so that near the outputs, where that is little, less is dear enough than at the inputs. What
-// was hardly dear enough for the next pass goes with its reading, and leaves its memory to what comes.
+// What only a later edit may read has to be so many times as dear to be kept as what the next pass reads.
+// An edit has the float and the quantized network computed from where it is on, but of the observed one often little:
+// what comes before that is worth more. And what is behind the edit is computed whatever is kept,
+// so that near the outputs, where that is little, less is dear enough than at the inputs.
+// What was hardly dear enough for the next pass goes with its reading, and leaves its memory to what comes.
 static const double later[SIM_COUNT] = {[SIM_FLOAT] = 5.0, [SIM_WEIGHTS] = 4.0, [SIM_FULL] = 6.0};
 #define AT_OUTPUTS 0.5
 #define AT_INPUTS 3.5
@@ -93,7 +95,8 @@ static bool read_later(const struct state *st, enum sim sim, const struct step *
 	return false;
 }
 
-// Nothing before the step is quantized: its results alone have the keys that they have in the quantized network, and are read from there.
+// Nothing before the step is quantized: its results alone have the keys that they have
+// in the quantized network, and are read from there.
 static bool take_full(struct state *st, const struct step *s)
 {
 	const struct runner *r = st->r;

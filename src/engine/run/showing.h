@@ -1,5 +1,5 @@
-// Private to src/engine/run: shows tensors to a pass's visitor from a thread of its own, so that a sample that is alone is measured on
-// one processor while another computes what comes next.
+// Private to src/engine/run: shows tensors to a pass's visitor from a thread of its own,
+// so that a sample that is alone is measured on one processor while another computes what comes next.
 #ifndef QTUI_ENGINE_RUN_SHOWING_H
 #define QTUI_ENGINE_RUN_SHOWING_H
 

@@ -236,7 +236,8 @@ static bool same_grid(const struct quantizer *a, const struct quantizer *b)
 	return quantizer_same_grid(a, b);
 }
 
-// Does what is moved keep its grid from the first node to the last? (Alone, the last would else be rounded as the first is.)
+// Does what is moved keep its grid from the first node to the last?
+// (Alone, the last would else be rounded as the first is.)
 static bool keeps_grid(const struct plan *plan, int view, int behind)
 {
 	const struct quantizer *end = &plan_out(plan, behind, 0)->quant;
@@ -245,7 +246,8 @@ static bool keeps_grid(const struct plan *plan, int view, int behind)
 	    !plan_calibration_quantizer(plan, plan->first_in[behind]);
 }
 
-// A Reshape of what lies in blocks, and the Transpose behind it: apart, the one brings all elements into plain order for the other.
+// A Reshape of what lies in blocks, and the Transpose behind it:
+// apart, the one brings all elements into plain order for the other.
 static void fuse_view(struct builder *b, struct step *s, const struct plan *plan)
 {
 	const struct graph *g = b->g;

@@ -1,5 +1,5 @@
-// Functions that files write out as chains of operators: a layer normalisation (mean, difference, square, mean, sum, root, quotient,
-// product, sum), Gelu (quotient, erf, sum, two products).
+// Functions that files write out as chains of operators: a layer normalisation (mean, difference, square,
+// mean, sum, root, quotient, product, sum), Gelu (quotient, erf, sum, two products).
 #include <math.h>
 #include "../ops/reduce.h"
 #include "run_impl.h"

@@ -1,5 +1,5 @@
-// The store of computed tensors: a map by key and a heap by worth (work to recompute / bytes). Over budget, the least worthy go. What is held
-// is in the map alone and in a list.
+// The store of computed tensors: a map by key and a heap by worth (work to recompute / bytes).
+// Over budget, the least worthy go. What is held is in the map alone and in a list.
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>

@@ -4,9 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-// In multiply-adds: a value is held when having it again takes more than this a byte, which is what writing and reading it takes at the
-// least; a byte of memory that is fresh from the system and does not stay in the cache, of the first AT_HAND bytes, which the machine mostly has
-// at hand, and of more, which the host of a virtual machine may have to give; a sample's way through a stretch.
+// In multiply-adds: a value is held when having it again takes more than this a byte,
+// which is what writing and reading it takes at the least; a byte of memory that is fresh from the system
+// and does not stay in the cache, of the first AT_HAND bytes, which the machine mostly has at hand, and of more,
+// which the host of a virtual machine may have to give; a sample's way through a stretch.
 #define HOLD_WORTH 24.0
 #define HAND_COST 100.0
 #define FRESH_COST 200.0

@@ -1,6 +1,7 @@
-// Private to src/engine/run: a pass of two rounds in stretches. A stretch is a run of steps that all samples go through twice before the
-// next begins: what the first round computes is held in the store until the second has read it, and what a later stretch starts from
-// until that one is through. What is cheap, or takes too much memory, is computed again.
+// Private to src/engine/run: a pass of two rounds in stretches. A stretch is a run of steps that all
+// samples go through twice before the next begins: what the first round computes is held in the store
+// until the second has read it, and what a later stretch starts from until that one is through.
+// What is cheap, or takes too much memory, is computed again.
 #ifndef QTUI_ENGINE_RUN_STRETCHES_H
 #define QTUI_ENGINE_RUN_STRETCHES_H
 

@@ -65,7 +65,8 @@ static void fill_table(const struct strips *s, const struct rep *full, const str
 	quantize_run(lut, quantizer_dtype(oq), y, 256, oq);
 }
 
-// The operand that alone tells the result, if it is 8-bit codes and the result as well: then a table does it. Else NULL.
+// The operand that alone tells the result, if it is 8-bit codes and the result as well:
+// then a table does it. Else NULL.
 static const struct rep *told_by(const struct strips *s, const struct quantizer *oq)
 {
 	int full = s->n_in == 2 && s->in[0].spread;
@@ -117,7 +118,8 @@ static void each_strip(struct walk *w, int64_t planes, int width)
 	parts_share(planes * w->strips, planes * w->strips > ALONE ? width : 1, one_strip, w);
 }
 
-// A float tensor that nobody else has is overwritten: memory that is written for the first time comes from further away.
+// A float tensor that nobody else has is overwritten:
+// memory that is written for the first time comes from further away.
 static bool overwrites(const struct strips *s, bool codes)
 {
 	const struct rep *in = s->in[0].rep;

@@ -1,6 +1,7 @@
-// Private to src/engine/run: element-wise steps, a strip at a time. A strip of the operands becomes floats in the first-level
-// cache, goes through the function and onto the output's grid; whole tensors one after another would give the same numbers. So do, where
-// 8-bit codes become 8-bit codes, a table of 256 entries for one tensor, and one loop for the sums and products of two (elt_codes).
+// Private to src/engine/run: element-wise steps, a strip at a time. A strip of the operands
+// becomes floats in the first-level cache, goes through the function and onto the output's grid;
+// whole tensors one after another would give the same numbers. So do, where 8-bit codes become 8-bit codes,
+// a table of 256 entries for one tensor, and one loop for the sums and products of two (elt_codes).
 #ifndef QTUI_ENGINE_RUN_STRIPS_H
 #define QTUI_ENGINE_RUN_STRIPS_H
 
@@ -25,8 +26,8 @@ struct strips {
 	int64_t pixel;       // spread: elements of a pixel: 1, the channels of a block, or a row (the last dimension); STRIPS_PIXEL at the most
 };
 enum { STRIPS_PIXEL = 2048 };
-// Makes the step's output 0, as codes where its quantizer has them; over a single operand that nobody else has. Operands that are not
-// spread have the result's size and layout.
+// Makes the step's output 0, as codes where its quantizer has them; over a single operand that nobody else has.
+// Operands that are not spread have the result's size and layout.
 MUST_CHECK enum status strips_run(struct exec *x, const struct strips *s);
 
 #endif

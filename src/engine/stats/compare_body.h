@@ -1,5 +1,6 @@
-// Comparison of the floats with SIDES codings of them, side by side in a register: one in the 32 bytes that every level has, two in
-// the halves of 64 bytes. Each side runs in STATS_LANES lanes of its own, and so all forms give the same bits.
+// Comparison of the floats with SIDES codings of them, side by side in a register:
+// one in the 32 bytes that every level has, two in the halves of 64 bytes.
+// Each side runs in STATS_LANES lanes of its own, and so all forms give the same bits.
 #include <math.h>
 #include "../tensor/vector.h"
 #include "stats_impl.h"
@@ -81,8 +82,8 @@ static struct codings codings_of(const struct compare_by *const by[])
 	return c;
 }
 
-// Sums of one chunk; `ends` collects over the chunks of a strip. Codes are counted between: the processor computes while its stores of
-// counts, one a cycle, are what it waits for.
+// Sums of one chunk; `ends` collects over the chunks of a strip. Codes are counted between:
+// the processor computes while its stores of counts, one a cycle, are what it waits for.
 #define COMPARE(name, type, sides, values)                                                                             \
 	static void name##_chunk(struct tensor_sums *const out[], struct ends *ends, const float *f, const void *const q[], \
 	    int64_t at, struct strip strip, const struct codings *by, uint32_t *count)                                 \

@@ -38,7 +38,8 @@ static double finite_or_zero(float x)
 	return isfinite(x) ? (double)x : 0.0;
 }
 
-// Any values: equal ones are without error even if not finite, other pairs with a NaN or an infinity have infinite error.
+// Any values: equal ones are without error even if not finite, other pairs with a NaN
+// or an infinity have infinite error.
 static void compare_one(struct tensor_sums *s, float f, float q, const struct compare_by *by)
 {
 	double a = finite_or_zero(f), b = finite_or_zero(q);
@@ -91,7 +92,8 @@ void sums_strip(void *arg, int64_t at, struct strip strip)
 	stats_loops()->floats(&s->sums, readable(last, s->f + at, sizeof last[0], strip), strip);
 }
 
-// What a loop has found out about a strip goes to the comparison's sums; were its values not all finite, they are gone through one by one.
+// What a loop has found out about a strip goes to the comparison's sums;
+// were its values not all finite, they are gone through one by one.
 static void settle(struct comparison *c, struct tensor_sums *s, int64_t at, struct strip strip)
 {
 	c->floats->sums = (struct float_sums){s->f2, s->fmin, s->fmax};

@@ -1,5 +1,5 @@
-// The loops of stats_impl.h; the including file defines STATS_TABLE, the name of the table that it exports, and STATS_TWO, its loops for
-// two comparisons at once.
+// The loops of stats_impl.h; the including file defines STATS_TABLE, the name of the table that it exports,
+// and STATS_TWO, its loops for two comparisons at once.
 #include <math.h>
 #include <string.h>
 #include "compare_body.h"
@@ -49,8 +49,9 @@ static void steps(uint16_t *bin, const float *f, int n, const struct steps_by *b
 	}
 }
 
-// Steps are found AHEAD elements before they are counted: the processor computes while its stores, one a cycle, are what it waits for.
-// Values that come again soon go to different tables, so as not to wait for their own increments, and four steps are read at a time.
+// Steps are found AHEAD elements before they are counted: the processor computes while its stores,
+// one a cycle, are what it waits for. Values that come again soon go to different tables,
+// so as not to wait for their own increments, and four steps are read at a time.
 enum { STEPS = 32, AHEAD = 128 };
 
 VINLINE void count_found(uint16_t (*count)[GRID_BINS + 1], const uint16_t *bin, int n)

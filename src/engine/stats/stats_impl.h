@@ -1,5 +1,5 @@
-// The inner loops of the figures (private). stats_body.h is compiled once for every processor level; all levels give the same
-// bits: sums run in eight fixed lanes, without fused multiply-add, and are added up in one order.
+// The inner loops of the figures (private). stats_body.h is compiled once for every processor level; all levels give
+// the same bits: sums run in eight fixed lanes, without fused multiply-add, and are added up in one order.
 #ifndef QTUI_ENGINE_STATS_STATS_IMPL_H
 #define QTUI_ENGINE_STATS_STATS_IMPL_H
 
@@ -12,8 +12,8 @@ enum {
 	STATS_CHUNK = 512, // vectors of STATS_LANES elements whose squares are summed in float before they go to double
 };
 
-// Vectors of STATS_LANES elements, `step` elements apart, of which the first `valid` lanes count: 8 but for a tensor's last
-// elements and for the last channel block of LAYOUT_BLOCK.
+// Vectors of STATS_LANES elements, `step` elements apart, of which the first `valid` lanes count:
+// 8 but for a tensor's last elements and for the last channel block of LAYOUT_BLOCK.
 struct strip {
 	int64_t vectors, step;
 	int valid;
@@ -37,7 +37,8 @@ struct steps_by {
 	float inverse, first; // of the step; the step that bin 0 counts
 	int bins;
 };
-// What all figures of a strip's floats begin with. Where f2 is not finite, not all elements need be, and the ends mean nothing.
+// What all figures of a strip's floats begin with. Where f2 is not finite,
+// not all elements need be, and the ends mean nothing.
 struct float_sums {
 	double f2;      // sum of squares
 	float min, max; // INFINITY and -INFINITY of no elements
@@ -47,13 +48,15 @@ struct float_sums {
 typedef void compare_fn(struct tensor_sums *const out[], const float *f, const void *const q[], struct strip strip,
     const struct compare_by *const by[], uint32_t *count);
 struct stats_table {
-	// NULL: no loop for the type. Where an element is not finite, f2, q2, fq or e2 is not, and the ends mean nothing.
+	// NULL: no loop for the type. Where an element is not finite, f2, q2,
+	// fq or e2 is not, and the ends mean nothing.
 	compare_fn *compare[DT_COUNT];  // of one coding
 	compare_fn *const *compare_two; // [DT_COUNT] of two, for the same types; NULL: two at once are no faster than one after another
 	void (*floats)(struct float_sums *out, const float *f, struct strip strip);
 	// Bins of n elements; by->bins for a NaN.
 	void (*bins)(int32_t *bin, const float *f, int n, const struct hist_by *by);
-	// Counts n elements, each rounded down to a step, at most bins - 1; by->bins for a NaN. They go in turn to GRID_TABLES tables.
+	// Counts n elements, each rounded down to a step, at most bins - 1; by->bins for a NaN.
+	// They go in turn to GRID_TABLES tables.
 	void (*count_steps)(uint16_t (*count)[GRID_BINS + 1], const float *f, int n, const struct steps_by *by);
 };
 extern const struct stats_table stats_plain, stats_avx2, stats_avx512;
@@ -66,7 +69,8 @@ typedef void strip_fn(void *arg, int64_t at, struct strip strip);
 void strips_each(const struct tensor *t, strip_fn *fn, void *arg);
 void strips_of_run(int64_t at, int64_t n, strip_fn *fn, void *arg);
 
-// Elements of a strip from vector v on, side by side in dst: as many whole vectors as fit in `most`. Returns how many elements.
+// Elements of a strip from vector v on, side by side in dst:
+// as many whole vectors as fit in `most`. Returns how many elements.
 int strip_pack(void *dst, const char *src, size_t elem, struct strip strip, int64_t v, int most);
 struct hist_by hist_by_of(int bins, float lo, float hi);
 int32_t code_of_index(enum dtype type, size_t i); // the code whose bits are i

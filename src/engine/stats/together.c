@@ -1,5 +1,5 @@
-// All figures of a site in one walk: a piece of the float tensor is read from memory once and then compared and counted while it is
-// in the first-level cache.
+// All figures of a site in one walk: a piece of the float tensor is read from memory once and then
+// compared and counted while it is in the first-level cache.
 #include <stdlib.h>
 #include "stats_impl.h"
 

@@ -1,4 +1,5 @@
-// Which of the kernels compiled for a processor level (files *_avx2.c, *_avx512.c, *_vnni.c, *_vbmi.c) may be called here.
+// Which of the kernels compiled for a processor level (files *_avx2.c, *_avx512.c,
+// *_vnni.c, *_vbmi.c) may be called here.
 #ifndef QTUI_ENGINE_TENSOR_CPU_H
 #define QTUI_ENGINE_TENSOR_CPU_H
 
@@ -10,8 +11,8 @@ enum cpu_level {
 	CPU_VBMI,   // those, and AVX-512 VBMI
 	CPU_LEVELS
 };
-// The highest level of this processor that oneDNN may use as well (its environment variable DNNL_MAX_CPU_ISA lowers both): tensors lie as
-// oneDNN's kernels for that level want them.
+// The highest level of this processor that oneDNN may use as well (its environment variable DNNL_MAX_CPU_ISA
+// lowers both): tensors lie as oneDNN's kernels for that level want them.
 enum cpu_level cpu_found(void);
 // The same, but no higher than cpu_limit allows.
 enum cpu_level cpu_level(void);

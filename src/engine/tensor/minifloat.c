@@ -53,8 +53,8 @@ int minifloat_values(float value[256], int type)
 	return n;
 }
 
-// The digits past those of the format are rounded away in the bits of the float, or, below the least exponent, by a sum that has no digits
-// past the least step.
+// The digits past those of the format are rounded away in the bits of the float, or,
+// below the least exponent, by a sum that has no digits past the least step.
 void minifloat_round(float *y, const float *x, int64_t n, int type, bool saturate)
 {
 	const struct format *f = &formats[type];

@@ -1,8 +1,9 @@
 // The loops of quantizer_span.h; the including file defines QSPAN_TABLE, the name of the table that it exports.
 //
-// Mostly one loop does all; with rarer roundings a block of elements goes through three in a small buffer: scaled and clamped, rounded,
-// stored. Clamping comes first: the limits are integers and every rounding is monotone and keeps integers, so the order does not show in the result, and
-// what is left is small enough for the loops to stay in 32 bits.
+// Mostly one loop does all; with rarer roundings a block of elements goes through three in a small buffer:
+// scaled and clamped, rounded, stored. Clamping comes first: the limits are integers and every
+// rounding is monotone and keeps integers, so the order does not show in the result,
+// and what is left is small enough for the loops to stay in 32 bits.
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -55,7 +56,8 @@ static void steps_of(int32_t *y, const float *x, int n, const struct qspan *s)
 	round_loops[s->rounding](y, t, n);
 }
 
-// What nearly all targets want needs no buffer: `steps` is the nearest integer to a distance from the zero point, ties to even.
+// What nearly all targets want needs no buffer: `steps` is the nearest integer to a distance
+// from the zero point, ties to even.
 #define CODES_EVEN(name, type, distance, expr)                                                                         \
 	static void name(type *y, const float *x, int64_t n, const struct qspan *s)                                    \
 	{                                                                                                              \
@@ -113,7 +115,8 @@ VALUES(values_u8, uint8_t)
 VALUES(values_i16, int16_t)
 VALUES(values_u16, uint16_t)
 
-// Casts to nearest even, done on the bits of the float. A NaN keeps its sign and leading bits and becomes quiet, as F16C does it.
+// Casts to nearest even, done on the bits of the float. A NaN keeps its sign and leading
+// bits and becomes quiet, as F16C does it.
 static inline float fp16_of(float x)
 {
 	uint32_t u = bits_of_float(x), sign = u & 0x80000000u, a = u & 0x7fffffffu;

@@ -1,5 +1,5 @@
-// Quantizing a run of elements that share one scale (private). quantizer_body.h is compiled once for every processor level;
-// all levels give the same bits, because each step is one IEEE operation.
+// Quantizing a run of elements that share one scale (private). quantizer_body.h is compiled once for every
+// processor level; all levels give the same bits, because each step is one IEEE operation.
 #ifndef QTUI_ENGINE_TENSOR_QUANTIZER_SPAN_H
 #define QTUI_ENGINE_TENSOR_QUANTIZER_SPAN_H
 
@@ -17,8 +17,9 @@ struct qspan {
 struct qspan qspan_of(const struct quantizer *q, int channel);
 int64_t qspan_code(const struct qspan *s, float x); // one value, any width of codes
 
-// The steps of narrow codes: a distance from the zero point between the limits (0 of NaN), and the nearest integer to it, ties to even. Adding
-// 1.5 * 2^23 leaves that integer of anything below 2^22 in the last bits: 22 of them, with the sign beyond if they are taken as an integer.
+// The steps of narrow codes: a distance from the zero point between the limits (0 of NaN), and the nearest
+// integer to it, ties to even. Adding 1.5 * 2^23 leaves that integer of anything below 2^22 in the last bits:
+// 22 of them, with the sign beyond if they are taken as an integer.
 static inline float qspan_clamped(float t, float lo, float hi)
 {
 	float u = t != t ? 0.0f : t, v = u > lo ? u : lo;
@@ -33,8 +34,8 @@ static inline int32_t qspan_nearest(float t)
 	return bits - 0x4b400000;
 }
 
-// Runs of `run` stored elements share a scale. In LAYOUT_BLOCK with a scale per channel a run is one element, and the padding goes
-// with the last channel.
+// Runs of `run` stored elements share a scale. In LAYOUT_BLOCK with a scale per channel a run is one element,
+// and the padding goes with the last channel.
 struct qruns {
 	int64_t total, run, channels;
 	int64_t block, plane; // LAYOUT_BLOCK with a scale per channel: channels side by side, pixels of a channel; else block is 0

@@ -61,7 +61,8 @@ bool unblock_of(struct unblock *u, const struct tensor *src, const struct shape 
 	return u->rank > 0 && u->channel_step[u->rank - 1] == 1 && u->dim[u->rank - 1] >= LEAST_RUN;
 }
 
-// Rows of `run` channels, one behind the other: from lane `lane` of a pixel's block on, then from the next blocks. All in bytes but `rows`.
+// Rows of `run` channels, one behind the other: from lane `lane` of a pixel's block on,
+// then from the next blocks. All in bytes but `rows`.
 struct rows {
 	uint8_t *to;
 	const uint8_t *from; // the first pixel's block
@@ -71,7 +72,8 @@ struct rows {
 
 static inline __attribute__((always_inline)) void copy_rows(const struct rows *k, const size_t block)
 {
-	// A row that has a block's room behind it within the task is copied in whole blocks: the rows behind it write what is too much again.
+	// A row that has a block's room behind it within the task is copied in whole blocks:
+	// the rows behind it write what is too much again.
 	int64_t whole = k->rows - (int64_t)((block - 1 + k->run - 1) / k->run);
 	for (int64_t r = 0; r < k->rows; r++) {
 		uint8_t *to = k->to + (size_t)r * k->run;

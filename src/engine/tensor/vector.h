@@ -1,6 +1,6 @@
-// Vectors for loops that are compiled once for every processor level (private): of 32 bytes, or of 64 where a file for AVX-512 defines
-// VBYTES so. GNU vector types, so that one source gives the same operations everywhere; what the compiler does not do well by itself is
-// written out for AVX2 and AVX-512.
+// Vectors for loops that are compiled once for every processor level (private): of 32 bytes, or of 64 where a file
+// for AVX-512 defines VBYTES so. GNU vector types, so that one source gives the same operations everywhere;
+// what the compiler does not do well by itself is written out for AVX2 and AVX-512.
 #ifndef QTUI_ENGINE_TENSOR_VECTOR_H
 #define QTUI_ENGINE_TENSOR_VECTOR_H
 

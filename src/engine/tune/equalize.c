@@ -1,4 +1,5 @@
-// Rounds of ranges and factors, in float as PPQ has them: a weight that lies on the edge of a code then lies where it lies there.
+// Rounds of ranges and factors, in float as PPQ has them:
+// a weight that lies on the edge of a code then lies where it lies there.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,8 +75,8 @@ static void factors_by_weights(float *factor, const struct ranges *r, int64_t n,
 	}
 }
 
-// The mean keeps the tensor's own scale where it was. A channel that is 0 on either side wants nothing, and stays. Logarithms, since the
-// quotient of what is next to nothing is no float.
+// The mean keeps the tensor's own scale where it was. A channel that is 0 on either side wants nothing, and stays.
+// Logarithms, since the quotient of what is next to nothing is no float.
 static void factors_by_reach(float *factor, const struct ranges *r, int64_t n)
 {
 	double sum = 0;

@@ -1,5 +1,5 @@
-// Which tensors share a factor a channel: those that operators connect which let positive factors pass. A set of them is a group
-// if nothing else makes or reads any of them than weights that can take the factor.
+// Which tensors share a factor a channel: those that operators connect which let positive factors pass.
+// A set of them is a group if nothing else makes or reads any of them than weights that can take the factor.
 #include <stdlib.h>
 #include "equalize_impl.h"
 #include "qtui/engine/op.h"

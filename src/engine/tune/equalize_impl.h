@@ -4,8 +4,8 @@
 
 #include "qtui/engine/equalize.h"
 
-// A node with constant weights [first][second][inner]: its rows make output channels, its columns read input channels. With groups the
-// first index says which stretch of the other channels the second one counts in.
+// A node with constant weights [first][second][inner]: its rows make output channels, its columns read input channels.
+// With groups the first index says which stretch of the other channels the second one counts in.
 struct layer {
 	int node, slot;               // the weights are its input `slot`
 	int in;                       // value whose channels its columns read; -1: nothing can be divided out of it (LayerNormalization, an addend)
@@ -22,8 +22,8 @@ struct reaching {
 	bool sums;                    // Add and Sub are passed
 	bool wide;                    // beyond what PPQ knows: see layer_find
 };
-// false: no weights that factors can move to or from. Conv, ConvTranspose and Gemm; wide: MatMul, LayerNormalization, and a factor or an
-// addend for each channel.
+// false: no weights that factors can move to or from. Conv, ConvTranspose and Gemm;
+// wide: MatMul, LayerNormalization, and a factor or an addend for each channel.
 bool layer_find(struct layer *l, const struct graph *g, int node, bool wide);
 // Copies the weights of a layer that was found. One that is all zero may be closed.
 MUST_CHECK enum status layer_open(struct layer *l, const struct graph *g, struct error *err);
@@ -34,7 +34,8 @@ void layer_multiply_rows(struct layer *l, const float *factor); // factor[rows];
 void layer_divide_columns(struct layer *l, const float *factor); // factor[columns]
 // The copies become tuned constants, if they are others than the graph's.
 void layer_put(struct tuning *t, struct layer *l);
-// Tensors that share a factor a channel, with the layers around them: heap, as equalization_done frees them. Figures are zero.
+// Tensors that share a factor a channel, with the layers around them:
+// heap, as equalization_done frees them. Figures are zero.
 int groups_find(struct equalize_group **out, const struct graph *g, const struct reaching *r);
 // Quark's rules: its groups; the order (heap, n_order of it) in which it goes through them; one step with one of them.
 int quark_groups(struct equalize_group **out, const struct graph *g);

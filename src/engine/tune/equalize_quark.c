@@ -24,7 +24,8 @@ static float least_of_row(const struct layer *l, int64_t row)
 	return least;
 }
 
-// How large biases are beside weights: of every weight the bias of its row over it. Where a weight is 0 the least of its row stands for it.
+// How large biases are beside weights: of every weight the bias of its row over it.
+// Where a weight is 0 the least of its row stands for it.
 struct quotients {
 	float *at;
 	int64_t n;

@@ -1,11 +1,13 @@
-// Which nodes AMD Quark's cross-layer equalization (`cle`) takes together: one convolution or Gemm and the one behind it, and a depthwise
-// convolution with the two around it. The order of the tool is kept, in which the first pair comes once more at the end.
+// Which nodes AMD Quark's cross-layer equalization (`cle`) takes together:
+// one convolution or Gemm and the one behind it, and a depthwise convolution with the two around it.
+// The order of the tool is kept, in which the first pair comes once more at the end.
 #include <stdlib.h>
 #include <string.h>
 #include "../ops/reduce.h"
 #include "equalize_impl.h"
 
-// The tool passes any mean and any Pad. A factor does not pass a mean over channels (dimension 1), nor a constant that is padded with.
+// The tool passes any mean and any Pad. A factor does not pass a mean over channels (dimension 1),
+// nor a constant that is padded with.
 static bool keeps_channels(const struct graph *g, const struct node *n)
 {
 	const struct tensor *in[2] = {&(struct tensor){.shape = g->value[n->in[0]].shape}};
@@ -149,7 +151,8 @@ int quark_groups(struct equalize_group **out, const struct graph *g)
 	return n;
 }
 
-// Every group is put in front of the last one that is there, unless that is a chain and it is none; the first one is put in twice.
+// Every group is put in front of the last one that is there, unless that is a chain and it is none;
+// the first one is put in twice.
 int *quark_order(int *n_order, const struct equalize_group *group, int n)
 {
 	int *order = xcalloc((size_t)n + 1, sizeof *order), at = 0;

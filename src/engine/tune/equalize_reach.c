@@ -1,4 +1,5 @@
-// How far channels reach on samples, for those tensors that can be equalized: one pass of the float network that keeps nothing.
+// How far channels reach on samples, for those tensors that can be equalized:
+// one pass of the float network that keeps nothing.
 #include <pthread.h>
 #include <stdlib.h>
 #include "equalize_impl.h"

@@ -1,6 +1,6 @@
-// New weights for one node: least squares, then rounding that carries every weight's error over to those not yet rounded. The damping of the
-// least squares is what does best on the half of the rows that they did not see, for every output by itself; an output for which none does
-// better than what it has keeps that.
+// New weights for one node: least squares, then rounding that carries every weight's error over to those not yet
+// rounded. The damping of the least squares is what does best on the half of the rows that they did not see,
+// for every output by itself; an output for which none does better than what it has keeps that.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,8 @@ static int by_power(const void *a, const void *b)
 	return (x->column > y->column) - (x->column < y->column);
 }
 
-// Columns are rounded from the last to the first: what carries most is rounded first, while all others can still make up for it.
+// Columns are rounded from the last to the first: what carries most is rounded first,
+// while all others can still make up for it.
 static bool prepare_rounding(struct fit *f, const struct moments *s)
 {
 	struct power *p = mem_try_array((size_t)f->k, sizeof *p);
@@ -92,7 +93,8 @@ static double on_grid(const struct fit_grid *g, double x)
 	return (double)((float)(code - g->zero) * g->scale);
 }
 
-// With R the factor, the error |R (w - q)|^2 is a sum over columns in which each but the first is settled by those behind it.
+// With R the factor, the error |R (w - q)|^2 is a sum over columns in which each but
+// the first is settled by those behind it.
 static void round_output(const struct fit *f, int64_t c, double *left)
 {
 	const struct fit_grid *g = &f->t->grid[c];
@@ -188,7 +190,8 @@ static bool chosen(const struct fit *f, int l)
 	return false;
 }
 
-// With the damping that was found, all rows give a better estimate than half of them; it must hold on the judging half too.
+// With the damping that was found, all rows give a better estimate than half of them;
+// it must hold on the judging half too.
 static void refine(struct fit *f, struct fit_result *out, const struct moments *all)
 {
 	if (!prepare_rounding(f, all))

@@ -1,11 +1,13 @@
-// One node: the grid of its outputs, sums of what its float weights leave undone on the quantized network's rows, and what the fit gives.
+// One node: the grid of its outputs, sums of what its float weights leave undone on the quantized
+// network's rows, and what the fit gives.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/engine/linalg.h"
 #include "tune_impl.h"
 
-// The grid of every output of a group. What sets the range of a scale (the extremes; of a symmetric grid the largest magnitude) stays.
+// The grid of every output of a group. What sets the range of a scale
+// (the extremes; of a symmetric grid the largest magnitude) stays.
 struct range {
 	double lo, hi;
 	int64_t at[2]; // place of the extremes in the weights
@@ -145,7 +147,8 @@ static enum status sum_group(struct bench *b, const struct tuner *t, const struc
 	return STATUS_OK;
 }
 
-// A value on the grid may lie beyond the range by less than half a step: there the range's end stands for the same code.
+// A value on the grid may lie beyond the range by less than half a step:
+// there the range's end stands for the same code.
 static void store_group(struct bench *b, const struct fit_result *r, int64_t group)
 {
 	const struct tune_site *s = b->s;

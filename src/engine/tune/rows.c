@@ -1,4 +1,5 @@
-// Rows of the tuned nodes' inputs, from a pass over the samples: of the float network, whose outputs are wanted, and of the quantized one.
+// Rows of the tuned nodes' inputs, from a pass over the samples: of the float network,
+// whose outputs are wanted, and of the quantized one.
 #include <stdlib.h>
 #include "qtui/engine/linalg.h"
 #include "tune_impl.h"

@@ -61,8 +61,8 @@ bool site_find(struct tune_site *s, const struct plan *p, int node, int64_t most
 	return s->k > 0 && s->m > 0 && s->rows > 0 && (q->n == 1 || q->n == s->groups * s->m);
 }
 
-// Row j of a sample: all places where they are few, else one out of every stretch of equal length, at a place that the golden ratio
-// scatters.
+// Row j of a sample: all places where they are few, else one out of every stretch of equal length,
+// at a place that the golden ratio scatters.
 static int64_t place_of(const struct tune_site *s, int64_t j, int sample)
 {
 	if (s->rows == s->places)

@@ -1,5 +1,6 @@
-// Private to src/engine/tune. Reading order: tuning.c (tuned constants), site.c (what can be tuned, and rows of its input), moments.c (sums over
-// rows and what follows from them), fit.c (new weights from sums), rows.c, node.c (one node), tuner.c (the network, level by level).
+// Private to src/engine/tune. Reading order: tuning.c (tuned constants),
+// site.c (what can be tuned, and rows of its input), moments.c (sums over rows and what follows from them),
+// fit.c (new weights from sums), rows.c, node.c (one node), tuner.c (the network, level by level).
 #ifndef QTUI_ENGINE_TUNE_TUNE_IMPL_H
 #define QTUI_ENGINE_TUNE_TUNE_IMPL_H
 
@@ -40,18 +41,20 @@ void moments_done(struct moments *s);
 size_t moments_bytes(int64_t k, int64_t m);
 void moments_add_rows(struct moments *s, const float *x, int64_t x_row, const float *r, int64_t r_row, int64_t rows);
 void moments_add(struct moments *s, const struct moments *other);
-// The sum of (r - d x - b)^2 of every output, for changes d[m][k] of the weights and b[m] of the biases (NULL: none): out[m]; room[m][k].
+// The sum of (r - d x - b)^2 of every output, for changes d[m][k] of the weights and b[m]
+// of the biases (NULL: none): out[m]; room[m][k].
 void moments_error(double *out, const struct moments *s, const double *d, const double *b, double *room);
 // The best biases for changes of the weights.
 void moments_bias(double *b, const struct moments *s, const double *d);
-// The matrix xx, with the mean taken out where a bias does (centred), and `damping` times the mean of its diagonal added there: a[k][k].
+// The matrix xx, with the mean taken out where a bias does (centred), and `damping` times
+// the mean of its diagonal added there: a[k][k].
 void moments_matrix(double *a, const struct moments *s, bool centred, double damping);
 // The best changes of the weights d[m][k] by the factor of that matrix; room[k][m].
 void moments_solve(double *d, const struct moments *s, bool centred, const double *factor, double *room);
 
 // ---- fit.c
-// The grid that one output's weights are rounded to, and what keeps the scale that a range gives: no value outside lo..hi, those at the
-// range's end stay.
+// The grid that one output's weights are rounded to, and what keeps the scale that a range gives:
+// no value outside lo..hi, those at the range's end stay.
 struct fit_grid {
 	float scale;
 	int32_t zero;

@@ -1,5 +1,5 @@
-// The network, node by node: rows of the float network once, rows of the quantized one as it is by then, new weights, and on to what is
-// downstream. Nodes that do not depend on one another share a pass.
+// The network, node by node: rows of the float network once, rows of the quantized one as it is by then,
+// new weights, and on to what is downstream. Nodes that do not depend on one another share a pass.
 #include "qtui/engine/tune.h"
 
 #include <pthread.h>
