@@ -131,7 +131,8 @@ static void time_nodes(struct timing_work *w)
 	}
 }
 
-// Nodes that do multiply-accumulates are not free because the file forgets them; what a board runs as one has its time under one name.
+// Nodes that do multiply-accumulates are not free because the file forgets them;
+// what a board runs as one has its time under one name.
 static void time_forgotten(struct timing_work *w)
 {
 	double us[PREC_COUNT] = {0}, macs = 0;

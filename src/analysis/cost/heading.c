@@ -1,4 +1,5 @@
-// What the columns of a profiler's table mean, by the words of its heading. Profilers differ in names, not in what they say.
+// What the columns of a profiler's table mean, by the words of its heading.
+// Profilers differ in names, not in what they say.
 #include <ctype.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -20,7 +21,8 @@ static const char *const names[] = {"node name", "full name", "layer name", "mod
     "tensor", NULL};
 static const char *const indices[] = {"node index", "index", "idx", "node id", "layer id", "id", "order", NULL};
 static const char *const precisions[] = {"precision", "bits", "bit", "bit width", "bitwidth", "data type", "dtype", "quant type", NULL};
-// A heading of times has one of the first and otherwise only words of the second, so that "start time" and "time ratio" are none.
+// A heading of times has one of the first and otherwise only words of the second,
+// so that "start time" and "time ratio" are none.
 static const char *const times[] = {"latency", "time", "dur", "duration", "elapsed", "runtime", "avg", "average", "mean", "median", NULL};
 static const char *const beside[] = {"execution", "exec", "run", "inference", "kernel", "layer", "node", "op", "module", "measured", "wall",
     NULL};

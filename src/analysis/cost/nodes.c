@@ -1,5 +1,5 @@
-// Which node a profiler means. A name is looked for as the file of the model writes it (a node, or a tensor: its maker), then as tools
-// write it that know only letters, digits and '_'.
+// Which node a profiler means. A name is looked for as the file of the model writes it
+// (a node, or a tensor: its maker), then as tools write it that know only letters, digits and '_'.
 #include <ctype.h>
 #include <string.h>
 #include <stdlib.h>
@@ -68,8 +68,8 @@ static int find_fused(const struct node_finder *f, const char *name)
 	return node >= 0 || at == name ? node : find_exactly(f->g, at);
 }
 
-// Behind a node's name ONNX Runtime's profile writes what was done to it, "/QuickGeluFusion/" or "_token_17" (a name that was there
-// twice) among that. False: there is nothing more to cut off.
+// Behind a node's name ONNX Runtime's profile writes what was done to it, "/QuickGeluFusion/" or "_token_17"
+// (a name that was there twice) among that. False: there is nothing more to cut off.
 static bool cut_suffix(char *name)
 {
 	static const char *const suffix[] = {"_kernel_time", "_nchwc", "_nhwc", "_quant", "/"};

@@ -12,7 +12,8 @@ static char *strip(char *text)
 	return text;
 }
 
-// Makes a cell in quotes, where a quote is written twice, its text; what is behind the quote that closes it, or NULL: none does.
+// Makes a cell in quotes, where a quote is written twice, its text;
+// what is behind the quote that closes it, or NULL: none does.
 static char *unquote(char *text)
 {
 	char *to = text, *from = text + 1;

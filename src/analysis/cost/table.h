@@ -16,8 +16,8 @@ struct cells {
 	int n;
 	bool open; // a quote that is not closed
 };
-// At every `separator` outside of quotes. Of '|' only what stands between two of them is a cell, so that what a log writes before and
-// behind is none.
+// At every `separator` outside of quotes. Of '|' only what stands between two of them is a cell,
+// so that what a log writes before and behind is none.
 void cells_cut(struct cells *c, char *line, char separator);
 bool cells_are_a_rule(const struct cells *c); // "---", ":--:", or nothing at all
 
@@ -45,9 +45,11 @@ int node_by_index(const struct node_finder *f, const char *text); // the place i
 void node_finder_done(struct node_finder *f);
 
 // ---- trace.c
-// JSON of objects that are a line each: a trace of ONNX Runtime, the profile of TensorRT's trtexec. What is in "args" is of the object, too.
+// JSON of objects that are a line each: a trace of ONNX Runtime, the profile of TensorRT's trtexec.
+// What is in "args" is of the object, too.
 bool trace_is(const char *text); // can it be JSON?
-// Calls row() for each object with the names of its members and their values, as text; others than texts and numbers are "".
+// Calls row() for each object with the names of its members and their values, as text;
+// others than texts and numbers are "".
 MUST_CHECK enum status trace_read(const char *text, size_t size, const char *path,
     void (*row)(void *arg, const struct cells *names, struct cells *values), void *arg, struct error *err);
 

@@ -61,7 +61,8 @@ static int find_missing(struct calibration *c)
 	return n;
 }
 
-// Ranges of all samples, as an observer of kind k gathers them: of one that is fed, or of one that was; NULL: there are none.
+// Ranges of all samples, as an observer of kind k gathers them:
+// of one that is fed, or of one that was; NULL: there are none.
 static const struct observer *ranges_of(const struct calibration *c, const struct observed *o, struct key k)
 {
 	struct key own;
@@ -136,8 +137,8 @@ static bool feed_phases(const struct calibration *c, const struct observed *o, i
 	return ended;
 }
 
-// By whoever has shown it the last sample: counts of 16 bit are megabytes a tensor, which are not to wait for all the others, and several
-// workers search sooner than one. What fails is tried again in the end, where errors come in order.
+// By whoever has shown it the last sample: counts of 16 bit are megabytes a tensor, which are not to wait for all the
+// others, and several workers search sooner than one. What fails is tried again in the end, where errors come in order.
 static void finish_early(struct calibration *c, int i)
 {
 	struct error ignored;

@@ -1,6 +1,6 @@
-// Private to src/analysis: the memo of figures. Sums are kept per sample, so that they merge in the order of samples whatever the
-// order of work; histograms (histograms.c) are counts, whose order does not matter. Entries are made by the conductor before a pass and are
-// filled by workers, each its own sample.
+// Private to src/analysis: the memo of figures. Sums are kept per sample, so that they merge in the order
+// of samples whatever the order of work; histograms (histograms.c) are counts, whose order does not matter.
+// Entries are made by the conductor before a pass and are filled by workers, each its own sample.
 #ifndef QTUI_ANALYSIS_FIGURES_H
 #define QTUI_ANALYSIS_FIGURES_H
 
@@ -56,15 +56,16 @@ struct range_memo *memo_range(struct memo *m, struct key k);
 struct hist_memo *memo_hist(struct memo *m, struct key k);
 bool memo_scale(struct memo *m, struct key k, float *scale, int32_t *zero);
 void memo_set_scale(struct memo *m, struct key k, float scale, int32_t zero);
-// What an observer gathered, by tensor, samples and kind. The memo owns kept observers; one may be kept under several keys.
+// What an observer gathered, by tensor, samples and kind. The memo owns kept observers;
+// one may be kept under several keys.
 const struct observer *memo_observer(struct memo *m, struct key k);
 void memo_own_observer(struct memo *m, struct observer *o);
 void memo_set_observer(struct memo *m, struct key k, struct observer *o);
 // Calls fn for every scale kept.
 void memo_each_scale(struct memo *m, void (*fn)(struct key k, float scale, int32_t zero, void *arg), void *arg);
 
-// From here on it is that of its parts together, as long as their sums are known (from a session only the merged figures are). A part
-// that is another tensor moved is that tensor: of a long row of moves the last one asks the first.
+// From here on it is that of its parts together, as long as their sums are known (from a session only the merged
+// figures are). A part that is another tensor moved is that tensor: of a long row of moves the last one asks the first.
 void figure_compose(struct figure *f, struct figure *const *part, int n);
 void range_compose(struct range_memo *r, struct range_memo *const *part, int n);
 void hist_compose(struct hist_memo *h, struct hist_memo *const *part, int n);
@@ -89,8 +90,8 @@ void hist_add_codes(struct hist_memo *h, int sample, const uint32_t *count, enum
 void hist_clear(struct hist_memo *h, int samples); // as if none of so many samples had been counted
 // The whole of it, over all samples, takes the caller's count.
 void hist_set(struct hist_memo *h, struct hist *whole);
-// A histogram to publish, or NULL when there is none. New count. It is made anew when it is complete or its samples have doubled; over
-// `range` or, the second form, over the edges of another.
+// A histogram to publish, or NULL when there is none. New count. It is made anew when it is complete or its
+// samples have doubled; over `range` or, the second form, over the edges of another.
 struct hist *hist_publish(struct hist_memo *h, int samples, const struct tensor_range *range);
 struct hist *hist_publish_beside(struct hist_memo *h, int samples, const struct hist *edges);
 double hist_used(struct hist_memo *h); // share of levels that occur; < 0: not known

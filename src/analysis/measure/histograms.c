@@ -80,7 +80,8 @@ static void open_codes(struct hist_memo *h, enum dtype type, const struct quanti
 	h->used = xcalloc((size_t)h->levels, 1);
 }
 
-// Of 16-bit codes a small tensor has few: those that none has are passed over, a line of the processor's cache at a time.
+// Of 16-bit codes a small tensor has few: those that none has are passed over,
+// a line of the processor's cache at a time.
 static void add_counts(struct hist_memo *h, const uint32_t *count)
 {
 	enum { LINE = 16 };

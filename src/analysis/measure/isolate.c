@@ -56,8 +56,8 @@ static bool is_float_output(const struct graph *g, int output)
 	return v->type == DT_F32 && !v->constant;
 }
 
-// Only the node's own slots stay what they are. What another node's quantizer does for it (the activation that it is fused with, the
-// producer of its input) is left out, as PPQ does.
+// Only the node's own slots stay what they are. What another node's quantizer does for it
+// (the activation that it is fused with, the producer of its input) is left out, as PPQ does.
 static void leave_only(struct isolating *w, int node)
 {
 	const struct slot *from = snapshot_plan(w->snap)->slot;

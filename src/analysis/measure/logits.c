@@ -45,7 +45,8 @@ struct way {
 	int steps; // that are left: a graph may fan out again and again
 };
 
-// Behind a node that parts its input (a Split of boxes and classes) only a tensor with as many channels is taken for the same.
+// Behind a node that parts its input (a Split of boxes and classes) only a tensor with
+// as many channels is taken for the same.
 static int follow(struct way *w, int value, bool parted, int depth)
 {
 	const struct value *v = &w->g->value[value];

@@ -34,8 +34,8 @@ static void requantized(struct figure *f, const struct sighting *s, struct rep *
 	rep_drop(&y);
 }
 
-// What one sample of an output lacks, before it goes to the memo. One for each worker: large memory that is taken from the system and
-// given back for every tensor would cost more than the walk.
+// What one sample of an output lacks, before it goes to the memo. One for each worker:
+// large memory that is taken from the system and given back for every tensor would cost more than the walk.
 struct lack {
 	struct tensor_sums sums[2];
 	struct tensor_range range;
@@ -78,7 +78,8 @@ static void keep(const struct stats_site *got, struct site_work *sw, int sample)
 		hist_add_codes(sw->hist_quant, sample, got->codes_q, got->q[0]->type, got->quant[0]);
 }
 
-// Both versions, the range and the histograms in one walk. `full` and `alone` are in the layout of the floats, or empty.
+// Both versions, the range and the histograms in one walk.
+// `full` and `alone` are in the layout of the floats, or empty.
 static void measure_output(struct work *w, struct site_work *sw, const struct sighting *s, struct rep *full, struct rep *alone)
 {
 	struct lack *l = &w->lack[s->worker];

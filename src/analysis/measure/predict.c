@@ -1,6 +1,6 @@
-// What a scale would do, from the float histogram alone: each fine bin stands for its centre. A grid that is finer than the bins, at 16 bit,
-// makes the error of its own step wherever it reaches. Elements that a node only moves arrive on the grid on which it reads them: a finer
-// one behind it brings nothing back.
+// What a scale would do, from the float histogram alone: each fine bin stands for its centre.
+// A grid that is finer than the bins, at 16 bit, makes the error of its own step wherever it reaches.
+// Elements that a node only moves arrive on the grid on which it reads them: a finer one behind it brings nothing back.
 #include <math.h>
 #include "qtui/analysis/study.h"
 #include "qtui/engine/op.h"

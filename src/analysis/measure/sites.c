@@ -1,6 +1,6 @@
-// The sites of a finished plan: the places where a quantizer acts, and where their figures are kept. A figure is measured once: operators
-// that give every element another place (Reshape, Transpose) leave a tensor's figures what they are, and those of a Concat are its inputs'
-// together, as long as its quantizer is theirs.
+// The sites of a finished plan: the places where a quantizer acts, and where their figures are kept.
+// A figure is measured once: operators that give every element another place (Reshape, Transpose) leave a tensor's
+// figures what they are, and those of a Concat are its inputs' together, as long as its quantizer is theirs.
 #include <stdlib.h>
 #include "../study/study_impl.h"
 
@@ -37,8 +37,8 @@ static bool requantizes(const struct work *w, const struct slot *s)
 	return true;
 }
 
-// An output that an edit leaves in float though the target could quantize it, and that noise of quantizers in front of it
-// reaches: its figures show that noise.
+// An output that an edit leaves in float though the target could quantize it,
+// and that noise of quantizers in front of it reaches: its figures show that noise.
 static bool stays_float(const struct work *w, const struct slot *s)
 {
 	const struct graph *g = w->study->g;
@@ -215,7 +215,8 @@ static void note_grids(struct composing *c, int node)
 	}
 }
 
-// Which sites are composed follows from the keys of their figures, so that a figure is the same to the bit whichever plan asks for it.
+// Which sites are composed follows from the keys of their figures, so that a figure is the same
+// to the bit whichever plan asks for it.
 static void compose_sites(struct work *w)
 {
 	const struct graph *g = w->study->g;

@@ -1,5 +1,5 @@
-// Figures of weights. They are the same for every sample: compared once, as sample 0, by the conductor. Large ones are rounded and compared
-// some rows at a time, so that they are not in memory twice.
+// Figures of weights. They are the same for every sample: compared once, as sample 0, by the conductor.
+// Large ones are rounded and compared some rows at a time, so that they are not in memory twice.
 #include "../study/study_impl.h"
 
 // Rows from .. from + n - 1: a row is one index of the outermost dimension.

@@ -1,6 +1,7 @@
-// Which nodes to widen within a budget. A part is saved when all nodes that it needs are wide; nodes are added in bundles (what
-// a part needs, and whoever must follow), the one that saves most for its cost first. The sum of what the parts do alone is only a
-// guide: parts add up as long as there is little noise. Whoever asks measures what comes of it.
+// Which nodes to widen within a budget. A part is saved when all nodes that it needs are wide;
+// nodes are added in bundles (what a part needs, and whoever must follow), the one that saves most for its cost first.
+// The sum of what the parts do alone is only a guide: parts add up as long as there is little noise.
+// Whoever asks measures what comes of it.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-// Blame: the damage of parts standing alone. All parts together are split in two again and again, the most damaging run first: a run
-// that does little alone is never looked into, so that the culprits are found in a fraction of the networks that one run a part
-// would take, and whenever time is over what is there is a map of regions.
+// Blame: the damage of parts standing alone. All parts together are split in two again and again, the most damaging
+// run first: a run that does little alone is never looked into, so that the culprits are found in a fraction
+// of the networks that one run a part would take, and whenever time is over what is there is a map of regions.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,8 +56,8 @@ static int by_damage(const void *a, const void *b)
 	return (x->first > y->first) - (x->first < y->first);
 }
 
-// Splits what does more than `share` of the whole damage. Stops early, with what is known by then, when time is over or the work is
-// cancelled.
+// Splits what does more than `share` of the whole damage. Stops early, with what is known by then,
+// when time is over or the work is cancelled.
 static enum status runs_split(struct repair *r, const struct parts *parts, double share, struct runs *out, struct error *err)
 {
 	struct runs s = {.at = xcalloc((size_t)parts->n + 1, sizeof *s.at)};

@@ -1,6 +1,6 @@
-// How far the quantized numbers of a point are from the float ones: one less Lin's concordance correlation coefficient
-// (L. Lin, "A concordance correlation coefficient to evaluate reproducibility", Biometrics 45, 1989), channel by channel.
-// Sums are kept for each sample and merge in the order of the samples.
+// How far the quantized numbers of a point are from the float ones: one less Lin's concordance correlation
+// coefficient (L. Lin, "A concordance correlation coefficient to evaluate reproducibility", Biometrics 45, 1989),
+// channel by channel. Sums are kept for each sample and merge in the order of the samples.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-// The guided repair: remedies from the cheapest to the dearest, each measured in the network as it is by then, kept when it pays.
+// The guided repair: remedies from the cheapest to the dearest, each measured in the network
+// as it is by then, kept when it pays.
 #include <math.h>
 #include "repair_impl.h"
 
@@ -35,7 +36,8 @@ static bool boxes_agree(const struct repair *r, const struct candidate *c, const
 	return isnan(f->apart) || isnan(r->figures.apart) || f->apart < r->figures.apart * (1 - least);
 }
 
-// What the samples of the task say against a step that damage speaks for; NULL: nothing. Without a task (NAN) nobody objects.
+// What the samples of the task say against a step that damage speaks for; NULL: nothing.
+// Without a task (NAN) nobody objects.
 static const char *objection(const struct repair *r, const struct candidate *c, const struct repair_figures *f)
 {
 	bool only_task = isnan(f->apart) && (c->by_task || f->damage == r->figures.damage);
@@ -72,8 +74,8 @@ static enum status measure_damage(struct repair *r, const struct candidate *c, s
 	return st;
 }
 
-// More bits round the weights otherwise: what observers see behind them changes, and the scales of the study's next run with it. What is
-// about to be kept is measured with those.
+// More bits round the weights otherwise: what observers see behind them changes, and the scales
+// of the study's next run with it. What is about to be kept is measured with those.
 static enum status measure_as_run(struct repair *r, const struct candidate *c, struct trying *t, struct error *err)
 {
 	repair_tell(r, 1, "calibrating with more bits");
@@ -153,7 +155,8 @@ bool fix_may_go_on(struct fixing *f)
 	return true;
 }
 
-// A step is kept for what it does to damage and boxes: one that reached the goal by its score alone may have been undone.
+// A step is kept for what it does to damage and boxes: one that reached the goal by its
+// score alone may have been undone.
 static bool is_passed_by(const struct repair *r)
 {
 	for (int i = 0; r->frontier && i < r->frontier->n; i++)

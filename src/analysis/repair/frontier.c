@@ -47,7 +47,8 @@ static bool beats(const struct repair_state *a, const struct repair_state *b)
 	return x->cost <= y->cost && x->damage <= y->damage && !(x->score < y->score) && (a->as_run || !b->as_run);
 }
 
-// Of two measurements of one state: what its own run would say goes before an estimate, and with the task before without.
+// Of two measurements of one state: what its own run would say goes before an estimate,
+// and with the task before without.
 static bool knows_more(const struct repair_state *a, const struct repair_state *b)
 {
 	return a->as_run != b->as_run ? a->as_run : isnan(a->figures.score) < isnan(b->figures.score);

@@ -1,6 +1,6 @@
-// What can be blamed: every quantizer that stands for itself (with all slots that share its scale: what is joined is one decision),
-// and the constants of every node. Also what has to be widened so that one of them is wide: a 16-bit node between 8-bit
-// neighbours gains nothing, since its tensors keep 8 bits.
+// What can be blamed: every quantizer that stands for itself (with all slots that share its scale: what is joined
+// is one decision), and the constants of every node. Also what has to be widened so that one of them is wide:
+// a 16-bit node between 8-bit neighbours gains nothing, since its tensors keep 8 bits.
 #include <stdlib.h>
 #include "repair_impl.h"
 
@@ -124,8 +124,8 @@ static bool reads_part(const struct widening *w, int node, int part)
 
 static void widen_part(struct widening *w, int part);
 
-// A node that becomes wide takes along whoever shares its output's scale: what stays at 8 bit would get the finer scale of 16
-// and be clipped away.
+// A node that becomes wide takes along whoever shares its output's scale:
+// what stays at 8 bit would get the finer scale of 16 and be clipped away.
 static void widen_node(struct widening *w, int node)
 {
 	if (w->wide[node])

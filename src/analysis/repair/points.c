@@ -1,6 +1,7 @@
-// Where the network's result is read. Behind a selection by value (TopK, NonMaxSuppression) tensors of two networks do not hold the
-// same things in the same places, so that their difference says nothing: there the tensors that the selection reads stand for it. Likewise
-// where no output has a shape before the network runs (behind a Loop that makes a tensor grow): what the Loop reads stands for it.
+// Where the network's result is read. Behind a selection by value (TopK, NonMaxSuppression)
+// tensors of two networks do not hold the same things in the same places, so that their difference says nothing:
+// there the tensors that the selection reads stand for it. Likewise where no output has a shape before the network
+// runs (behind a Loop that makes a tensor grow): what the Loop reads stands for it.
 #include <stdlib.h>
 #include "qtui/engine/op.h"
 #include "repair_impl.h"
@@ -62,8 +63,8 @@ static bool is_read_behind(const struct graph *g, const bool *behind, const stru
 	return false;
 }
 
-// Channels of a map are its dimension 1; of a table of rows, the shorter of the last two. Tensors without enough elements a channel
-// are taken as a whole.
+// Channels of a map are its dimension 1; of a table of rows, the shorter of the last two.
+// Tensors without enough elements a channel are taken as a whole.
 static struct point point_of(const struct graph *g, int value)
 {
 	const struct shape *s = &g->value[value].shape;

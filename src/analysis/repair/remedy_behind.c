@@ -1,6 +1,7 @@
-// What lies behind a selection by value and has weights of its own, as the decoder of a detector with queries has: damage is read in
-// front of the selection and does not see it, and neither scales nor single regions can be judged there. It is widened as a whole, where
-// the budget allows that and the task gains by it; without a task nothing would speak for it.
+// What lies behind a selection by value and has weights of its own, as the decoder of a detector with queries has:
+// damage is read in front of the selection and does not see it, and neither scales nor single regions
+// can be judged there. It is widened as a whole, where the budget allows that and the task gains by it;
+// without a task nothing would speak for it.
 #include <math.h>
 #include <stdlib.h>
 #include "repair_impl.h"

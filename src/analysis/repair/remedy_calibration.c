@@ -1,4 +1,5 @@
-// Another calibrator for all tensors that have no scale of their own by now: the one with the least damage, where it saves much.
+// Another calibrator for all tensors that have no scale of their own by now:
+// the one with the least damage, where it saves much.
 #include "repair_impl.h"
 
 static const double BETTER = 0.05; // of the damage: all scales change, and those that were found beside the old ones may not fit any more

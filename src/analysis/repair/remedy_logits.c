@@ -1,6 +1,6 @@
-// Finer steps for logits: what a Sigmoid or Softmax behind the last weights reads. Scores are compared with each other, the small
-// ones too, while damage sees how large they are: this is asked of the task, where there is one. Logits that are far from deciding may be
-// clipped.
+// Finer steps for logits: what a Sigmoid or Softmax behind the last weights reads.
+// Scores are compared with each other, the small ones too, while damage sees how large they are:
+// this is asked of the task, where there is one. Logits that are far from deciding may be clipped.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,8 +44,8 @@ static bool has_channels(const struct logits *l, const struct shape *s)
 	return false;
 }
 
-// Does the value come to such an operator by way of others that only move elements? Where boxes and classes were joined and are parted
-// again, only to one that reads as many channels.
+// Does the value come to such an operator by way of others that only move elements? Where boxes and classes
+// were joined and are parted again, only to one that reads as many channels.
 static bool is_decided_on(const struct logits *l, int value, bool parted, int depth)
 {
 	const struct value *v = &l->p->g->value[value];

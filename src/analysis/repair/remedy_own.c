@@ -1,5 +1,5 @@
-// Scales set by hand, taken back: what the user has tried out and forgotten is otherwise paid for with bits elsewhere. One that a repair
-// has measured and kept stays, and so does one that does no harm worth speaking of.
+// Scales set by hand, taken back: what the user has tried out and forgotten is otherwise paid for with bits elsewhere.
+// One that a repair has measured and kept stays, and so does one that does no harm worth speaking of.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

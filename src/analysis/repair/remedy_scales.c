@@ -1,6 +1,6 @@
-// Other scales for the tensors to blame. Range rules look at numbers of the tensor; here the range is what the network's outputs
-// say: the tensor alone is quantized with finer and finer steps, and with coarser ones, as long as the damage at the outputs falls, clipping
-// included; the better of both ways is taken.
+// Other scales for the tensors to blame. Range rules look at numbers of the tensor; here the range is what
+// the network's outputs say: the tensor alone is quantized with finer and finer steps, and with coarser ones,
+// as long as the damage at the outputs falls, clipping included; the better of both ways is taken.
 #include <stdlib.h>
 #include <string.h>
 #include "repair_impl.h"
@@ -80,7 +80,8 @@ static const char *reason_of(struct repair *r, const struct search *s, int n)
 	return repair_text(r, "%d tensors do %.4f of damage, each alone, with the steps of their calibration and %.4f with these.", n, first, damage);
 }
 
-// All at once; what does not pay together is tried in halves: in a network that is full of noise one tensor's share does not show.
+// All at once; what does not pay together is tried in halves:
+// in a network that is full of noise one tensor's share does not show.
 static enum status try_scales(struct fixing *f, const struct search *s, int n, int *tries, struct error *err)
 {
 	struct repair *r = f->r;

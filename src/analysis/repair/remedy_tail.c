@@ -1,5 +1,5 @@
-// What comes behind the last weights (decoding of boxes, selection) is no work for 8 bits and costs nothing in float: its tensors
-// join pixels and probabilities on one grid.
+// What comes behind the last weights (decoding of boxes, selection) is no work for 8 bits and costs nothing in float:
+// its tensors join pixels and probabilities on one grid.
 #include <math.h>
 #include <stdlib.h>
 #include "repair_impl.h"

@@ -1,6 +1,6 @@
-// Weights and biases fitted anew to what the quantized network delivers (engine/tune.h). Every node is better off at its own output;
-// whether the network is, damage says, stretch by stretch: in a head that decides by a few rare values most of the rows that a fit sees
-// speak of the others.
+// Weights and biases fitted anew to what the quantized network delivers (engine/tune.h).
+// Every node is better off at its own output; whether the network is, damage says, stretch by stretch:
+// in a head that decides by a few rare values most of the rows that a fit sees speak of the others.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

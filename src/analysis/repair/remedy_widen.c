@@ -1,6 +1,7 @@
-// More bits within a budget, for maker and readers of a tensor together, never a node for itself. In a network full of
-// noise what mends a part of it does not show, so that no single step would pay: a whole allocation is measured. Allocations differ
-// in their seed, a part that is widened first whatever it costs; the best seed stays and the next is looked for beside it.
+// More bits within a budget, for maker and readers of a tensor together, never a node for itself.
+// In a network full of noise what mends a part of it does not show, so that no single step would pay:
+// a whole allocation is measured. Allocations differ in their seed, a part that is widened first whatever it costs;
+// the best seed stays and the next is looked for beside it.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,8 +37,8 @@ static size_t nodes(const struct widener *w)
 	return (size_t)w->f->r->g->n_nodes;
 }
 
-// 16 bits need no clipping: outputs that have a scale of their own get the one of their whole range, whatever the calibrator would
-// do and whatever scale was chosen for 8 bits.
+// 16 bits need no clipping: outputs that have a scale of their own get the one of their whole range,
+// whatever the calibrator would do and whatever scale was chosen for 8 bits.
 static enum status open_ranges(struct repair *r, struct candidate *c, const bool *added, struct error *err)
 {
 	struct plan *p = NULL;
@@ -98,7 +99,8 @@ static void option_done(struct option *o)
 	*o = (struct option){0};
 }
 
-// Fills the budget beside the seed and measures the network that comes of it. *found: its option, -1 where there is no new one.
+// Fills the budget beside the seed and measures the network that comes of it.
+// *found: its option, -1 where there is no new one.
 static enum status measure(struct widener *w, const bool *seed, struct outlay budget, int *found, struct error *err)
 {
 	struct option o = {.seed = copy_of(w, seed), .wide = copy_of(w, seed)};

@@ -175,7 +175,8 @@ static enum status open_parts(struct repair *r, const struct study *st, const st
 	r->memory = o->memory / MEMORY_SHARE;
 	r->scales = scales_new(r->g, r->target, r->engine, dataset_count(r->data), r->opt.cancel);
 	scales_learn(r->scales, plan);
-	// In such a network hardly a box is left until most of what is behind the selection is mended: its boxes are no guide on the way there.
+	// In such a network hardly a box is left until most of what is behind the selection is mended:
+	// its boxes are no guide on the way there.
 	r->reader = repair_decodes_queries(r) ? NULL : repair_reader(st, r->opt.task);
 	return STATUS_OK;
 }

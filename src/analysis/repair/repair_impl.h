@@ -1,5 +1,6 @@
-// Private to src/analysis/repair. Reading order: points.c (where damage is read), concord.c (how far numbers are apart
-// there), probe.c (damage of a plan), scales.c (plans of edits that no run has calibrated), parts.c (what can be blamed), blame.c, remedy_*.c (what can be tried), fix.c.
+// Private to src/analysis/repair. Reading order: points.c (where damage is read), concord.c
+// (how far numbers are apart there), probe.c (damage of a plan), scales.c (plans of edits that no run has calibrated),
+// parts.c (what can be blamed), blame.c, remedy_*.c (what can be tried), fix.c.
 #ifndef REPAIR_REPAIR_IMPL_H
 #define REPAIR_REPAIR_IMPL_H
 
@@ -10,8 +11,9 @@
 #include "../study/repair_memo.h"
 
 // ---- points.c
-// A tensor where the network's result is read: an output, or what a selection by value (TopK, NMS) reads of the network before it; where no
-// output has a shape before the network runs, what the nodes read that make such tensors.
+// A tensor where the network's result is read: an output, or what a selection by value (TopK, NMS)
+// reads of the network before it; where no output has a shape before the network runs, what the nodes read
+// that make such tensors.
 struct point {
 	int value;
 	int axis;           // along which damage is taken channel by channel; -1: the tensor as a whole
@@ -45,7 +47,8 @@ MUST_CHECK enum status probe_new(struct probe **out, const struct repair *r, int
 void probe_free(struct probe **p);
 // Of a finished plan; known again by the keys of the points, also by later repairs of the study.
 MUST_CHECK enum status probe_damage(struct probe *p, const struct plan *plan, struct damage *out, struct error *err);
-// Of a part standing alone, on a third of the samples: there are many parts, and what they do is compared, not promised.
+// Of a part standing alone, on a third of the samples: there are many parts,
+// and what they do is compared, not promised.
 MUST_CHECK enum status probe_alone(struct probe *p, const struct plan *plan, struct damage *out, struct error *err);
 int probe_samples(const struct probe *p);
 int probe_runs(const struct probe *p); // networks that were run
@@ -60,8 +63,9 @@ struct scales;
 struct scales *scales_new(const struct graph *g, const struct target *t, struct engine *e, int samples, const atomic_bool *cancel);
 void scales_free(struct scales **s);
 void scales_learn(struct scales *s, const struct plan *finished);
-// A finished plan of the trial, which the caller frees. Scales come from what is known of the same tensor and observer, else from a
-// calibration pass. They are those of a study to the rounding of weights upstream, which is not the same in every plan.
+// A finished plan of the trial, which the caller frees.
+// Scales come from what is known of the same tensor and observer, else from a calibration pass.
+// They are those of a study to the rounding of weights upstream, which is not the same in every plan.
 MUST_CHECK enum status scales_plan(struct scales *s, struct plan **out, const struct trial *t, struct error *err);
 
 // ---- parts.c
@@ -81,8 +85,9 @@ void parts_free(struct parts **p);
 void parts_isolate(const struct parts *parts, struct plan *p, int first, int last, bool invert);
 // Leaves quantized only constants, or only tensors.
 void parts_keep(const struct parts *parts, struct plan *p, bool constants);
-// The nodes that must widen for the part to be wide: who makes the tensor, whoever shares its scale, whoever reads it; with `sources`
-// also, through operators without weights, who makes what these read. Sets wide[node]; returns the MACs that this adds.
+// The nodes that must widen for the part to be wide: who makes the tensor, whoever shares its scale, whoever reads it;
+// with `sources` also, through operators without weights, who makes what these read.
+// Sets wide[node]; returns the MACs that this adds.
 int64_t parts_widen(const struct parts *parts, const struct plan *p, int part, bool sources, bool *wide);
 // The nodes at 8 bit that must be wide for the part to be: node[n_nodes] gets them, their number is returned.
 int parts_needs(const struct parts *parts, const struct plan *p, int part, int *node);
@@ -160,7 +165,8 @@ struct frontier *frontier_with(const struct frontier *f, const struct repair_sta
 // ---- states.c
 void repair_look(struct repair *r, const struct repair_state *s); // what it has measured; the edits are copied
 void repair_look_earlier(struct repair *r); // at what earlier repairs have measured, behind the state that this one begins from
-// Those that nothing beats and that were only passed by are measured as their own runs would be, as long as there is time.
+// Those that nothing beats and that were only passed by are measured as their own runs
+// would be, as long as there is time.
 MUST_CHECK enum status repair_measure_states(struct repair *r, struct error *err);
 
 // ---- score.c
@@ -183,7 +189,8 @@ struct runs {
 	double total;
 	bool complete;
 };
-// For the remedies: of what is in force, fine enough that many small parts are seen, in a third of the time that is left.
+// For the remedies: of what is in force, fine enough that many small parts are seen,
+// in a third of the time that is left.
 MUST_CHECK enum status runs_find(struct repair *r, const struct parts *parts, struct runs *out, struct error *err);
 #define REPAIR_SHARE 0.01 // of all damage: a run of parts that does less is not split
 #define REPAIR_RUINED 0.9 // damage: hardly a box is left, and no single remedy shows

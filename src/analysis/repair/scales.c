@@ -1,5 +1,5 @@
-// Plans of edits that the study has not calibrated. A tensor's scale is looked up by tensor and observer; what is missing is
-// observed in one pass over all samples of the study.
+// Plans of edits that the study has not calibrated. A tensor's scale is looked up by tensor and observer;
+// what is missing is observed in one pass over all samples of the study.
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/base/hash.h"

@@ -1,4 +1,5 @@
-// The study's task as the yardstick of a repair: the same samples, labels and decoder, and what the study knows of a network already.
+// The study's task as the yardstick of a repair: the same samples, labels and decoder,
+// and what the study knows of a network already.
 #include <math.h>
 #include <stdlib.h>
 #include "../study/study_task.h"

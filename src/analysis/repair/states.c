@@ -1,4 +1,5 @@
-// The states that a repair looks at: those that nothing beats are kept, and measured in the end as their own runs would be.
+// The states that a repair looks at: those that nothing beats are kept,
+// and measured in the end as their own runs would be.
 #include "repair_impl.h"
 
 void repair_look(struct repair *r, const struct repair_state *s)

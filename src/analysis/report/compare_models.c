@@ -29,8 +29,9 @@ struct comparison {
 	atomic_int *done;
 };
 
-// For each value the one that its readers get: of a file that is quantized, whose values keep their names in front of the quantizer (and
-// may lie beyond it: a Relu goes where its quantizer cuts off what it would), what is behind DequantizeLinear.
+// For each value the one that its readers get: of a file that is quantized, whose values keep their names
+// in front of the quantizer (and may lie beyond it: a Relu goes where its quantizer cuts off what it would),
+// what is behind DequantizeLinear.
 static int *values_as_read(const struct graph *g)
 {
 	int *read = xcalloc((size_t)g->n_values + 1, sizeof *read), *dequantized = xcalloc((size_t)g->n_values + 1, sizeof *dequantized);
@@ -142,7 +143,8 @@ static size_t bytes_of_lane(const struct comparison *c)
 	return 2 * sizeof(float) * elements;
 }
 
-// One sample a thread, so that no thread waits for another inside of it, as far as there are samples and memory for them.
+// One sample a thread, so that no thread waits for another inside of it,
+// as far as there are samples and memory for them.
 static void open_lanes(struct comparison *c)
 {
 	const struct compare_models *m = c->m;

@@ -95,7 +95,8 @@ static struct channel_split split_of(const struct subject *of, const struct site
 	return channel_split_constant(of->s->g, of->axes, s->node, input);
 }
 
-// How unlike the channels of a weight are. Not of what has no channels that could differ, as a bias with one element each.
+// How unlike the channels of a weight are. Not of what has no channels that could differ,
+// as a bias with one element each.
 static void add_channels(cJSON *o, const struct subject *of, const struct site *s)
 {
 	const struct tensor *w = of->s->g->value[s->value].constant;
@@ -195,7 +196,8 @@ static void add_isolated(cJSON *row, const struct isolation *i, int node)
 		add_figures(output ? output : row, "layerwise_output", &i->node[node], false);
 }
 
-// A node of the file that is none of the graph's: computed when the model was loaded, left out, or part of the node `into`.
+// A node of the file that is none of the graph's: computed when the model was loaded,
+// left out, or part of the node `into`.
 static void add_vanished(cJSON *o, const struct snapshot *s, const struct origin *from, int into)
 {
 	cJSON_AddStringToObject(o, "precision", precision_name(into >= 0 ? s->row[into].precision : PREC_FLOAT));

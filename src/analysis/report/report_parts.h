@@ -1,4 +1,5 @@
-// Private to src/analysis/report: parts of a report for people that stand in files of their own, and how all write text.
+// Private to src/analysis/report: parts of a report for people that stand in files
+// of their own, and how all write text.
 #ifndef QTUI_ANALYSIS_REPORT_PARTS_H
 #define QTUI_ANALYSIS_REPORT_PARTS_H
 

@@ -1,4 +1,5 @@
-// The history of runs: their lines, and the figures of their nodes in about ten bytes each, while there is room for them.
+// The history of runs: their lines, and the figures of their nodes in about ten bytes
+// each, while there is room for them.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-// The history of runs in a session (docs/SESSION.md). What is of the wrong kind is an error that names the run; nodes of a graph that has
-// others now (another version of the program made more or fewer of the same file) are left out.
+// The history of runs in a session (docs/SESSION.md). What is of the wrong kind is an error that names the run; nodes
+// of a graph that has others now (another version of the program made more or fewer of the same file) are left out.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -111,8 +111,8 @@ enum status study_command(struct study *s, const char *text, struct error *err)
 	return st;
 }
 
-// All that a journal sets to a width, told to the study's memory: the nodes of many steps cost some plans, those of each by themselves
-// some each. What cannot be read is said when its turn comes.
+// All that a journal sets to a width, told to the study's memory: the nodes of many steps cost some plans,
+// those of each by themselves some each. What cannot be read is said when its turn comes.
 static void ask_ahead(struct study *s, const char *const *command, int n)
 {
 	struct error ignored;

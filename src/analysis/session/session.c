@@ -1,4 +1,5 @@
-// Session files: see docs/SESSION.md for the members. Unknown members are kept; malformed ones are errors that name the member.
+// Session files: see docs/SESSION.md for the members. Unknown members are kept;
+// malformed ones are errors that name the member.
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/analysis/session.h"

@@ -104,8 +104,8 @@ static void read_latency(const struct session *s, struct study *st)
 	latency_drop(&l);
 }
 
-// "edits" says what is in force. Where the journal leads to something else (a script wrote the file, or somebody changed it
-// by hand), the difference becomes the next steps of the journal.
+// "edits" says what is in force. Where the journal leads to something else (a script wrote the file,
+// or somebody changed it by hand), the difference becomes the next steps of the journal.
 static enum status settle(const struct session *s, struct study *st, struct error *err)
 {
 	const cJSON *list = cJSON_GetObjectItemCaseSensitive(s->root, "edits");

@@ -1,5 +1,5 @@
-// Writing a session: what is in force is noted at once, in the study's thread; the many figures become text later, in any thread, from
-// snapshots that nothing changes any more.
+// Writing a session: what is in force is noted at once, in the study's thread;
+// the many figures become text later, in any thread, from snapshots that nothing changes any more.
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/analysis/frontier.h"

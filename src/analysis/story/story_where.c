@@ -51,8 +51,8 @@ static bool only_passes(const struct telling *t, int node, const struct site *si
 	return (t->s->g->node[node].op->flags & OPF_MOVES) && site->state == SLOT_OVERLAPPED;
 }
 
-// Noise over signal of a node alone, as far as it does harm: means that only sums read and logits clipped far below zero do
-// none.
+// Noise over signal of a node alone, as far as it does harm:
+// means that only sums read and logits clipped far below zero do none.
 static double noise_made(const struct snapshot *s, const struct site *site)
 {
 	double in_sums = snapshot_mean_in_sums(s, site), behind;
@@ -74,13 +74,15 @@ static double noise_of_node(const struct telling *t, int node)
 	return makes ? noise_made(t->s, site) : 0;
 }
 
-// What a joint takes from a narrow input beyond what whoever makes it takes already: that may quantize on the joint's grid.
+// What a joint takes from a narrow input beyond what whoever makes it takes already:
+// that may quantize on the joint's grid.
 static double noise_of_joint(const struct telling *t, const struct finding *f)
 {
 	return f->damage - (f->n_nodes > 1 ? noise_of_node(t, f->node[1]) : 0);
 }
 
-// What a joint takes from its narrow inputs, and a mask from logits, is in none of the node's own figures: a finding has it.
+// What a joint takes from its narrow inputs, and a mask from logits,
+// is in none of the node's own figures: a finding has it.
 static double noise_found(const struct telling *t, int node)
 {
 	double noise = 0;
@@ -141,8 +143,8 @@ struct jump {
 	double from, to;
 };
 
-// at[n_values]: the SNR of each tensor, at most MOST_DB; NAN where it has no figure, or one that hides how good it is to the Sigmoid
-// or Softmax behind it. Outputs also where they are computed in float. Heap.
+// at[n_values]: the SNR of each tensor, at most MOST_DB; NAN where it has no figure, or one that hides how good
+// it is to the Sigmoid or Softmax behind it. Outputs also where they are computed in float. Heap.
 static double *find_figures(const struct telling *t)
 {
 	const struct snapshot *s = t->s;
@@ -170,7 +172,8 @@ static double worst_read(const struct node *n, const double *at)
 	return worst;
 }
 
-// Where most noise is added between what a node reads and what it makes. A tensor without a figure has that of what its node reads.
+// Where most noise is added between what a node reads and what it makes.
+// A tensor without a figure has that of what its node reads.
 static struct jump find_jump(const struct telling *t)
 {
 	const struct snapshot *s = t->s;

@@ -24,7 +24,8 @@ struct body *body_copy(const struct graph *g, const struct body *from);
 struct body *body_take(struct body *b);
 void body_drop(struct body **b);
 void body_note_edits(struct body *b, const struct graph *g, const struct edits *e);
-// Against the edits that it has noted: everything that a changed node's result flows into is pending; everything, with `all`.
+// Against the edits that it has noted: everything that a changed node's result flows into
+// is pending; everything, with `all`.
 void body_mark_downstream(struct body *b, const struct graph *g, const struct edits *e, bool all);
 
 // What the study says by itself of such a decision; without a body. The caller has it alone until it is published.

@@ -1,4 +1,5 @@
-// Decisions: edits, target and calibrator, as a history of whole states. Undo is going back to a state; nothing is ever inverted.
+// Decisions: edits, target and calibrator, as a history of whole states.
+// Undo is going back to a state; nothing is ever inverted.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -77,8 +77,8 @@ static int output_like(const struct graph *to, const struct graph *from, int val
 	return found >= 0 && to->value[found].producer >= 0 ? found : -1;
 }
 
-// Makes the decisions of one study in the other. Equalizing keeps the nodes and their names, and what the target refuses
-// here it has refused there, so that refusals are no errors.
+// Makes the decisions of one study in the other. Equalizing keeps the nodes and their names,
+// and what the target refuses here it has refused there, so that refusals are no errors.
 static enum status decide_alike(struct study *to, const struct study *from, const struct edits *e, struct error *err)
 {
 	int *node = xcalloc((size_t)from->g->n_nodes + 1, sizeof *node), scales = 0, refused;

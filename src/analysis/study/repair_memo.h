@@ -1,4 +1,5 @@
-// Private to src/analysis: what repairs of a study have measured, so that a blame that is asked for again goes on where it stopped.
+// Private to src/analysis: what repairs of a study have measured, so that a blame that
+// is asked for again goes on where it stopped.
 #ifndef QTUI_ANALYSIS_REPAIR_MEMO_H
 #define QTUI_ANALYSIS_REPAIR_MEMO_H
 
@@ -20,7 +21,8 @@ void repair_memo_put(struct repair_memo *m, struct key k, const struct repair_kn
 // Tuned weights that the study has seen, by their names.
 void repair_memo_keep_tuning(struct repair_memo *m, struct tuning *t);              // takes a count of its own
 struct tuning *repair_memo_tuning(struct repair_memo *m, const char *name); // a count for the caller; NULL: not known
-// A scale that a repair has measured for a node on these samples and kept: whatever its tensor alone says, it serves the outputs.
+// A scale that a repair has measured for a node on these samples and kept:
+// whatever its tensor alone says, it serves the outputs.
 void repair_memo_vouch(struct repair_memo *m, const struct dataset *d, const char *target, const char *node, double scale);
 bool repair_memo_vouches(struct repair_memo *m, const struct dataset *d, const char *target, const char *node, double scale);
 int repair_memo_vouchers(struct repair_memo *m);

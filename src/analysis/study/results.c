@@ -1,5 +1,5 @@
-// Results in a session: every figure under its key, so that a session that is opened again shows its numbers before anything ran.
-// Figures count for the same samples only: the file keeps a fingerprint of them.
+// Results in a session: every figure under its key, so that a session that is opened again shows its numbers
+// before anything ran. Figures count for the same samples only: the file keeps a fingerprint of them.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,7 +99,8 @@ struct results_save {
 	int n_runs;
 };
 
-// The run on the screen and the ones before it, so that undo computes nothing tomorrow either. Those of other samples do not count.
+// The run on the screen and the ones before it, so that undo computes nothing tomorrow either.
+// Those of other samples do not count.
 static void take_runs(struct results_save *r, const struct study *s)
 {
 	study_lock(s);

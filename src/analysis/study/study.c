@@ -143,7 +143,8 @@ static size_t engine_memory(const struct study *s)
 	return s->opt.memory > figures ? s->opt.memory - figures : 0;
 }
 
-// Of a quantized file the analysis takes the file itself for the reference: what its own quantizers lose is in no figure.
+// Of a quantized file the analysis takes the file itself for the reference:
+// what its own quantizers lose is in no figure.
 static void warn_of_quantized(const struct graph *g)
 {
 	if (graph_is_quantized(g))

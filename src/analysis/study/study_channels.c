@@ -1,4 +1,5 @@
-// Channels of the tensor that somebody looks at: gathered by the conductor between runs, over the calibration samples, and shown as they come.
+// Channels of the tensor that somebody looks at: gathered by the conductor between runs,
+// over the calibration samples, and shown as they come.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

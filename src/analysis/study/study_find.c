@@ -1,5 +1,6 @@
-// The findings of a study, and the story that is told of them: the conductor looks for them when figures are complete, or when a survey or
-// a repair knows more. The figures are on the screen by then. Findings are kept for the states that undo goes back to.
+// The findings of a study, and the story that is told of them: the conductor looks for them when
+// figures are complete, or when a survey or a repair knows more. The figures are on the screen by then.
+// Findings are kept for the states that undo goes back to.
 #include "qtui/analysis/story.h"
 #include "qtui/analysis/survey.h"
 #include "study_impl.h"
@@ -30,7 +31,8 @@ static void put(struct study *s, struct key basis, struct findings *f)
 	*slot = (struct found){basis, f};
 }
 
-// A snapshot of a finished run whose findings or story are not known yet, else NULL. *f: its findings, where it is only the story.
+// A snapshot of a finished run whose findings or story are not known yet, else NULL.
+// *f: its findings, where it is only the story.
 static struct snapshot *begin(struct study *s, struct key *basis, struct findings **f)
 {
 	study_lock(s);
@@ -46,8 +48,8 @@ static struct snapshot *begin(struct study *s, struct key *basis, struct finding
 	return snap;
 }
 
-// Publishes the snapshot that is shown once more, with the findings that are known of it by now, and with the story where
-// it still is what the story was told of.
+// Publishes the snapshot that is shown once more, with the findings that are known of it by now,
+// and with the story where it still is what the story was told of.
 static void show(struct study *s, const struct snapshot *from, const struct findings *f, struct story *story)
 {
 	struct snapshot *old, *snap = study_renew(s, &old);

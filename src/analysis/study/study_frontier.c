@@ -1,5 +1,5 @@
-// What accuracy costs, as a study keeps it: the list that the latest repair left, with what its figures are of, so that it is known when
-// they speak of something else by now.
+// What accuracy costs, as a study keeps it: the list that the latest repair left, with what its figures are of,
+// so that it is known when they speak of something else by now.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

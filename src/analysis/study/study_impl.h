@@ -57,8 +57,8 @@ struct study {
 	struct isolation *isolation;       // NULL: none was made
 	struct frontier *frontier;         // what accuracy costs, of the latest repair; NULL: none
 	char *latency_missed;              // the file that the session names and that could not be read: it is still named when that is saved
-	// [0]: as the study was opened. Others are added behind it and stay until the study is closed, so that any thread may
-	// read the first n_preparations.
+	// [0]: as the study was opened. Others are added behind it and stay until the study is closed,
+	// so that any thread may read the first n_preparations.
 	struct preparation preparation[STUDY_PREPARATIONS];
 	atomic_int n_preparations;
 
@@ -120,7 +120,8 @@ struct snapshot *study_latest(struct study *s);              // as study_snapsho
 void *study_conduct(void *study);                            // the conductor thread
 void study_wake(struct study *s);                            // whoever reads the pipe
 void study_publish(struct study *s, struct snapshot *snap);  // takes the caller's count
-// A copy of the newest snapshot in its place, whose head the caller changes: the lock is held until study_renewed, which tells of it.
+// A copy of the newest snapshot in its place, whose head the caller changes:
+// the lock is held until study_renewed, which tells of it.
 struct snapshot *study_renew(struct study *s, struct snapshot **old);
 void study_renewed(struct study *s, struct snapshot **old);
 void study_publish_look(struct study *s, struct task_look *l);    // takes the caller's count
@@ -160,7 +161,8 @@ const struct plan *refusals_bare(struct study *s); // the plan that is asked
 void refusals_forget(struct study *s);             // before the target goes
 
 // ---- variant.c
-// Takes a state as one step of the history: as a copy of this variant; where another state has its name, with a number behind.
+// Takes a state as one step of the history: as a copy of this variant;
+// where another state has its name, with a number behind.
 MUST_CHECK enum status study_become(struct study *s, const struct decision *wanted, struct error *err);
 void variants_cut(struct study *s, size_t n); // the first n stay
 void variants_free(struct study *s);
@@ -182,7 +184,8 @@ void results_load(struct study *s, const struct cJSON *results); // by the condu
 // ---- study_blame.c
 struct key decision_key(const struct graph *g, const char *target, enum calib_method method,
     const struct edits *effective, const struct preparation *b);
-// The blame of a decision, else (*old) the one that was measured last, else NULL; the caller holds the lock, and drops it.
+// The blame of a decision, else (*old) the one that was measured last, else NULL;
+// the caller holds the lock, and drops it.
 struct blames *study_blames_of(const struct study *s, struct key decision, bool *old);
 void study_blames_lose_task(struct study *s); // those with a task metric go: it is another task now
 void study_blames_free(struct study *s);

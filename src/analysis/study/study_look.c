@@ -1,6 +1,6 @@
-// Looks: a sample's picture and what the networks said of it, made by a thread of its own, since a run may take long and
-// whoever goes through the samples does not want to wait for it. What no run has measured yet is fetched by the conductor
-// when it is idle.
+// Looks: a sample's picture and what the networks said of it, made by a thread of its own,
+// since a run may take long and whoever goes through the samples does not want to wait for it.
+// What no run has measured yet is fetched by the conductor when it is idle.
 #include <stdlib.h>
 #include "study_task.h"
 

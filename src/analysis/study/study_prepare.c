@@ -1,5 +1,5 @@
-// How pictures are prepared, as a decision like others. Each way has samples and figures of its own, which stay until the study is
-// closed: going back to one computes nothing.
+// How pictures are prepared, as a decision like others. Each way has samples and figures of its own,
+// which stay until the study is closed: going back to one computes nothing.
 #include <string.h>
 #include "study_impl.h"
 

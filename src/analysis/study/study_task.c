@@ -1,5 +1,5 @@
-// The task of a study: measured by the conductor when a run has its figures, behind them or along with them, and shown at once where the
-// same network was measured before.
+// The task of a study: measured by the conductor when a run has its figures, behind them or along with them,
+// and shown at once where the same network was measured before.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

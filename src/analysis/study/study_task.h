@@ -46,8 +46,8 @@ void study_task_free(struct study_task **p);
 MUST_CHECK enum status study_task_open(struct work *w, struct error *err);
 // When the plan of a run is finished: shows what is known of it.
 void study_task_ready(struct work *w);
-// Where the task's samples are the study's: what reads along while their figures are measured, in w->gather; else the task has a pass of
-// its own behind them.
+// Where the task's samples are the study's: what reads along while their figures are measured, in w->gather;
+// else the task has a pass of its own behind them.
 void study_task_gather(struct work *w);
 bool study_task_due(const struct work *w);
 void study_task_clear(struct work *w); // nothing is measured: nothing is shown

@@ -1,4 +1,5 @@
-// Which task a study measures: what is wished for, by the study's thread, and its labels and samples, which the conductor opens.
+// Which task a study measures: what is wished for, by the study's thread,
+// and its labels and samples, which the conductor opens.
 #include <stdlib.h>
 #include "study_task.h"
 
@@ -167,7 +168,8 @@ static enum status open_wish(struct study *s, struct study_task *p, const struct
 	enum status st = open_data(s, p, w, err);
 	if (st == STATUS_OK)
 		st = task_open(&p->task, s->g, p->data ? p->data : s->d, &o, err);
-	// Nobody asked for a task and there are no labels: agreement of outputs would say no more than their own figures.
+	// Nobody asked for a task and there are no labels: agreement of outputs would say
+	// no more than their own figures.
 	if (st == STATUS_OK && !is_explicit(w) && task_kind(p->task) == TASK_AGREE)
 		task_free(&p->task);
 	return st;

@@ -108,7 +108,8 @@ static enum status find_run(struct run_record *out, struct study *s, const char 
 	return st;
 }
 
-// What was decided when it ran becomes a variant, "run-12": the step that brings it back says so, whatever becomes of the history.
+// What was decided when it ran becomes a variant, "run-12": the step that brings it back says so,
+// whatever becomes of the history.
 static enum status become_run(struct study *s, const struct run_record *run, struct error *err)
 {
 	const struct run_state *state = run->state;

@@ -1,7 +1,7 @@
-// The preparation half of a survey: whether pictures reach the network as they did in training. The labels know, and without them what a
-// BatchNormalization in the file says of the first layer; so the float network is scored with the pictures prepared in other ways that are
-// common, one property changed at a time, and then from the best of them again, since mistakes come together (BGR in 0..255). Each is
-// chosen on some samples and must prove itself on others.
+// The preparation half of a survey: whether pictures reach the network as they did in training. The labels know,
+// and without them what a BatchNormalization in the file says of the first layer; so the float network is scored with
+// the pictures prepared in other ways that are common, one property changed at a time, and then from the best of them
+// again, since mistakes come together (BGR in 0..255). Each is chosen on some samples and must prove itself on others.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,8 @@ enum { SCREENED = 24, LEAST = 8 }; // samples to choose on; to prove anything on
 enum { ROUNDS = 3 };               // properties that are changed at most, one after the other
 static const double PROMISING = 1, PROVEN = 3; // of the paired differences: mean over standard error
 static const double SCREENING = 0.6, PROVING = 0.7; // of the work that is left
-// Of an agreement of 1. Channels' statistics differ between one set of pictures and another, and a wrong range shifts them by far more.
+// Of an agreement of 1. Channels' statistics differ between one set of pictures and another,
+// and a wrong range shifts them by far more.
 static const double WORTH = 0.02, WORTH_STATISTICS = 0.1;
 
 // ---- the ways

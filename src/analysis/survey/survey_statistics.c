@@ -1,5 +1,5 @@
-// How far what the network's first normalization sees is from what it saw in training: each of its channels had a mean and a deviation
-// then, which the file holds. No labels are needed, but a BatchNormalization that the file still has.
+// How far what the network's first normalization sees is from what it saw in training: each of its channels had a mean
+// and a deviation then, which the file holds. No labels are needed, but a BatchNormalization that the file still has.
 #include <math.h>
 #include <stdlib.h>
 #include "qtui/base/mem.h"

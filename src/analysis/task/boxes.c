@@ -103,7 +103,8 @@ double boxes_mass(const struct boxes *b)
 
 // ---- comparing
 
-// Of an overlap between two networks' boxes: small shifts may go either way beside the object itself, and count by their square.
+// Of an overlap between two networks' boxes: small shifts may go either way beside the object
+// itself, and count by their square.
 static double worth(double iou)
 {
 	double lack = (1 - iou) / .3;

@@ -7,8 +7,8 @@
 
 // From the outputs of a detector to boxes, through the decoder and the NMS of its family.
 struct boxes_reader;
-// NULL: no decoder fits what is known of the outputs. `decoder` and `classes` (of labels) may be NULL and 0; without them only a head
-// whose classes are those of the metadata or COCO's is taken for a detector's.
+// NULL: no decoder fits what is known of the outputs. `decoder` and `classes` (of labels) may be NULL and 0;
+// without them only a head whose classes are those of the metadata or COCO's is taken for a detector's.
 struct boxes_reader *boxes_reader_new(const struct graph *g, const char *decoder, int classes);
 struct task;
 struct boxes_reader *boxes_reader_of(const struct task *t); // as the task reads outputs; NULL: its kind has no boxes
@@ -22,10 +22,11 @@ MUST_CHECK enum status boxes_read(struct boxes **out, const struct boxes_reader 
 void boxes_free(struct boxes **b);
 double boxes_mass(const struct boxes *b); // the sum of the squared scores
 
-// How far `after` is from `before` over samples 0..n-1. A box of one is matched with one of the same class in the other that overlaps
-// it; with the scores p and q and the worth g of the overlap a sample's figure is one less the sum of 2 g p q over the sum of all p^2 and
-// q^2. 0: the same boxes with the same scores, 1: nothing in common. Small differences count by their square, so that those of many causes
-// add up. Samples count alike, those with hardly a box less: one crowd does not rule the others.
+// How far `after` is from `before` over samples 0..n-1. A box of one is matched with one of the same class
+// in the other that overlaps it; with the scores p and q and the worth g of the overlap a sample's figure
+// is one less the sum of 2 g p q over the sum of all p^2 and q^2. 0: the same boxes with the same scores, 1:
+// nothing in common. Small differences count by their square, so that those of many causes add up.
+// Samples count alike, those with hardly a box less: one crowd does not rule the others.
 double boxes_apart(const struct boxes *const *before, const struct boxes *const *after, int n);
 
 #endif

@@ -1,6 +1,6 @@
-// AP of many draws. What does not depend on the draw is arranged once: where the hits of each class and threshold are. The
-// walk over all found boxes, by far the longest, then only adds up weights, once for the ten thresholds together; and it
-// ends at a class's last hit, since what is found behind it changes no precision.
+// AP of many draws. What does not depend on the draw is arranged once: where the hits of each class and threshold are.
+// The walk over all found boxes, by far the longest, then only adds up weights, once for the ten thresholds together;
+// and it ends at a class's last hit, since what is found behind it changes no precision.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -50,8 +50,8 @@ int decode_classes(const struct bound *b);
 void decode_run(
     struct candidates *out, const struct decoder *d, const struct bound *b, const struct head *h, double least);
 
-// Of a picture where nothing else is asked for, as figures of detectors are commonly taken: boxes that NMS leaves, and the score below
-// which a candidate is none.
+// Of a picture where nothing else is asked for, as figures of detectors are commonly taken:
+// boxes that NMS leaves, and the score below which a candidate is none.
 enum { DECODE_KEPT = 300 };
 #define DECODE_LEAST_SCORE .001
 

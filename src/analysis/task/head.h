@@ -32,7 +32,8 @@ struct head {
 // Without data. `labels`: number of classes of the labels, 0: not known.
 void head_init(struct head *h, const struct graph *g, int labels);
 void head_done(struct head *h);
-// The head with the shapes and data of one sample: `out` has all outputs, plain, and stays the caller's. Emptied by head_drain.
+// The head with the shapes and data of one sample: `out` has all outputs, plain,
+// and stays the caller's. Emptied by head_drain.
 void head_fill(struct head *h, const struct head *declared, const struct tensor *out);
 void head_drain(struct head *h);
 bool head_is_known(const struct head *h);                              // are all shapes known before anything has run?

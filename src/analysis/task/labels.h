@@ -42,8 +42,8 @@ void labels_free(struct labels **l);
 char *labels_find(const char *dataset, bool boxes);
 bool labels_are_folders(const struct labels_samples *s); // are there folders of several names?
 
-// Classes that are names of folders become the model's classes of these names, if it has any; a folder that is none of them is
-// STATUS_FORMAT. As many of other names are its classes in order.
+// Classes that are names of folders become the model's classes of these names, if it has any;
+// a folder that is none of them is STATUS_FORMAT. As many of other names are its classes in order.
 MUST_CHECK enum status labels_number(struct labels *l, const struct names *names, struct error *err);
 // Warns of boxes that cannot be of these images.
 void labels_check(const struct labels *l, const struct labels_samples *s);

@@ -1,5 +1,6 @@
-// Whether boxes can be of the images that they are said to be of. Images that were made smaller after they were labelled, corners in the
-// place of width and height, and pixels in the place of fractions give figures that are near zero, and no other sign.
+// Whether boxes can be of the images that they are said to be of.
+// Images that were made smaller after they were labelled, corners in the place of width and height,
+// and pixels in the place of fractions give figures that are near zero, and no other sign.
 #include "labels.h"
 #include "qtui/base/log.h"
 #include "qtui/engine/data.h"

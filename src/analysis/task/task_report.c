@@ -58,8 +58,8 @@ static void add_samples(const struct task *t, const struct frozen f[TASK_VARIANT
 	free(sample);
 }
 
-// Note and data set as this task has them. `rest`: end of a note of a session, used while this task does not know itself how
-// outputs are read.
+// Note and data set as this task has them. `rest`: end of a note of a session,
+// used while this task does not know itself how outputs are read.
 static void own_places(struct task *t, struct task_report *r, const char *rest)
 {
 	char note[1024];
