@@ -1,5 +1,6 @@
-// Speed of the kernels on typical layers: time of the best run and GFLOP/s of the float kernel, time of the integer kernels (8-bit
-// codes; 16-bit codes with weights of 8 and of 16 bits) and how much of the float kernel's that is, for one backend and width.
+// Speed of the kernels on typical layers: time of the best run and GFLOP/s of the float kernel,
+// time of the integer kernels (8-bit codes; 16-bit codes with weights of 8 and of 16 bits)
+// and how much of the float kernel's that is, for one backend and width.
 //   build/release/bench/kernels [onednn|blas|ref] [WIDTH] [PART_OF_NAME]
 #include <stdio.h>
 #include <stdlib.h>

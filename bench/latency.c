@@ -40,8 +40,8 @@ static void wait_ms(int fd, double ms)
 		take(fd, 1);
 }
 
-// Keys that move the selection down and up: each changes the screen. It begins well inside the list, since the selection goes with its node when
-// figures reorder the list, and at an end a key would change nothing.
+// Keys that move the selection down and up: each changes the screen. It begins well inside the list,
+// since the selection goes with its node when figures reorder the list, and at an end a key would change nothing.
 static int press_keys(int fd, double seconds, double *ms)
 {
 	static const char inside[] = "jjjjjjjjjjjj";

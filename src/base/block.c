@@ -1,5 +1,5 @@
-// Kept pages are runs in the order of their addresses; neighbours are joined, and a request takes the front of the shortest
-// run that suffices. There are some hundred runs at most, so that they are simply searched.
+// Kept pages are runs in the order of their addresses; neighbours are joined, and a request takes the front
+// of the shortest run that suffices. There are some hundred runs at most, so that they are simply searched.
 #include "block.h"
 
 #include <pthread.h>
@@ -112,13 +112,14 @@ static struct run excess(size_t limit)
 	return out;
 }
 
-// All of it will be written: where the system can give the pages at once, that takes two thirds of the time of a fault each.
+// All of it will be written: where the system can give the pages at once,
+// that takes two thirds of the time of a fault each.
 #ifndef MAP_POPULATE
 #define MAP_POPULATE 0
 #endif
 
-// Huge pages are not asked for: where memory is fragmented the kernel first moves what lies in the way, which was seen to
-// take five times as long as ordinary pages.
+// Huge pages are not asked for: where memory is fragmented the kernel first moves what lies in the way,
+// which was seen to take five times as long as ordinary pages.
 static void *fresh(size_t size)
 {
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);

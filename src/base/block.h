@@ -1,6 +1,6 @@
-// Private to src/base: memory for large bufs. A page that is touched for the first time costs more than most operators take to fill it. So
-// pages that are given back are kept for the next requests, BLOCK_KEPT bytes at the most (and what mem_keep_more adds); beyond that those
-// given back longest ago return to the system. Thread-safe.
+// Private to src/base: memory for large bufs. A page that is touched for the first time costs more than most operators
+// take to fill it. So pages that are given back are kept for the next requests, BLOCK_KEPT bytes at the most
+// (and what mem_keep_more adds); beyond that those given back longest ago return to the system. Thread-safe.
 #ifndef QTUI_BASE_BLOCK_H
 #define QTUI_BASE_BLOCK_H
 

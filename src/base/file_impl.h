@@ -10,7 +10,8 @@ MUST_CHECK enum status file_open_input(int *fd, struct stat *st, const char *pat
 // All that an open file holds, on the heap.
 MUST_CHECK enum status file_read_open(
     struct bytes *out, int fd, const struct stat *st, size_t limit, const char *path, struct error *err);
-// Remembers all that was read from a pipe, for whoever reads the same one again; it can be read then without being opened.
+// Remembers all that was read from a pipe, for whoever reads the same one again;
+// it can be read then without being opened.
 void file_pipe_keep(int fd, const struct bytes *b);
 bool file_pipe_again(struct bytes *out, const char *path); // on the heap; false: `path` is no pipe that was read
 struct file_stamp file_stamp_of(const struct stat *st);

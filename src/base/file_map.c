@@ -1,5 +1,5 @@
-// Maps of large files. Of one that another program cuts short while it is mapped, pages are missing, and whoever reads them gets a
-// SIGBUS: zeros take their place, the map remembers it, and bytes_torn tells whoever has read.
+// Maps of large files. Of one that another program cuts short while it is mapped, pages are missing, and whoever reads
+// them gets a SIGBUS: zeros take their place, the map remembers it, and bytes_torn tells whoever has read.
 #include "file_impl.h"
 
 #include <errno.h>
@@ -28,7 +28,8 @@ static _Atomic(struct mapping *) first;
 static atomic_int readers; // handlers that walk the list: nothing of it is freed meanwhile
 static struct sigaction before;
 
-// mmap is a bare system call, so that a handler may make it. The rest of the map goes too: one signal for all of its pages.
+// mmap is a bare system call, so that a handler may make it. The rest of the map goes too:
+// one signal for all of its pages.
 static bool fill(struct mapping *m, uintptr_t at)
 {
 	uintptr_t page = at & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);

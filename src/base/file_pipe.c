@@ -1,4 +1,5 @@
-// What pipes gave. A pipe gives its bytes once, but some files are looked at more than once: of what kind they are, then what they say.
+// What pipes gave. A pipe gives its bytes once, but some files are looked at more than once:
+// of what kind they are, then what they say.
 #include "file_impl.h"
 
 #include <pthread.h>

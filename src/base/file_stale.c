@@ -1,6 +1,6 @@
-// Temporary files that a killed run has left beside what it wrote. A later run that writes to the directory removes them: those of our
-// name and user whose process has gone, that nobody has touched for a while, and whose lock nobody holds, as a process on another
-// machine or in another container would.
+// Temporary files that a killed run has left beside what it wrote. A later run that writes to the directory
+// removes them: those of our name and user whose process has gone, that nobody has touched for a while,
+// and whose lock nobody holds, as a process on another machine or in another container would.
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -79,7 +79,8 @@ static bool write_parts(int fd, const struct file_part *part, int n)
 	return true;
 }
 
-// A dot file, which no listing shows, named after the process: what a crash left is in nobody's way, and the next run knows it.
+// A dot file, which no listing shows, named after the process:
+// what a crash left is in nobody's way, and the next run knows it.
 static int open_temporary(char **name, const char *path)
 {
 	static atomic_uint counter;
@@ -111,8 +112,8 @@ static void sync_dir(const char *path)
 	free(dir);
 }
 
-// What ends a program waits until the file stands under its name: a temporary one would be left behind. Threads that only compute
-// have these signals blocked in any case.
+// What ends a program waits until the file stands under its name: a temporary one would be left behind.
+// Threads that only compute have these signals blocked in any case.
 static void hold_signals(sigset_t *before)
 {
 	static const int ends[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};

@@ -48,8 +48,8 @@ static size_t stacks_left(void)
 	return mem_address_space_left() / THREAD_STACK / 4;
 }
 
-// libgomp is not instrumented, so that the thread sanitizer takes each of its teams for a race: it gets none. Where the system
-// refuses one of a team's threads libgomp ends the program.
+// libgomp is not instrumented, so that the thread sanitizer takes each of its teams for a race: it gets none.
+// Where the system refuses one of a team's threads libgomp ends the program.
 static int wide(const struct jobs *j)
 {
 #ifdef __SANITIZE_THREAD__

@@ -11,7 +11,8 @@
 
 #define FILE_LIMIT ((size_t)256 << 20)
 
-// A tree that lacks members because there was no memory for them looks whole, and would be written over the session that is there.
+// A tree that lacks members because there was no memory for them looks whole,
+// and would be written over the session that is there.
 __attribute__((constructor)) static void never_without_memory(void)
 {
 	cJSON_InitHooks(&(cJSON_Hooks){xmalloc, free});
@@ -71,8 +72,8 @@ static size_t python_number(const char *p)
 	return 0;
 }
 
-// The text with null in the place of NaN and the infinities, which other tools' files hold; heap, NULL when it has none or there
-// is no memory for it (then the parser names the place).
+// The text with null in the place of NaN and the infinities, which other tools' files hold;
+// heap, NULL when it has none or there is no memory for it (then the parser names the place).
 static char *without_python_numbers(const char *text, size_t size)
 {
 	char *out = NULL, *to = NULL;

@@ -1,4 +1,5 @@
-// YAML as a cJSON tree, for files of other tools: libyaml reads it, event by event. What JSON has no word for is refused.
+// YAML as a cJSON tree, for files of other tools: libyaml reads it, event by event.
+// What JSON has no word for is refused.
 #include "qtui/base/json.h"
 
 #include <string.h>

@@ -13,8 +13,8 @@
 
 // Above this size a request is compared with what the system has: Linux grants more than there is, and kills later.
 #define BIG ((size_t)64 << 20)
-// Under a limit on address space a request above SMALL is refused unless RESERVE stays free: for small allocations, which
-// cannot be refused, and for the code that oneDNN writes, without which it faults.
+// Under a limit on address space a request above SMALL is refused unless RESERVE stays free:
+// for small allocations, which cannot be refused, and for the code that oneDNN writes, without which it faults.
 #define SMALL ((size_t)64 << 10)
 #define RESERVE ((size_t)16 << 20)
 

@@ -1,4 +1,5 @@
-// Archives of .npy files. What they say of themselves is held against what the file can hold before anything is unpacked.
+// Archives of .npy files. What they say of themselves is held against what the file can
+// hold before anything is unpacked.
 #include "qtui/base/npy.h"
 
 #include <stdlib.h>

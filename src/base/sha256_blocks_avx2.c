@@ -1,5 +1,5 @@
-// SHA-256 with the SHA extensions of x86-64. Each group of four rounds takes four words of the schedule; the group twelve rounds
-// on is made from the four groups before it as soon as its slot is free.
+// SHA-256 with the SHA extensions of x86-64. Each group of four rounds takes four words of the schedule;
+// the group twelve rounds on is made from the four groups before it as soon as its slot is free.
 #include "sha256_blocks.h"
 
 #ifdef __x86_64__

@@ -1,4 +1,5 @@
-// UTF-8 as RFC 3629 has it (no surrogates, nothing longer than it need be, nothing above U+10FFFF), and text made safe to show.
+// UTF-8 as RFC 3629 has it (no surrogates, nothing longer than it need be, nothing above
+// U+10FFFF), and text made safe to show.
 #include "str_utf8.h"
 
 #include <stdbool.h>

@@ -12,8 +12,8 @@ void thread_yield(void)
 	setpriority(PRIO_PROCESS, 0, NICE);
 }
 
-// A fault whose signal is blocked ends the program without asking any handler. The system's stacks are as large as the user's limit
-// of the first thread's says (ulimit -s), which may be less than the kernels' buffers take.
+// A fault whose signal is blocked ends the program without asking any handler. The system's stacks are as large as
+// the user's limit of the first thread's says (ulimit -s), which may be less than the kernels' buffers take.
 bool thread_start(pthread_t *thread, void *(*fn)(void *), void *arg)
 {
 	static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
