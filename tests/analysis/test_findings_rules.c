@@ -159,6 +159,18 @@ void test_findings_rules__a_clipped_second_output(void **state)
 	namemap_free(&none);
 }
 
+// What the node loses by its weights is still there on a wider scale: where that is most, the scale is no remedy.
+void test_findings_rules__a_clipped_tensor_that_loses_more_by_its_weights(void **state)
+{
+	struct made *m = make();
+	m->scale[S_A] = 1.0f / 512;
+	set_figures(&m->site[S_A].layerwise, -3);
+	struct findings *f = findings_new(NULL, &m->s);
+	assert_int_equal(f->n, 0);
+	findings_drop(&f);
+	free(m);
+}
+
 // 16 bit of which a calibrator left hardly any.
 void test_findings_rules__a_clipped_tensor_of_16_bit(void **state)
 {

@@ -73,7 +73,7 @@ static void dead(struct look *l, const struct site *s)
 	finding_prove(f, "max", s->range.max);
 	finding_prove(f, "SNR dB", site_snr(s));
 	if (offer < s->scale[0] && site_is_free(s) && finding_scale(f, l, s, offer)) {
-		f->gain_db = predicted_snr(l, s, offer) - predicted_snr(l, s, s->scale[0]);
+		f->gain_db = predicted_gain(l, s, offer);
 		finding_advise(f, "set the scale %s, which the range still fits", scale_phrase(to, offer));
 	} else if (finding_widen(f, l, s->node)) {
 		finding_advise(f, "give it more bits: 8 do not hold both its large values and its small ones");

@@ -160,6 +160,18 @@ double predicted_snr(const struct look *l, const struct site *s, double scale)
 	return p.known ? shown_db(p.snr_db) : NAN;
 }
 
+static double noise_of_db(double db)
+{
+	return pow(10, -db / 10);
+}
+
+double predicted_gain(const struct look *l, const struct site *s, double scale)
+{
+	double now = noise_of_db(predicted_snr(l, s, (double)s->scale[0])), then = noise_of_db(predicted_snr(l, s, scale));
+	double rest = own_figures(s)->known ? fmax(0, own_figures(s)->pooled.nsr - now) : 0;
+	return 10 * log10((now + rest) / (then + rest));
+}
+
 bool keeps_inner(const struct look *l, const struct site *s, double lo, double hi, double wider)
 {
 	static const double GOOD_DB = 24;

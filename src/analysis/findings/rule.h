@@ -56,6 +56,9 @@ double site_span(const struct site *s);               // max - min of the float 
 double input_step(const struct look *l, int node, int i);
 double output_step(const struct look *l, int node);
 double predicted_snr(const struct look *l, const struct site *s, double scale); // NAN: not known
+// dB that another scale gains at the node: beside what its histogram predicts of both stands what else it loses (its weights, what it
+// reads), which no scale takes away. NAN: not known.
+double predicted_gain(const struct look *l, const struct site *s, double scale);
 // Whether what lies in lo .. hi is still good on a wider scale. Where few large values stand beside many small ones (an outlying channel),
 // energy speaks for the large ones alone, and the network's outputs do not agree with it. Of probabilities the large ones count.
 bool keeps_inner(const struct look *l, const struct site *s, double lo, double hi, double wider);

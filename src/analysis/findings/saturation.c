@@ -12,7 +12,7 @@ static const double MOSTLY = 0.05;     // share of a term that is cut off: more 
 static const double FAR = 1.25; // the largest probability over the upper end of the range
 
 struct clipping {
-	double share, now, better, offer; // share of elements, dB, dB, scale
+	double share, now, better, offer, gain; // share of elements, dB, dB, scale, dB of the node
 };
 
 // A calibrator's range holds what it takes for the tensor; one set by hand says nothing of it, and would grow with each wider scale.
@@ -25,7 +25,7 @@ static bool keeps_rest(const struct look *l, const struct site *s, double scale)
 static struct clipping look_at(const struct look *l, const struct site *s)
 {
 	struct prediction p = study_predict_scale(l->s, site_index(l, s), s->scale[0]);
-	struct clipping c = {p.clipped, p.known ? p.snr_db : NAN, p.known ? p.snr_db : NAN, s->scale[0]};
+	struct clipping c = {p.clipped, p.known ? p.snr_db : NAN, p.known ? p.snr_db : NAN, s->scale[0], 0};
 	for (int k = 1; p.known && k <= (s->bits > 8 ? 12 : 4); k++) { // a calibrator may cut the range of 16 bit much shorter
 		double scale = ldexp(s->scale[0], k), try = predicted_snr(l, s, scale);
 		if (try > c.better && keeps_rest(l, s, scale)) {
@@ -33,12 +33,13 @@ static struct clipping look_at(const struct look *l, const struct site *s)
 			c.offer = scale;
 		}
 	}
+	c.gain = predicted_gain(l, s, c.offer);
 	return c;
 }
 
 static bool is_harmed(const struct look *l, const struct site *s, const struct clipping *c)
 {
-	if (!(c->better - c->now > WORTH) || !(c->now < GOOD_DB))
+	if (!(c->gain > WORTH) || !(c->now < GOOD_DB))
 		return false;
 	return c->share > SHARE || (is_probability(l, s) && s->range.max > FAR * site_upper_end(s, s->scale[0]));
 }
@@ -102,7 +103,7 @@ static void clipped(struct look *l, const struct site *s, const struct clipping 
 	prove_clipping(f, c->share, s->scale[0], &s->range);
 	finding_prove(f, "SNR dB", c->now);
 	finding_prove(f, "SNR dB with the offer", c->better);
-	f->gain_db = c->better - c->now;
+	f->gain_db = c->gain;
 	finding_scale(f, l, s, c->offer);
 }
 
