@@ -102,6 +102,9 @@ static void print_finding(int number, const struct finding *f)
 		printf("    expected at this tensor: %+.1f dB\n", f->gain_db);
 	if (isfinite(f->share))
 		printf("    share of all noise that arises: %.*f %%\n", f->share < 0.1, 100 * f->share);
+	if (isfinite(f->reach))
+		printf("    of the noise at the outputs: about %.*f %%, for %.*f %% of the MACs\n", f->reach < 0.1, 100 * f->reach, f->wide < 0.1,
+		    100 * f->wide);
 }
 
 static void print_story(const struct story *story)

@@ -385,6 +385,68 @@ void test_findings_rules__noise_is_counted_once(void **state)
 	assert_float_equal(share_of_conv("Concat", 1.0f / 128), 1, 1e-9);
 }
 
+// The Conv is bad and makes nearly all noise. Where the average behind it has as much, it comes from there; where that swallows it, it is
+// held against the Conv no more.
+void test_findings_rules__noise_counts_as_far_as_it_reaches_the_outputs(void **state)
+{
+	static const int way[] = {S_A, S_SUM, S_MEAN, S_Y};
+	for (int reaches = 0; reaches < 2; reaches++) {
+		struct made *m = make();
+		set_figures(&m->site[S_A].layerwise, 5);
+		m->site[S_A].used_levels = 0.05;
+		for (int i = 0; i < (reaches ? 4 : 2); i++)
+			set_figures(&m->site[way[i]].graphwise, 4);
+		struct findings *f = findings_new(NULL, &m->s);
+		assert_int_equal(f->n, 1);
+		assert_true(f->at[0].share > 0.9);
+		assert_true(reaches ? f->at[0].reach > 0.7 : f->at[0].reach < 0.2);
+		findings_drop(&f);
+		free(m);
+	}
+}
+
+// A sum is clipped, and so are its terms: all that it loses is lost before.
+void test_findings_rules__a_sum_does_not_lose_what_its_terms_have_lost(void **state)
+{
+	for (int terms = 0; terms < 2; terms++) {
+		struct made *m = make();
+		set_figures(&m->site[S_SUM].graphwise, 10);
+		set_figures(&m->site[S_SUM].layerwise, 11);
+		set_figures(&m->site[S_A].graphwise, terms ? 10 : 30);
+		m->site[S_SUM].graphwise.pooled.mse = 0.1;
+		m->site[S_A].graphwise.pooled.mse = terms ? 0.1 : 0.001;
+		set_figures(&m->site[S_X].graphwise, 40);
+		m->site[S_X].graphwise.pooled.mse = 1e-4;
+		m->scale[S_SUM] = 1.0f / 512;
+		struct findings *f = findings_new(NULL, &m->s);
+		assert_int_equal(f->n, 1);
+		assert_int_equal(f->at[0].rule, FINDING_saturation);
+		assert_true(terms ? f->at[0].reach < 0.01 : f->at[0].reach > 0.05);
+		findings_drop(&f);
+		free(m);
+	}
+}
+
+// The Conv makes most noise, and 16 bit for it is most of the work; the scale of what follows costs nothing.
+void test_findings_rules__what_costs_nothing_comes_first(void **state)
+{
+	struct made *m = make();
+	set_figures(&m->site[S_A].layerwise, 5);
+	set_figures(&m->site[S_A].graphwise, 5);
+	m->site[S_A].used_levels = 0.05;
+	m->row[N_CONV].macs = 1000;
+	m->scale[S_SUM] = 1.0f / 512;
+	set_figures(&m->site[S_SUM].layerwise, 8);
+	set_figures(&m->site[S_SUM].graphwise, 4);
+	struct findings *f = findings_new(NULL, &m->s);
+	assert_int_equal(f->n, 2);
+	assert_string_equal(f->at[0].edit, "scale Add 2^-7");
+	assert_true(f->at[0].wide == 0 && f->at[1].wide == 1);
+	assert_true(f->at[0].damage < f->at[1].damage);
+	findings_drop(&f);
+	free(m);
+}
+
 void test_findings_rules__a_softmax_at_8_bit(void **state)
 {
 	struct made *m = make();

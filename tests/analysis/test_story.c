@@ -104,7 +104,7 @@ void test_story__nothing_is_quantized(void **state)
 {
 	struct study *st = open_study("esp32p4");
 	struct snapshot *snap = study_snapshot(st), none = *snap;
-	struct finding one = {.rule = FINDING_few_samples, .text = "text", .advice = "advice", .gain_db = NAN, .share = NAN};
+	struct finding one = {.rule = FINDING_few_samples, .text = "text", .advice = "advice", .gain_db = NAN, .share = NAN, .reach = NAN};
 	struct findings f = {.at = &one, .n = 1};
 	struct figures unknown = {0};
 	none.n_sites = 0;
@@ -189,7 +189,7 @@ void test_story__figures_fall_at_an_output(void **state)
 
 static void expect_remedy(const struct snapshot *snap, const char *edit, const char *told)
 {
-	struct finding one = {.text = "text", .advice = "advice", .edit = (char *)edit, .gain_db = NAN, .share = NAN};
+	struct finding one = {.text = "text", .advice = "advice", .edit = (char *)edit, .gain_db = NAN, .share = NAN, .reach = NAN};
 	struct findings f = {.at = &one, .n = 1};
 	struct story *s = story_new(snap, &f);
 	if (!tells(s, STORY_REMEDY, told))

@@ -27,12 +27,14 @@ struct finding {
 	struct evidence evidence[FINDING_EVIDENCE];
 	int n_evidence;
 	double gain_db;           // expected at this tensor; NAN: not known
-	double damage;            // noise over signal that arises here: the ranking
+	double damage;            // noise over signal that arises here
 	double share;             // of the noise that all nodes make alone: what the edit can take away; NAN: not about a node's noise
+	double reach;             // of the noise at the outputs: what of it the edit is expected to take away; NAN: likewise
+	double wide;              // share of the multiply-accumulates that the edit takes above 8 bit
 };
 struct findings { // reference-counted, shared by snapshots
 	atomic_int refs;
-	struct finding *at;       // the most harmful first
+	struct finding *at;       // what brings most for its cost first (finding_worth)
 	int n;
 	double noise;             // what the shares are of: the noise over signal of all nodes alone, and what only rules see
 	bool *hidden;             // [nodes] the output holds masked logits, whose figures say nothing of the result; NULL: not known
@@ -45,6 +47,9 @@ struct findings *findings_new(const struct study *study, const struct snapshot *
 struct findings *findings_take(struct findings *f);
 void findings_drop(struct findings **f);
 const char *finding_name(enum finding_rule r);  // "joined-ranges"
+// The ranking: edits that widen nothing come first, by what they take away at the outputs (of what no node makes by `damage`) if that is a
+// hundredth, then the others by the same over their cost.
+double finding_worth(const struct finding *f);
 struct cJSON *findings_json(const struct findings *f, const struct graph *g); // the array of a report; the caller deletes it
 
 #endif

@@ -1,6 +1,7 @@
 // Runs the rules over a snapshot and ranks what they say.
 #include "qtui/analysis/findings.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include "qtui/analysis/survey.h"
 #include "qtui/base/json.h"
@@ -57,11 +58,17 @@ static double nodes_noise(const struct look *l)
 	return sum;
 }
 
+// Damage that no figure of an output shows either: of scores beside boxes, of logits beside a mask.
+static bool is_unseen(const struct finding *f)
+{
+	return f->rule == FINDING_joined_ranges || f->rule == FINDING_coarse_logits || f->rule == FINDING_masked_logits;
+}
+
 // Damage that no node's own figures show: of narrow tensors in a joint, and of decisions that a rule has found harmed. That
 // of the post-processing is none: it is summed from its nodes and joints.
 static bool is_apart(const struct look *l, const struct finding *f)
 {
-	if (f->rule == FINDING_joined_ranges || f->rule == FINDING_coarse_logits || f->rule == FINDING_masked_logits)
+	if (is_unseen(f))
 		return true;
 	const struct site *s = f->n_nodes && f->node[0] >= 0 ? snapshot_output(l->s, f->node[0]) : NULL;
 	return rules[f->rule].about != ABOUT_RUN && f->rule != FINDING_postprocessing && s && is_decision(l, s->value);
@@ -75,6 +82,29 @@ static double all_noise(const struct look *l)
 		if (is_apart(l, &l->out->at[i]))
 			sum += l->out->at[i].damage;
 	return sum;
+}
+
+// What an edit takes away at the outputs, as a share of the noise there and of the damage that is apart, which no figure of an output
+// shows either. A rule has put noise over signal into `reach`; a better scale leaves the rest of it.
+static void find_reach(struct look *l)
+{
+	double sum = l->results.noise, n = l->results.n; // what is apart harms one of them
+	for (int i = 0; i < l->out->n; i++)
+		if (is_unseen(&l->out->at[i]))
+			sum += l->out->at[i].damage / n;
+	for (int i = 0; i < l->out->n; i++) {
+		struct finding *f = &l->out->at[i];
+		double taken = isfinite(f->gain_db) ? fmax(0, 1 - pow(10, -f->gain_db / 10)) : 1;
+		double noise = f->reach + (is_unseen(f) ? f->damage / n : 0);
+		f->reach = rules[f->rule].about == ABOUT_RUN ? NAN : sum > 0 ? fmin(1, taken * noise / sum) : 0;
+	}
+}
+
+double finding_worth(const struct finding *f)
+{
+	static const double LEAST = 0.01, AN_EDIT = 0.05; // what counts at all; what any costs, as a share of the multiply-accumulates
+	double gain = isnan(f->reach) ? f->damage : f->reach;
+	return f->wide == 0 && gain >= LEAST ? 1 / AN_EDIT + gain : gain / (AN_EDIT + f->wide);
 }
 
 static double share_of(const struct finding *f, double noise)
@@ -121,11 +151,14 @@ static void drop(struct look *l, bool (*is_dropped)(const struct look *l, const 
 	f->n = kept;
 }
 
-// Among equal damage the finding with more nodes comes first: a joint may be one of the nodes of the post-processing, whose
-// edit mends both.
-static int by_damage(const void *a, const void *b)
+// Of those that are worth as much the finding with more damage comes first, then that with more nodes: a joint may be one of the nodes
+// of the post-processing, whose edit mends both.
+static int by_worth(const void *a, const void *b)
 {
 	const struct finding *x = a, *y = b;
+	double wx = finding_worth(x), wy = finding_worth(y);
+	if (wx != wy)
+		return wx < wy ? 1 : -1;
 	if (x->damage != y->damage)
 		return x->damage < y->damage ? 1 : -1;
 	if (x->n_nodes != y->n_nodes)
@@ -139,7 +172,7 @@ static int by_damage(const void *a, const void *b)
 static void sort(struct findings *f)
 {
 	if (f->n > 1)
-		qsort(f->at, (size_t)f->n, sizeof *f->at, by_damage);
+		qsort(f->at, (size_t)f->n, sizeof *f->at, by_worth);
 }
 
 static void rank(struct look *l)
@@ -148,10 +181,11 @@ static void rank(struct look *l)
 	drop(l, is_of_mask);
 	f->noise = all_noise(l);
 	share_out(f, f->noise);
+	find_reach(l);
 	sort(f);
 	drop(l, is_finding_small);
 	findings_merge(f);
-	sort(f); // several that are one now have the damage of all
+	sort(f); // several that are one now are worth as much as all
 	f->surveyed = l->survey && l->survey->preparation.known;
 }
 
@@ -175,6 +209,9 @@ struct findings *findings_new(const struct study *study, const struct snapshot *
 	find_decisions(&l);
 	find_masks(&l);
 	l.noise = nodes_noise(&l);
+	l.made = trace_noise(&l, &l.results);
+	for (int n = 0; n < l.g->n_nodes; n++)
+		l.macs += (double)s->row[n].macs;
 	for (int r = 0; r < FINDING_RULES && !is_stopped(study); r++) {
 		l.rule = (enum finding_rule)r;
 		rules[r].run(&l);
@@ -186,6 +223,7 @@ struct findings *findings_new(const struct study *study, const struct snapshot *
 	free(l.tail);
 	free(l.decision);
 	free(l.mask);
+	free(l.made);
 	if (is_stopped(study))
 		findings_drop(&f);
 	return f;
@@ -240,6 +278,8 @@ static cJSON *finding_json(const struct finding *f, const struct graph *g)
 		cJSON_AddStringToObject(edit, "command", f->edit);
 		json_add_number(edit, "gain_db", f->gain_db);
 		json_add_number(edit, "share", f->share);
+		json_add_number(edit, "reach", f->reach);
+		json_add_number(edit, "macs", f->wide);
 	}
 	json_add_number(o, "damage", f->damage);
 	return o;

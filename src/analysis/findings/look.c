@@ -91,8 +91,7 @@ double made_damage(const struct look *l, const struct site *s)
 	return isnan(in_sums) ? site_damage(s) : fmin(in_sums, 1);
 }
 
-// Whether the node only moves elements that lie on its grid already: the noise in them arose where they were made.
-static bool only_moves(const struct look *l, int node)
+bool only_moves(const struct look *l, int node)
 {
 	const struct node *n = &l->g->node[node];
 	double step = output_step(l, node);

@@ -1,4 +1,5 @@
 // Many findings of one rule whose edits cost nothing (scales) become one, with all edits in one step; the worst speaks for all.
+#include <math.h>
 #include <stdlib.h>
 #include "qtui/base/str.h"
 #include "rule.h"
@@ -17,6 +18,7 @@ static void absorb(struct finding *into, struct finding *f, struct str *edit)
 		finding_about(into, f->node[i]);
 	into->share += f->share;
 	into->damage += f->damage;
+	into->reach = fmin(1, into->reach + f->reach);
 	str_addf(edit, " %s", f->edit + sizeof scale_word - 1);
 	finding_done(f);
 }

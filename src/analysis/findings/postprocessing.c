@@ -59,18 +59,31 @@ static const struct site *worst_of(const struct look *l, const int *nodes, int n
 	return worst;
 }
 
-// What all of them make, and what joints among them do to their inputs, which no figure of a node shows.
-static double damage_of(const struct look *l, const int *nodes, int n, const struct site *worst)
+// What joints behind the last weights do to their inputs, which no figure of a node shows.
+static double damage_of_joints(const struct look *l)
 {
 	double damage = 0;
-	for (int i = 0; i < n; i++)
-		damage += counted_damage(l, snapshot_output(l->s, nodes[i]));
 	for (int i = 0; i < l->out->n; i++) {
 		const struct finding *f = &l->out->at[i];
 		if (f->rule == FINDING_joined_ranges && l->tail[f->node[0]])
 			damage += f->damage;
 	}
+	return damage;
+}
+
+static double damage_of(const struct look *l, const int *nodes, int n, const struct site *worst)
+{
+	double damage = damage_of_joints(l);
+	for (int i = 0; i < n; i++)
+		damage += counted_damage(l, snapshot_output(l->s, nodes[i]));
 	return fmax(damage, site_damage(worst));
+}
+
+// Nor does that of an output show what joints do to narrow tensors, or what scores lose beside boxes.
+static double reach_of(const struct look *l, const struct finding *f, const struct site *worst)
+{
+	double scores = is_decision(l, worst->value) ? site_damage(worst) : 0;
+	return fmax(f->reach + damage_of_joints(l) / l->results.n, scores / l->results.n);
 }
 
 void rule_postprocessing(struct look *l)
@@ -92,6 +105,8 @@ void rule_postprocessing(struct look *l)
 		finding_prove(f, "worst SNR dB", site_snr(worst));
 		finding_prove(f, "step there", worst->scale[0]);
 		finding_set(f, l, nodes, n, PREC_FLOAT);
+		finding_takes(f, l, nodes, n);
+		f->reach = reach_of(l, f, worst);
 	}
 	free(nodes);
 }

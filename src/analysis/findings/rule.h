@@ -6,6 +6,11 @@
 #include "qtui/analysis/study.h"
 #include "qtui/engine/op.h"
 
+// What the network is for: its outputs, of a joint what it joins, and what a selection by value reads.
+struct results {
+	int n;
+	double noise;                // over signal, at most 1 of each, the mean of all
+};
 struct look {
 	const struct study *study;   // may be NULL; what it decides by now need not be what the snapshot shows
 	const struct dataset *samples; // that the snapshot is of; NULL without a study
@@ -19,6 +24,9 @@ struct look {
 	int *decision;               // [n_values] find_decisions
 	bool *mask;                  // [n_nodes] find_masks: makes a mask of logits
 	double noise;                // summed over the nodes by their own figures; all_noise in findings.c adds what these do not show
+	struct results results;
+	double *made;                // [n_values] trace_noise: of their noise what arose where the value is made
+	double macs;                 // of all nodes
 	struct findings *out;
 	enum finding_rule rule;      // that runs
 };
@@ -31,6 +39,8 @@ struct look {
 bool is_op(const struct node *n, enum op_id id);
 bool is_weighted(const struct node *n);
 bool is_mover(const struct node *n);                  // one tensor in, its elements out
+// Whether the node only moves elements that lie on its grid already: the noise in them arose where they were made.
+bool only_moves(const struct look *l, int node);
 const struct site *site_of(const struct look *l, int value);
 // The tensor in front of the QuantizeLinear and DequantizeLinear that a quantized file holds; where there are none the same one.
 int value_behind(const struct look *l, int value);
@@ -73,6 +83,10 @@ bool is_probability(const struct look *l, const struct site *s); // their large 
 // The finding of an earlier rule about this node.
 bool is_explained(const struct look *l, int node, enum finding_rule by);
 
+// Follows the noise of the results to where it arose (trace.c). [n_values], heap.
+double *trace_noise(const struct look *l, struct results *r);
+double node_made(const struct look *l, int node); // the sum over what the node makes
+
 // ---- speaking
 
 // A finding about `node` (-1: the run). The pointer is valid until the next one is added.
@@ -83,6 +97,9 @@ void finding_advise(struct finding *f, const char *fmt, ...) PRINTF(2, 3);
 void finding_prove(struct finding *f, const char *name, double value); // left out when not finite
 // The edit, when the target allows it; false: it does not, and the finding has none. Nodes that refuse are left out.
 bool finding_set(struct finding *f, const struct look *l, const int *nodes, int n, enum precision p);
+// The edit takes away what all these nodes make, not only the first that the finding is about.
+void finding_takes(struct finding *f, const struct look *l, const int *nodes, int n);
+bool can_widen(const struct look *l, int node); // the target has 16 bit for it
 // To 16 bit with its region and those who read its output, which else lose there what it keeps, or float where there is none. Of a finding
 // that is too small to be kept: false, it needs no edit.
 bool finding_widen(struct finding *f, const struct look *l, int node);

@@ -11,8 +11,10 @@ struct finding *finding_add(struct look *l, int node, double damage)
 	out->at = xrealloc(out->at, ((size_t)out->n + 1) * sizeof *out->at);
 	struct finding *f = &out->at[out->n++];
 	*f = (struct finding){.rule = l->rule, .gain_db = NAN, .share = NAN, .damage = isfinite(damage) ? damage : 1};
-	if (node >= 0)
+	if (node >= 0) {
 		finding_about(f, node);
+		f->reach = node_made(l, node);
+	}
 	return f;
 }
 
@@ -84,6 +86,7 @@ bool finding_set(struct finding *f, const struct look *l, const int *nodes, int 
 	bool *refused = xcalloc((size_t)n + 1, sizeof *refused);
 	struct error err = {0};
 	int kept = 0;
+	double macs = 0;
 	if (l->bare)
 		plan_check_edits(l->bare, nodes, n, p, refused, &err);
 	str_add(&text, "set");
@@ -91,28 +94,46 @@ bool finding_set(struct finding *f, const struct look *l, const int *nodes, int 
 		if (!is_set(l, nodes[i], p) && !refused[i]) {
 			str_add(&text, " ");
 			study_add_word(&text, l->g->node[nodes[i]].name);
+			macs += l->s->row[nodes[i]].precision == PREC_INT8 ? (double)l->s->row[nodes[i]].macs : 0;
 			kept++;
 		}
 	str_addf(&text, " %s", precision_name(p));
-	if (kept > 0)
+	if (kept > 0) {
 		take_edit(f, &text);
+		f->wide = l->macs > 0 ? macs / l->macs : 0;
+	}
 	str_done(&text);
 	free(refused);
 	return kept > 0;
+}
+
+bool can_widen(const struct look *l, int node)
+{
+	struct error ignored;
+	return !l->bare || plan_check_edit(l->bare, node, PREC_INT16, &ignored) == STATUS_OK;
+}
+
+void finding_takes(struct finding *f, const struct look *l, const int *nodes, int n)
+{
+	double noise = 0;
+	for (int i = 0; i < n; i++)
+		noise += node_made(l, nodes[i]);
+	f->reach = fmax(f->reach, noise);
 }
 
 static bool widen(struct finding *f, const struct look *l, int node, bool readers)
 {
 	enum { MOST = 64 };
 	int region[MOST] = {node}, n = 1, conversions;
-	struct error ignored;
 	if (finding_is_small(f, l->noise))
 		return false;
-	if (l->bare && plan_check_edit(l->bare, node, PREC_INT16, &ignored) != STATUS_OK)
+	if (!can_widen(l, node))
 		return finding_set(f, l, &node, 1, PREC_FLOAT);
 	if (l->plan)
 		n = plan_widen_region(l->plan, node, readers, region, MOST, &conversions);
-	return finding_set(f, l, region, n < 1 ? 1 : n > MOST ? MOST : n, PREC_INT16);
+	n = n < 1 ? 1 : n > MOST ? MOST : n;
+	finding_takes(f, l, region, n);
+	return finding_set(f, l, region, n, PREC_INT16);
 }
 
 bool finding_widen(struct finding *f, const struct look *l, int node)

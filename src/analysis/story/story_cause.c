@@ -4,7 +4,7 @@
 #include "telling.h"
 
 enum { CHAPTERS = 3, EDIT = 120 };
-static const double LITTLE = 0.001; // of all noise: what has no digits
+static const double LITTLE = 0.001; // of noise: what has no digits
 static const double MASKED_ALONE = 0.25, MASKED_GAIN = 0.02; // of the damage: alone at least, mended alone at most
 
 // The part of the finding's nodes that gains most at 16 bit.
@@ -28,6 +28,21 @@ static bool is_masked(const struct telling *t, const struct blame *b)
 	return b->alone > MASKED_ALONE * total && b->in_wide.damage < MASKED_GAIN * total && !(b->in_float.damage >= MASKED_GAIN * total);
 }
 
+// What it may take away of all noise, and what of that reaches the outputs.
+static void tell_share(struct telling *t, const struct finding *f)
+{
+	struct str reach = {0};
+	if (f->reach < LITTLE)
+		str_add(&reach, "; hardly any of the noise at the outputs");
+	else if (isfinite(f->reach))
+		str_addf(&reach, "; about %.*f %% of the noise at the outputs", f->reach < 0.1, 100 * f->reach);
+	if (f->share < LITTLE)
+		tell(t, STORY_GAIN, "Takes away less than %g %% of all noise that arises%s.", 100 * LITTLE, str_text(&reach));
+	else
+		tell(t, STORY_GAIN, "Takes away at most %.*f %% of all noise that arises%s.", f->share < 0.1, 100 * f->share, str_text(&reach));
+	str_done(&reach);
+}
+
 static void tell_gain(struct telling *t, const struct finding *f)
 {
 	const struct blame *b = blame_of(t, f);
@@ -43,10 +58,8 @@ static void tell_gain(struct telling *t, const struct finding *f)
 		    telling_name(t, b->node), b->in_wide.damage, t->s->blames->total, b->in_float.damage, 100 * b->wide);
 	if (isfinite(f->gain_db))
 		tell(t, STORY_GAIN, "Predicted from its histogram: %+.1f dB at this tensor%s.", f->gain_db, b ? " with the remedy above" : "");
-	if (f->share < LITTLE)
-		tell(t, STORY_GAIN, "Takes away less than %g %% of all noise that arises.", 100 * LITTLE);
-	else if (isfinite(f->share))
-		tell(t, STORY_GAIN, "Takes away at most %.*f %% of all noise that arises.", f->share < 0.1, 100 * f->share);
+	if (isfinite(f->share))
+		tell_share(t, f);
 	else if (!b && !isfinite(f->gain_db) && f->edit)
 		tell(t, STORY_GAIN, "Not known beforehand: the next run measures it.");
 }

@@ -48,16 +48,16 @@ static const struct finding *under_cursor(const struct ui *ui)
 	return row < view_findings_count(ui) ? &ui->findings->at[row] : NULL;
 }
 
-// " (+9.2 dB here, 12 % of all noise)"
+// " (+9.2 dB here, about 12 % of the noise at the outputs)"
 static const char *worth(const struct finding *f, char *out, size_t size)
 {
-	char gain[32] = "", share[32] = "";
+	char gain[32] = "", share[48] = "";
 	if (isfinite(f->gain_db))
 		snprintf(gain, sizeof gain, "%+.1f dB here", f->gain_db);
-	if (f->share < 0.001)
-		snprintf(share, sizeof share, "less than 0.1 %% of all noise");
-	else if (isfinite(f->share))
-		snprintf(share, sizeof share, "%.*f %% of all noise", f->share < 0.1, 100 * f->share);
+	if (f->reach < 0.001)
+		snprintf(share, sizeof share, "less than 0.1 %% of the noise at the outputs");
+	else if (isfinite(f->reach))
+		snprintf(share, sizeof share, "about %.*f %% of the noise at the outputs", f->reach < 0.1, 100 * f->reach);
 	const char *between = gain[0] && share[0] ? ", " : "";
 	bool any = gain[0] || share[0];
 	snprintf(out, size, "%s%s%s%s%s", any ? " (" : "", gain, between, share, any ? ")" : "");
@@ -67,7 +67,7 @@ static const char *worth(const struct finding *f, char *out, size_t size)
 // One below the other, each on as many lines as it needs of those that it may have.
 static void draw_whole(struct canvas *c, struct rect r, const struct finding *f, const struct head *h)
 {
-	char worth_text[80];
+	char worth_text[112];
 	struct str evidence = {0}, remedy = {0}, edit = {0};
 	for (int i = 0; i < f->n_evidence; i++)
 		str_addf(&evidence, "%s%s %.4g", i ? ", " : "", f->evidence[i].name, f->evidence[i].value);
