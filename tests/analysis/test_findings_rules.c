@@ -447,6 +447,20 @@ void test_findings_rules__what_costs_nothing_comes_first(void **state)
 	free(m);
 }
 
+// Of .02 .. 14000 on a step of 128 hundreds of elements are 0, and their logarithm is infinite; on the finest of 16 bit still some.
+void test_findings_rules__a_logarithm_of_what_rounds_to_zero(void **state)
+{
+	for (int holds = 0; holds < 2; holds++) {
+		struct made *m = make();
+		m->node[N_POOL].op = op_find("", "Log", 13);
+		m->scale[S_SUM] = 128;
+		set_range(m, S_SUM, holds ? 0.5f : 0.02f, 14000);
+		set_figures(&m->site[S_SUM].layerwise, -7);
+		m->site[S_SUM].used_levels = 0.01;
+		assert_found(m, FINDING_rounds_to_zero, N_ADD, holds ? "set Add int16" : "set Add GlobalAveragePool float");
+	}
+}
+
 void test_findings_rules__a_softmax_at_8_bit(void **state)
 {
 	struct made *m = make();
