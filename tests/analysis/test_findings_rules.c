@@ -468,6 +468,48 @@ void test_findings_rules__a_softmax_at_8_bit(void **state)
 	assert_found(m, FINDING_softmax_at_8, N_SOFTMAX, "set Softmax int16");
 }
 
+// A TopK, and behind it two products with so many of a hundred multiply-accumulates, one of them poor at 8 bit.
+static struct made *make_decoder(int macs)
+{
+	struct made *m = make();
+	m->node[N_CONV].op = op_find("", "TopK", 13);
+	m->node[N_ADD].op = m->node[N_POOL].op = op_find("", "MatMul", 13);
+	m->row[N_CONV].macs = 100 - macs;
+	m->row[N_ADD].macs = macs;
+	set_figures(&m->site[S_SUM].layerwise, 15);
+	return m;
+}
+
+void test_findings_rules__a_decoder_behind_a_selection(void **state)
+{
+	assert_found(make_decoder(10), FINDING_decoder_at_8, N_ADD, "set Add GlobalAveragePool int16");
+}
+
+// There the figures of a tensor compare different elements. What reaches the outputs is what the nodes make alone.
+void test_findings_rules__noise_behind_a_selection_is_that_of_nodes_alone(void **state)
+{
+	struct made *m = make_decoder(10);
+	struct findings *f = findings_new(NULL, &m->s);
+	assert_int_equal(f->n, 1);
+	assert_true(f->at[0].reach > 0.9);
+	findings_drop(&f);
+	free(m);
+}
+
+// More bits for it would cost more than a search spends; and one that keeps its digits is well.
+void test_findings_rules__a_decoder_that_is_dear_or_good(void **state)
+{
+	struct made *dear = make_decoder(20), *good = make_decoder(10);
+	set_figures(&good->site[S_SUM].layerwise, 25);
+	struct findings *of_dear = findings_new(NULL, &dear->s), *of_good = findings_new(NULL, &good->s);
+	assert_int_equal(of_dear->n, 0);
+	assert_int_equal(of_good->n, 0);
+	findings_drop(&of_dear);
+	findings_drop(&of_good);
+	free(dear);
+	free(good);
+}
+
 // The SNR is the mask's. What else the figures of masked logits would give a rule to say is left out.
 void test_findings_rules__a_mask_rules_the_step_of_logits(void **state)
 {

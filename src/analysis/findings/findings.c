@@ -65,13 +65,14 @@ static bool is_unseen(const struct finding *f)
 }
 
 // Damage that no node's own figures show: of narrow tensors in a joint, and of decisions that a rule has found harmed. That
-// of the post-processing is none: it is summed from its nodes and joints.
+// of post-processing and of a decoder is none: it is summed from their nodes and joints.
 static bool is_apart(const struct look *l, const struct finding *f)
 {
 	if (is_unseen(f))
 		return true;
 	const struct site *s = f->n_nodes && f->node[0] >= 0 ? snapshot_output(l->s, f->node[0]) : NULL;
-	return rules[f->rule].about != ABOUT_RUN && f->rule != FINDING_postprocessing && s && is_decision(l, s->value);
+	bool summed = f->rule == FINDING_postprocessing || f->rule == FINDING_decoder_at_8;
+	return rules[f->rule].about != ABOUT_RUN && !summed && s && is_decision(l, s->value);
 }
 
 // The noise that shares are taken of: that of all nodes, and the damage that no node's own figures show.

@@ -159,7 +159,7 @@ bool finding_scale(struct finding *f, const struct look *l, const struct site *s
 	return true;
 }
 
-static bool reads_any(const struct node *n, const bool *value)
+bool reads_any(const struct node *n, const bool *value)
 {
 	for (int i = 0; i < n->n_in; i++)
 		if (n->in[i] >= 0 && value[n->in[i]])
