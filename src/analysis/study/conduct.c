@@ -260,7 +260,8 @@ static enum status conduct_run(struct study *s, struct request *req)
 	return st;
 }
 
-// ---- what the conductor is asked to do. It comes with the lock, works without it, and has it again at the end; `busy` is set meanwhile.
+// ---- what the conductor is asked to do. It comes with the lock, works without it, and has it again at the end;
+// `busy` is set meanwhile.
 
 static void begin(struct study *s, bool *busy)
 {

@@ -28,7 +28,8 @@ static bool png_is_whole(const struct bytes *file)
 	return false;
 }
 
-// ---- JPEG: segments of marker, length and data; behind a start of scan its codes, in which 0xff is followed by 0 or a restart's number
+// ---- JPEG: segments of marker, length and data; behind a start of scan its codes,
+// in which 0xff is followed by 0 or a restart's number
 
 enum { HUFFMAN_TABLES = 0xc4, RESTART = 0xd0, END = 0xd9, SCAN = 0xda };
 

@@ -28,8 +28,9 @@ struct qscaling {
 	float code_low, code_high;   // the same limits and those of the codes, in steps of the output's scale
 	bool simple;                 // the usual case: 8-bit codes, rounded to the nearest (halves to even or up), no slope
 	bool up;                     // halves are rounded up
-	bool fused;                  // simple, all scales powers of two, and no float added: the scales of channels (qscaling_scale) come divided
-	                             // by the output's scale, and `out` and the limits count in its steps. A loop need not know that it is set
+	// Simple, all scales powers of two, and no float added: the scales of channels (qscaling_scale) come divided by
+	// the output's scale, and `out` and the limits count in its steps. A loop need not know that it is set.
+	bool fused;
 	enum dtype type;
 	struct qspan out;
 };
