@@ -381,3 +381,35 @@ void test_kernel_conv__backend_names(void **state)
 	}
 	assert_false(backend_parse(&(enum kernel_backend){0}, "cuda"));
 }
+
+// Small groups are one to oneDNN, with zeros between them: 0 times infinity is NaN.
+static void check_stray(struct support_random *r, const struct conv_geometry *g, bool transposed, float stray)
+{
+	struct conv_case c = conv_case_new(r, (struct conv_task){.g = *g, .transposed = transposed, .epi = {{ACT_LEAKY, 0.2f, 0}, ADD_AFTER}}, true);
+	c.x[(g->c / g->group + 1) * g->h * g->w - 3] = stray; // of the second group
+	float *expected = conv_result(&c, BACKEND_REF, LAYOUT_PLAIN, LAYOUT_PLAIN, 1);
+	for (int out = 0; out < 2; out++) {
+		float *y = conv_result(&c, BACKEND_ONEDNN, LAYOUT_BLOCK, out ? LAYOUT_BLOCK : LAYOUT_PLAIN, 2);
+		for (int64_t i = 0; y && i < conv_outputs(&c.t.g); i++)
+			if (isfinite(expected[i]) ? !(fabsf(y[i] - expected[i]) < 1e-4f) : isfinite(y[i]))
+				fail_msg("%d groups of %d, output %d: %g, not %g", (int)g->group, (int)(g->c / g->group), (int)i, (double)y[i],
+				    (double)expected[i]);
+		free(y);
+	}
+	free(expected);
+	conv_case_free(&c);
+}
+
+void test_kernel_conv__what_is_not_finite_stays_in_its_group(void **state)
+{
+	static const int64_t sizes[][3] = {{8, 8, 2}, {32, 32, 8}, {12, 24, 3}, {64, 64, 16}, {20, 10, 5}, {16, 16, 16}, {96, 48, 6}};
+	struct support_random r = {19};
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		for (int k = 0; k < 8; k++) {
+			const struct conv_geometry g = {.n = 2, .c = sizes[i][0], .oc = sizes[i][1], .group = sizes[i][2], .h = 6, .w = 7,
+			    .kh = k & 1 ? 3 : 1, .kw = k & 1 ? 3 : 1, .stride_h = 1, .stride_w = 1, .dil_h = 1, .dil_w = 1, .pad_t = k & 1, .pad_b = k & 1,
+			    .pad_l = k & 1 ? 3 : 0, .pad_r = k & 1};
+			check_stray(&r, &g, k & 2, k & 4 ? NAN : INFINITY);
+		}
+	}
+}

@@ -63,10 +63,14 @@ static int64_t input_planes(const struct onednn_conv *k)
 	return k->task.g.n * (k->task.in == LAYOUT_PLAIN ? k->task.g.c : k->as.c / layout_block());
 }
 
+static int64_t input_floats(const struct onednn_conv *k)
+{
+	return input_planes(k) * input_lanes(k) * conv_desc_height(k) * conv_desc_width(k);
+}
+
 static size_t padded_bytes(const struct onednn_conv *k)
 {
-	int64_t plane = input_lanes(k) * conv_desc_height(k) * conv_desc_width(k);
-	return k->padded ? round_up((size_t)(input_planes(k) * plane) * sizeof(float), 64) : 0;
+	return k->padded ? round_up((size_t)input_floats(k) * sizeof(float), 64) : 0;
 }
 
 static dnnl_primitive_t primitive_for(const struct kernel *k, int width)
@@ -76,11 +80,22 @@ static dnnl_primitive_t primitive_for(const struct kernel *k, int width)
 	return onednn_prims_get(&c->prims, width, conv_desc_make, c);
 }
 
-// Scratch memory: the input with its padding, what the primitive wants.
+static int64_t output_floats(const struct onednn_conv *k)
+{
+	return k->task.g.n * k->as.oc * k->task.g.oh * k->task.g.ow;
+}
+
+// Room for merged groups that have to be computed one by one: an input and an output. It is touched only then.
+static size_t apart_bytes(const struct onednn_conv *k)
+{
+	return conv_groups_merged(k) > 1 ? round_up((size_t)(input_floats(k) + output_floats(k)) * sizeof(float), 64) : 0;
+}
+
+// Scratch memory: the input with its padding, groups by themselves, what the primitive wants.
 static size_t conv_scratch(const struct kernel *kernel, int width)
 {
 	const struct onednn_conv *k = (const struct onednn_conv *)kernel;
-	return padded_bytes(k) + onednn_md_bytes(primitive_for(kernel, width), dnnl_query_scratchpad_md);
+	return padded_bytes(k) + apart_bytes(k) + onednn_md_bytes(primitive_for(kernel, width), dnnl_query_scratchpad_md);
 }
 
 static void execute(struct onednn_conv *k, dnnl_primitive_t p, const void *x, const void *residual, void *y,
@@ -127,15 +142,35 @@ void conv_epilogue(const struct epilogue *e, float *y, const float *residual, in
 		kept_epilogue(e, y, residual, n);
 }
 
+// Where one of the merged groups has no finite input: each of them beside zeros.
+static void execute_apart(struct onednn_conv *k, dnnl_primitive_t p, const float *x, const struct kernel_io *io)
+{
+	const struct conv_geometry *g = &k->task.g;
+	float *part = (float *)((char *)io->scratch + padded_bytes(k)), *y = part + input_floats(k);
+	struct conv_groups in = {.images = g->n, .channels = k->as.c, .real = g->c,
+	    .pixels = conv_desc_height(k) * conv_desc_width(k), .each = g->c / g->group, .merged = conv_groups_merged(k)};
+	struct conv_groups out = {.images = g->n, .channels = k->as.oc, .real = g->oc, .pixels = g->oh * g->ow,
+	    .each = g->oc / g->group, .merged = in.merged};
+	for (int64_t i = 0; i < in.merged; i++) {
+		in.which = out.which = i;
+		conv_groups_take(part, x, &in, true);
+		execute(k, p, part, io->residual, y, (char *)part + apart_bytes(k), io->width);
+		conv_groups_take(io->y, y, &out, false);
+	}
+}
+
 static void conv_run(const struct kernel *kernel, const struct kernel_io *io)
 {
 	const struct onednn_conv *k = (const struct onednn_conv *)kernel;
 	const struct conv_geometry *g = &k->task.g;
 	const void *x = k->padded ? io->scratch : io->x;
+	dnnl_primitive_t p = primitive_for(kernel, io->width);
 	if (k->padded)
 		pad_input(k, io->x, io->scratch, io->width);
-	execute((struct onednn_conv *)kernel, primitive_for(kernel, io->width), x, io->residual, io->y, (char *)io->scratch + padded_bytes(k),
-	    io->width);
+	if (conv_groups_merged(k) > 1 && conv_groups_mix(x, input_floats(k)))
+		execute_apart((struct onednn_conv *)kernel, p, x, io);
+	else
+		execute((struct onednn_conv *)kernel, p, x, io->residual, io->y, (char *)io->scratch + padded_bytes(k) + apart_bytes(k), io->width);
 	if (!k->fused)
 		conv_epilogue(&k->task.epi, io->y, io->residual, g->n * k->as.oc * g->oh * g->ow, io->width);
 	conv_desc_clear_padding(io->y, g, &k->task.epi.act);

@@ -39,6 +39,17 @@ void conv_desc_clear_padding(float *y, const struct conv_geometry *g, const stru
 // The rows and columns of the input that the primitive reads.
 int64_t conv_desc_height(const struct onednn_conv *k);
 int64_t conv_desc_width(const struct onednn_conv *k);
+// How many groups are one to oneDNN.
+int64_t conv_groups_merged(const struct onednn_conv *k);
+// Whether an input of n floats holds one whose product with 0 is not 0.
+bool conv_groups_mix(const float *x, int64_t n);
+// Of each run of `merged` groups the one at place `which`, in a blocked tensor.
+struct conv_groups {
+	int64_t images, channels, real, pixels; // channels: padded, of which so many are real
+	int64_t each, merged, which;      // each: channels of a group
+};
+// Takes over the channels of these groups; those of others become 0 (blank) or stay, padding becomes 0.
+void conv_groups_take(float *to, const float *from, const struct conv_groups *g, bool blank);
 // Where the residual stands among the post-ops.
 int conv_desc_residual_index(const struct epilogue *e);
 
