@@ -6,6 +6,8 @@
 
 #define ALIGN ((size_t)64)
 
+static _Atomic uint64_t bufs; // that there have been
+
 // One block: the head in the first 64 bytes, the data, and up to 127 zeroed bytes that a vector load may touch.
 static size_t padded(size_t size)
 {
@@ -27,6 +29,7 @@ struct buf *buf_new(size_t size, atomic_size_t *account)
 	b->size = size;
 	b->data = block + ALIGN;
 	b->account = account;
+	b->id = atomic_fetch_add_explicit(&bufs, 1, memory_order_relaxed);
 	memset((uint8_t *)b->data + size, 0, padded(size) - size);
 	if (account)
 		atomic_fetch_add_explicit(account, size, memory_order_relaxed);

@@ -1,4 +1,5 @@
 // Element-wise steps on codes: each code is what its value gives, whether a table tells it or floats do.
+#include <math.h>
 #include "support.h"
 #include "../../src/engine/run/strips.h"
 
@@ -107,4 +108,110 @@ void test_strips__codes_and_a_row(void **state)
 	struct support_random r = {2};
 	for (int i = 0; i < 4; i++)
 		trial(&r, i % 2 ? DT_I8 : DT_U8, DT_I8, LAYOUT_PLAIN, i / 2, W);
+}
+
+struct table_case {
+	struct plan plan;
+	struct slot slot;
+	int first_out;
+	struct step step;
+	struct exec exec;
+	struct error err;
+};
+
+// y = fn(a), or fn(a, b), as codes of a grid.
+static void run_on(struct table_case *c, strip_fn *fn, struct rep *a, struct rep *b, enum dtype out, int scale, struct rep *y)
+{
+	*c = (struct table_case){.slot = {.is_output = true, .state = SLOT_ACTIVE, .quant = grid(out, scale)}};
+	c->plan = (struct plan){.n_slots = 1, .slot = &c->slot, .first_out = &c->first_out};
+	c->exec = (struct exec){.plan = &c->plan, .sim = SIM_FULL, .width = 1, .step = &c->step, .out = y, .err = &c->err};
+	struct strips s = {.in = {{.rep = a}, {.rep = b}}, .n_in = b ? 2 : 1, .fn = fn, .layout = a->t.layout, .shape = a->t.shape};
+	assert_int_equal(strips_run(&c->exec, &s), STATUS_OK);
+}
+
+static float value_at(const struct rep *r, int64_t i)
+{
+	return (float)(code_at(r, i) - r->zero) * r->scale;
+}
+
+static void check_pair(const struct rep *y, const struct rep *a, const struct rep *b, const struct quantizer *oq)
+{
+	for (int64_t i = 0; i < tensor_stored(&y->t); i++) {
+		int want = is_padding(y, i) ? oq->zero[0] : (int)quantize_one(oq, 0, function(value_at(a, i), value_at(b, i)));
+		if (code_at(y, i) != want)
+			fail_msg("element %d: %d, not %d", (int)i, code_at(y, i), want);
+	}
+}
+
+static void of_one_far(void *arg, const float *a, const float *b, float *y, int64_t n)
+{
+	(void)arg;
+	(void)b;
+	for (int64_t i = 0; i < n; i++)
+		y[i] = a[i] > 3.0f ? 30.0f - a[i] : -a[i];
+}
+
+// Both operands follow from the codes of one tensor, through one grid or two: the result is a table of one of them.
+void test_strips__codes_of_two_that_follow_from_one(void **state)
+{
+	struct support_random r = {3};
+	struct table_case c;
+	for (int i = 0; i < 8; i++) {
+		enum dtype type = i % 2 ? DT_I8 : DT_U8;
+		struct quantizer iq = grid(type, 0), unsigned_grid = grid(DT_U8, 1);
+		struct rep x = random_codes(&r, &iq, i / 2 % 2 ? LAYOUT_BLOCK : LAYOUT_PLAIN), f = {0}, coarse = {0}, g = {0}, y = {0};
+		run_on(&c, of_one, &x, NULL, DT_I8, 1, &f);
+		assert_int_equal(rep_apply(&coarse, &f, &unsigned_grid, 1, &c.err), STATUS_OK);
+		run_on(&c, of_one_far, &coarse, NULL, DT_U8, i / 4, &g);
+		for (int k = 0; k < 4; k++) {
+			struct rep *a = k % 2 ? &g : k ? &f : &x, *b = k % 2 ? (k == 1 ? &x : &f) : &g;
+			run_on(&c, of_two, a, b, k / 2 ? DT_I8 : DT_U8, 1, &y);
+			assert_non_null(y.origin);
+			check_pair(&y, a, b, &c.slot.quant);
+			rep_drop(&y);
+		}
+		rep_drop(&x);
+		rep_drop(&f);
+		rep_drop(&coarse);
+		rep_drop(&g);
+	}
+}
+
+static void whole_eights(void *arg, const float *a, const float *b, float *y, int64_t n)
+{
+	(void)arg;
+	(void)b;
+	for (int64_t i = 0; i < n; i++)
+		y[i] = 8.0f * floorf(a[i] / 8.0f);
+}
+
+static void beyond_eights(void *arg, const float *a, const float *b, float *y, int64_t n)
+{
+	whole_eights(arg, a, b, y, n);
+	for (int64_t i = 0; i < n; i++)
+		y[i] = a[i] - y[i];
+}
+
+void test_strips__codes_of_two_that_do_not_tell_each_other(void **state)
+{
+	struct support_random r = {4};
+	struct quantizer iq = grid(DT_U8, 0);
+	struct table_case c;
+	struct rep x = random_codes(&r, &iq, LAYOUT_PLAIN), other = random_codes(&r, &iq, LAYOUT_PLAIN), f = {0}, g = {0}, y = {0};
+	run_on(&c, of_one, &x, NULL, DT_I8, 1, &f);
+	run_on(&c, of_two, &f, &other, DT_I8, 1, &y);
+	assert_null(y.origin);
+	check_pair(&y, &f, &other, &c.slot.quant);
+	rep_drop(&y);
+	rep_drop(&f);
+	run_on(&c, whole_eights, &x, NULL, DT_I8, 0, &f);
+	run_on(&c, beyond_eights, &x, NULL, DT_U8, 0, &g);
+	run_on(&c, of_two, &f, &g, DT_I8, 1, &y);
+	assert_null(y.origin);
+	check_pair(&y, &f, &g, &c.slot.quant);
+	rep_drop(&y);
+	rep_drop(&x);
+	rep_drop(&other);
+	rep_drop(&f);
+	rep_drop(&g);
 }

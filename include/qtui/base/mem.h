@@ -40,12 +40,13 @@ char *arena_strndup(struct arena *a, const char *s, size_t n);
 void *arena_memdup(struct arena *a, const void *p, size_t size);
 
 // Shared bytes. A buf is freed when its count drops to zero; whoever holds a count may read; only a sole holder may
-// write. `origin` counts bytes in an account (a memory budget), or is NULL.
+// write. `account` counts the bytes of a memory budget, or is NULL. No two bufs of a process have one `id`.
 struct buf {
 	atomic_int refs;
 	size_t size;
 	void *data;           // 64-byte aligned, padded so that 64 bytes past the end may be read
 	atomic_size_t *account;
+	uint64_t id;
 };
 struct buf *buf_new(size_t size, atomic_size_t *account); // NULL when there is no memory; bytes undefined
 struct buf *buf_take(struct buf *b);

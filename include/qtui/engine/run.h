@@ -25,6 +25,7 @@ struct rep {
 	struct quantizer q;  // per tensor; its arrays point at scale and zero below: use rep_quantizer
 	float scale;
 	int32_t zero;
+	struct buf *origin;  // of 8-bit codes: which ones they are a function of (a struct byte_origin), if that is known
 };
 const struct quantizer *rep_quantizer(struct rep *r); // NULL when not coded
 struct rep rep_share(const struct rep *r);

@@ -27,6 +27,7 @@ struct rep rep_share(const struct rep *r)
 {
 	struct rep copy = *r;
 	copy.t = tensor_share(&r->t);
+	copy.origin = r->origin ? buf_take(r->origin) : NULL;
 	return copy;
 }
 
@@ -40,7 +41,31 @@ struct rep rep_move(struct rep *r)
 void rep_drop(struct rep *r)
 {
 	tensor_drop(&r->t);
+	buf_drop(&r->origin);
 	memset(r, 0, sizeof *r);
+}
+
+struct byte_origin rep_origin(const struct rep *r)
+{
+	if (r->origin)
+		return *(const struct byte_origin *)r->origin->data;
+	struct byte_origin own = {.buf = r->t.buf ? r->t.buf->id : UINT64_MAX, .data = r->t.data};
+	for (int i = 0; i < 256; i++)
+		own.code[i] = (uint8_t)i;
+	return own;
+}
+
+// Without memory it is just not known.
+void rep_set_origin(struct rep *y, const struct rep *x, const uint8_t lut[256])
+{
+	struct byte_origin *o;
+	buf_drop(&y->origin);
+	if (!x->t.buf || !(y->origin = buf_new(sizeof *o, NULL)))
+		return;
+	o = y->origin->data;
+	*o = rep_origin(x);
+	for (int i = 0; i < 256; i++)
+		o->code[i] = lut[o->code[i]];
 }
 
 enum status rep_alloc(struct rep *r, enum dtype type, enum layout layout, const struct shape *shape, struct error *err)
@@ -103,16 +128,17 @@ enum status rep_to_float_layout(struct rep *out, struct rep *r, enum layout l, i
 }
 
 // 8-bit codes onto another 8-bit grid: 256 cases, so a table.
-static void regrid8(struct tensor *dst, const struct tensor *src, const struct quantizer *from, const struct quantizer *to, int width)
+static void regrid8(struct rep *dst, const struct rep *src, const struct quantizer *from, const struct quantizer *to, int width)
 {
 	uint8_t lut[256];
 	float x[256];
 	for (int i = 0; i < 256; i++) {
-		int code = src->type == DT_I8 ? (int8_t)i : i;
+		int code = src->t.type == DT_I8 ? (int8_t)i : i;
 		x[i] = (float)(code - (from->zero ? from->zero[0] : 0)) * from->scale[0];
 	}
-	quantize_run(lut, dst->type, x, 256, to);
-	elt_lut8(lut, src->data, dst->data, tensor_stored(src), width);
+	quantize_run(lut, dst->t.type, x, 256, to);
+	elt_lut8(lut, src->t.data, dst->t.data, tensor_stored(&src->t), width);
+	rep_set_origin(dst, src, lut);
 }
 
 // A holder of its own of the codes of `r` on the grid of `q`.
@@ -129,7 +155,7 @@ static enum status to_codes(struct rep *out, struct rep *r, const struct quantiz
 	if (st != STATUS_OK)
 		return st;
 	if (from && from->bits == 8 && q->bits == 8) {
-		regrid8(&out->t, &r->t, from, q, width);
+		regrid8(out, r, from, q, width);
 	} else {
 		if ((st = rep_to_float(&x, r, width, err)) != STATUS_OK)
 			goto out;

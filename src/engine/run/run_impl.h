@@ -157,6 +157,14 @@ bool exec_integer(const struct exec *x); // FULL or ALONE
 void rep_set_quantizer(struct rep *r, const struct quantizer *q);
 MUST_CHECK enum status rep_alloc(struct rep *r, enum dtype type, enum layout layout, const struct shape *shape, struct error *err);
 void rep_clear_padding(struct rep *r); // LAYOUT_BLOCK: channels past C become zero again, in codes what stands for zero
+// Of 8-bit codes: where those lie, or lay, that tell them one by one, and what each of the 256 makes here.
+struct byte_origin {
+	uint64_t buf; // its id
+	const void *data;
+	uint8_t code[256];
+};
+struct byte_origin rep_origin(const struct rep *r); // that of codes of which nothing is known: themselves
+void rep_set_origin(struct rep *y, const struct rep *x, const uint8_t lut[256]); // y = lut[x], element by element as they lie
 bool quantizer_same_grid(const struct quantizer *a, const struct quantizer *b);
 bool quantizer_has_codes(const struct quantizer *q); // per tensor, at most 16 bit: the tensor can be held as codes
 

@@ -47,44 +47,90 @@ static const float *load(const struct walk *w, const struct operand *o, int64_t 
 	return own->values;
 }
 
-// The 256 codes of `full` through the function and onto the output's grid.
-static void fill_table(const struct strips *s, const struct rep *full, const struct quantizer *oq, uint8_t lut[256])
+// A tensor of 8-bit codes that alone tells the result: each of the 256 beside what the operands are where it is.
+struct teller {
+	const struct rep *rep;
+	uint8_t code[2][256];
+};
+
+// The 256 codes through the function and onto the output's grid.
+static void fill_table(const struct strips *s, struct teller *by, const struct quantizer *oq, uint8_t lut[256])
 {
 	float y[256];
-	uint8_t codes[256];
 	struct room room[2];
-	struct rep r = *full;
 	struct walk w = {.s = s};
 	const float *in[2] = {NULL, NULL};
-	for (int i = 0; i < 256; i++)
-		codes[i] = (uint8_t)i;
-	r.t.data = codes;
-	for (int k = 0; k < s->n_in; k++)
+	for (int k = 0; k < s->n_in; k++) {
+		struct rep r = *s->in[k].rep;
+		r.t.data = by->code[k];
 		in[k] = load(&w, s->in[k].spread ? &s->in[k] : &(struct operand){.rep = &r}, 0, 0, 256, &room[k]);
+	}
 	s->fn(s->arg, in[0], in[1], y, 256);
 	quantize_run(lut, quantizer_dtype(oq), y, 256, oq);
 }
 
-// The operand that alone tells the result, if it is 8-bit codes and the result as well:
-// then a table does it. Else NULL.
-static const struct rep *told_by(const struct strips *s, const struct quantizer *oq)
+static bool is_bytes(const struct rep *r)
 {
-	int full = s->n_in == 2 && s->in[0].spread;
-	if (!oq || !quantizer_has_codes(oq) || oq->bits != 8 || (s->n_in == 2 && (s->pixel != 1 || !s->in[!full].spread)))
-		return NULL;
-	const struct rep *r = s->in[full].rep;
-	return r->coded && r->q.bits == 8 ? r : NULL;
+	return r->coded && r->q.bits == 8;
 }
 
-static enum status run_table(struct exec *x, const struct strips *s, const struct rep *full, const struct quantizer *oq)
+// Is operand k wherever it has the same code beside one and the same code of the other? A code that operand k never is may stand beside any.
+static bool tells_other(const struct byte_origin of[2], int k, uint8_t other[256])
 {
+	bool seen[256] = {false};
+	memset(other, 0, 256);
+	for (int i = 0; i < 256; i++) {
+		uint8_t code = of[k].code[i];
+		if (seen[code] && other[code] != of[!k].code[i])
+			return false;
+		seen[code] = true;
+		other[code] = of[!k].code[i];
+	}
+	return true;
+}
+
+// Two operands that are functions of the same codes, as a HardSwish's that is written out are (x and the Clip of x + 3).
+static bool one_tells(const struct strips *s, struct teller *out)
+{
+	if (!is_bytes(s->in[0].rep) || !is_bytes(s->in[1].rep))
+		return false;
+	const struct byte_origin of[2] = {rep_origin(s->in[0].rep), rep_origin(s->in[1].rep)};
+	if (of[0].buf != of[1].buf || of[0].data != of[1].data)
+		return false;
+	uint8_t other[256];
+	int k = tells_other(of, 0, other) ? 0 : 1;
+	if (k == 1 && !tells_other(of, 1, other))
+		return false;
+	out->rep = s->in[k].rep;
+	memcpy(out->code[!k], other, sizeof other);
+	return true;
+}
+
+// Whether the operands tell the result by a single tensor of 8-bit codes, and it is such codes itself: then a table does it.
+static bool told_by(const struct strips *s, const struct quantizer *oq, struct teller *out)
+{
+	int full = s->n_in == 2 && s->in[0].spread;
+	if (!oq || !quantizer_has_codes(oq) || oq->bits != 8)
+		return false;
+	for (int i = 0; i < 512; i++)
+		out->code[i / 256][i % 256] = (uint8_t)i;
+	if (s->n_in == 2 && !s->in[0].spread && !s->in[1].spread)
+		return one_tells(s, out);
+	out->rep = s->in[full].rep;
+	return (s->n_in == 1 || s->pixel == 1) && is_bytes(out->rep);
+}
+
+static enum status run_table(struct exec *x, const struct strips *s, struct teller *by, const struct quantizer *oq)
+{
+	const struct rep *full = by->rep;
 	uint8_t lut[256];
-	fill_table(s, full, oq, lut);
+	fill_table(s, by, oq, lut);
 	enum status st = exec_alloc(x, &x->out[0], quantizer_dtype(oq), s->layout, &s->shape);
 	if (st != STATUS_OK)
 		return st;
 	rep_set_quantizer(&x->out[0], oq);
 	elt_lut8(lut, full->t.data, x->out[0].t.data, tensor_stored(&full->t), x->width);
+	rep_set_origin(&x->out[0], full, lut);
 	if (lut[(uint8_t)full->zero] != (uint8_t)x->out[0].zero) // else padding has become padding
 		rep_clear_padding(&x->out[0]);
 	return STATUS_OK;
@@ -142,9 +188,9 @@ enum status strips_run(struct exec *x, const struct strips *s)
 	bool codes = oq && quantizer_has_codes(oq);
 	struct rep y = {0};
 	enum status st = STATUS_OK;
-	const struct rep *told = told_by(s, oq);
-	if (told)
-		return run_table(x, s, told, oq);
+	struct teller by;
+	if (told_by(s, oq, &by))
+		return run_table(x, s, &by, oq);
 	enum dtype type = codes ? quantizer_dtype(oq) : DT_F32;
 	if (!exec_place(x, &y, type, s->layout, &s->shape)) {
 		if (overwrites(s, codes))
