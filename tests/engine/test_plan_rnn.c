@@ -41,6 +41,16 @@ static void plan_gru(struct fixture *f, struct onnx_case *c, const char *target)
 		fail_msg("%s", err.text);
 }
 
+// A wide GRU is not free: each step multiplies by both matrices.
+void test_plan_rnn__multiply_accumulates(void **state)
+{
+	struct onnx_case c;
+	struct graph *g = gru(&c);
+	assert_int_equal(graph_macs(g, graph_find_node(g, "gru")), STEPS * (3 + 3));
+	graph_free(&g);
+	case_done(&c);
+}
+
 void test_plan_rnn__scales_of_bias_and_states(void **state)
 {
 	struct onnx_case c;

@@ -32,7 +32,7 @@ static bool slots_quantize(const struct slot *s, int n)
 	return false;
 }
 
-// Nodes that PPQ calls computing ones, as far as the plan quantizes something of them.
+// Nodes that PPQ calls computing ones, and recurrent ones, as far as the plan quantizes something of them.
 static bool is_isolated(const struct plan *p, int node)
 {
 	const struct node *n = &p->g->node[node];

@@ -210,8 +210,8 @@ enum status input_as_fixed(const struct value *input, const struct tensor *t, st
 	if (!input->fixed || element_int(t, 0) == *input->fixed)
 		return STATUS_OK;
 	return error_set(err, STATUS_FORMAT,
-	    "input '%s' is %lld, and the network is taken for %lld, which all calibration samples have: leave out what has another value, or "
-	    "calibrate on samples with it",
+	    "input '%s' is %lld, but the network is fixed at %lld, the value of all calibration samples: leave it out, or "
+	    "calibrate on such samples",
 	    input->name, (long long)element_int(t, 0), (long long)*input->fixed);
 }
 

@@ -178,7 +178,7 @@ static const struct shape *operand(const struct graph *g, const int *ids, int n,
 	return s && s->rank > 0 && shape_count(s) > 0 ? s : NULL;
 }
 
-enum product { NONE, CONV, CONV_TRANSPOSE, GEMM, MATMUL };
+enum product { NONE, CONV, CONV_TRANSPOSE, GEMM, MATMUL, RECURRENT };
 static const struct product_row {
 	enum product kind;
 	int weight; // index of that input
@@ -191,7 +191,19 @@ static const struct product_row {
     [OP_MatMul] = {MATMUL, 1},
     [OP_MatMulInteger] = {MATMUL, 1},
     [OP_QLinearMatMul] = {MATMUL, 3},
+    [OP_RNN] = {RECURRENT, 1},
+    [OP_GRU] = {RECURRENT, 1},
+    [OP_LSTM] = {RECURRENT, 1},
+    [OP_DynamicQuantizeLSTM] = {RECURRENT, 1},
 };
+
+// Each step of each sequence takes part with all weights: those of the input and, behind them, those of the state.
+static int64_t recurrent_macs(const struct graph *g, const struct node *n)
+{
+	const struct shape *x = operand(g, n->in, n->n_in, 0), *w = operand(g, n->in, n->n_in, 1), *r = operand(g, n->in, n->n_in, 2);
+	int64_t weights = w && r ? shape_count(w) + shape_count(r) : 0, steps = x && x->rank == 3 ? x->dim[0] * x->dim[1] : 0;
+	return steps && weights < ((int64_t)1 << 62) / steps ? steps * weights : 0;
+}
 
 // The length of the sum that is an output element (ConvTranspose: that an input element takes part in).
 static int64_t sum_length(const struct graph *g, const struct node *n)
@@ -209,6 +221,8 @@ int64_t graph_macs(const struct graph *g, int node)
 {
 	const struct node *n = &g->node[node];
 	enum product kind = products[n->op->id].kind;
+	if (kind == RECURRENT)
+		return recurrent_macs(g, n);
 	const struct shape *per =
 	    kind == CONV_TRANSPOSE ? operand(g, n->in, n->n_in, 0) : operand(g, n->out, n->n_out, 0);
 	int64_t length = kind != NONE && per ? sum_length(g, n) : 0;
