@@ -100,6 +100,24 @@ void test_import__a_table_of_scales_holds_under_another_calibrator(void **state)
 	assert_scales_hold("tensorrt-cache");
 }
 
+// The scale of a tensor behind a fused operator stands at the operator's owner.
+void test_import__a_table_gives_the_scale_behind_a_relu_once(void **state)
+{
+	const char *model = support_data("misc/face_detection_front_128x128_barracuda.onnx");
+	if (!model)
+		skip();
+	struct study *st = case_open(model, NULL, "xquant"), *again = case_open(model, NULL, "xquant");
+	(void)state;
+	struct str text = case_export(st, "aimet", NULL);
+	struct import_report r = take(again, support_temp_file("encodings", str_text(&text), text.len));
+	assert_true(r.scales > 20);
+	assert_null(strstr(str_text(&r.notes), "shares the scale of tensor"));
+	import_report_done(&r);
+	str_done(&text);
+	study_close(&again);
+	study_close(&st);
+}
+
 // Of tensors that share a scale only the one that rules it can be given one: the others are named where they would have another.
 void test_import__a_table_gives_a_shared_scale_once(void **state)
 {

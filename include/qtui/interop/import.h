@@ -7,15 +7,18 @@
 #include "qtui/base/str.h"
 
 struct import_report {
-	const char *format;     // of which tool the file is
+	const char *format;     // of which tool the file is; a literal, NULL where it was not read
 	int precisions, scales; // nodes edited
-	bool method;            // the calibrator changed
-	struct str notes;       // a line for each entry that is not taken over, and for each earlier edit that gave way; the first thousand
+	bool method;            // the calibrator is another now
+	struct str notes;       // a line for each entry that is not taken over, and for each earlier edit that gave way; the first thousand.
+	                        // Freed by import_report_done
 	int n_notes;            // of all
 };
-// Adds at most five steps to the history of `st`. The caller calls import_report_done, whatever the status.
+// Adds at most five steps to the history of `st`, and none where the file is not read: the error names it. The caller calls
+// import_report_done, whatever the status.
 MUST_CHECK enum status import_file(struct import_report *r, struct study *st, const char *path, struct error *err);
 // The same in three parts: the second may run in another thread, but before the study is closed. The first and the last take little time.
+// What import_begin makes, if it succeeds, has its own copy of the decisions; the caller frees it, at any time.
 // `now` is of what is decided; the last is STATUS_REFUSED where something else has been decided meanwhile. It fills the report whatever it
 // returns.
 struct importing;
@@ -23,7 +26,7 @@ MUST_CHECK enum status import_begin(struct importing **out, const struct study *
     struct error *err);
 MUST_CHECK enum status import_read(struct importing *m, struct error *err);
 MUST_CHECK enum status import_end(struct import_report *r, struct importing *m, struct study *st, struct error *err);
-void import_free(struct importing **m);
+void import_free(struct importing **m); // also of NULL
 void import_report_done(struct import_report *r);
 
 #endif

@@ -178,7 +178,7 @@ static void list_width(struct importing *m, enum precision p)
 static bool is_said_elsewhere(const struct importing *m, int value)
 {
 	int other = plan_scale_of(m->bare, value);
-	return other >= 0 && other != value && m->w.scale[other] == m->w.scale[value];
+	return other >= 0 && other != value && *scale_wished(&m->w, other) == m->w.scale[value];
 }
 
 static bool accepts_scale(struct importing *m, int value)

@@ -57,10 +57,15 @@ void wish_precision(struct wishes *w, int node, enum precision p)
 	w->said[owner] = (signed char)w->rank;
 }
 
-void wish_scale(struct wishes *w, int value, double scale)
+double *scale_wished(const struct wishes *w, int value)
 {
 	int node = w->g->value[value].producer, owner = w->p->group[node].owner;
-	w->scale[owner == node ? value : graph_output(w->g, owner)] = scale;
+	return &w->scale[owner == node ? value : graph_output(w->g, owner)];
+}
+
+void wish_scale(struct wishes *w, int value, double scale)
+{
+	*scale_wished(w, value) = scale;
 }
 
 int node_of_tensor(const struct wishes *w, const char *tensor)

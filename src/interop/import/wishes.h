@@ -29,6 +29,7 @@ void wishes_note_widths(struct wishes *w);
 void wish_precision(struct wishes *w, int node, enum precision p);
 // Of an output; where it ends a group it is said of the group's owner.
 void wish_scale(struct wishes *w, int value, double scale);
+double *scale_wished(const struct wishes *w, int value); // where that stands in `scale`
 // The node that stands for the one which makes the tensor in the file; -1: none does.
 int node_of_tensor(const struct wishes *w, const char *tensor);
 // The output of a node which the tensor is and behind which a group ends. -1: it is none, and *why says so, or is NULL: a
