@@ -667,3 +667,23 @@ void test_import__a_cache_s_broken_lines(void **state)
 	import_report_done(&r);
 	study_close(&st);
 }
+
+// What ONNX Runtime writes for its TensorRT provider: the largest magnitude of each tensor.
+void test_import__a_cache_of_ranges(void **state)
+{
+	static const char text[] = STEM_OUT " 7.9375\r\n" CLASS_CONV "_output_0 25.4\nnothing 1e3\n\n";
+	static const char *const target[] = {"esp32p4", "tensorrt", "onnxruntime"};
+	for (size_t i = 0; i < sizeof target / sizeof *target; i++) {
+		struct study *st = case_open(MODEL, NULL, target[i]);
+		struct import_report r = take(st, support_temp_file("calibration.cache", text, strlen(text)));
+		assert_string_equal(r.format, "ONNX Runtime calibration cache");
+		assert_true(scale(st, STEM) == (i == 0 ? 0.0625 : 0)); // fused with its Swish on the second
+		assert_true(scale(st, CLASS_CONV) == (i == 1 ? 25.4 / 127 : 0)); // no power of two
+		assert_has(&r.notes, "nothing: the model has no tensor of this name");
+		assert_int_equal(r.n_notes, i < 2 ? 2 : 3);
+		import_report_done(&r);
+		study_close(&st);
+	}
+	assert_refused("version: 1\nname: 2\n", "not a file of esp-ppq");
+	assert_refused("a 1\nb\n", "import.json");
+}
