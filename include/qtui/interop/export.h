@@ -14,8 +14,8 @@ struct decided {
 struct decided decided_now(const struct study *st); // borrows all of it; the edits live until the study's next decision
 struct export_format {
 	const char *name, *suffix, *help;
-	// Appends the file's text to `out` and to `loss` a line for each decision that it cannot say. `s` has the plan of `d`'s decisions. An error
-	// is that the target's decisions are none of the tool's at all.
+	// Appends the file's text to `out` and to `loss` a line for each decision that it cannot say. `s` has the plan of `d`'s decisions.
+	// An error is that the target's decisions are none of the tool's at all.
 	enum status (*write)(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err);
 };
 const struct export_format *export_find(const char *name); // NULL when unknown

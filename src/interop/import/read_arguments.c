@@ -31,9 +31,11 @@ static const struct type {
 	const char *name;
 	int bits;
 	bool sign;
-} known_types[] = {{"QInt4", 4, true}, {"QUInt4", 4, false}, {"QInt8", 8, true}, {"QUInt8", 8, false}, {"QInt16", 16, true}, {"QUInt16", 16, false},
+} known_types[] = {
+    {"QInt4", 4, true}, {"QUInt4", 4, false}, {"QInt8", 8, true}, {"QUInt8", 8, false}, {"QInt16", 16, true}, {"QUInt16", 16, false},
     {"QInt32", 32, true}, {"QUInt32", 32, false}, {"QFloat16", WISH_FLOAT, true}, {"QBFloat16", WISH_FLOAT, true},
-    {"Float16", WISH_FLOAT, true}, {"BFloat16", WISH_FLOAT, true}};
+    {"Float16", WISH_FLOAT, true}, {"BFloat16", WISH_FLOAT, true},
+};
 
 // With whatever Python puts in front; NULL: there is none.
 static const struct type *find_type(const char *name)
@@ -66,7 +68,8 @@ static void read_override(struct wishes *w, const cJSON *list, const char *plain
 {
 	const cJSON *o = cJSON_GetArrayItem(list, 0), *scale = cJSON_GetObjectItemCaseSensitive(o, "scale");
 	const char *type = json_text(o, "quant_type", plain);
-	bool fixed = cJSON_IsNumber(scale), taken = fixed && (is_centred(type, json_number(o, "zero_point", 0)) || has_zero_point(w, list->string));
+	bool fixed = cJSON_IsNumber(scale), centred = is_centred(type, json_number(o, "zero_point", 0));
+	bool taken = fixed && (centred || has_zero_point(w, list->string));
 	const char *why; // where nothing is quantized, which wish_tensor says
 	int v = graph_find_value(w->g, list->string);
 	if (!cJSON_IsObject(o)) {
@@ -159,10 +162,11 @@ static void read_activation_type(struct wishes *w, const char *name, bool symmet
 	else if (q && type->bits == 16 && q->bits == 8 && target_has_precision(w->p->target, 16))
 		wish_all(w, PREC_INT16);
 	else if (q && type->bits != q->bits)
-		wish_note(w, "activation_type: %.40s has %d bits, activations of the target have %d: choose another --target", name, type->bits, q->bits);
+		wish_note(w, "activation_type: %.40s has %d bits, activations of the target have %d: choose another --target", name, type->bits,
+		    q->bits);
 	if (type && q && symmetric != q->symmetric)
-		wish_note(w, "ActivationSymmetric: %s, but activations of the target are %ssymmetric: choose another --target", symmetric ? "true" : "false",
-		    q->symmetric ? "" : "not ");
+		wish_note(w, "ActivationSymmetric: %s, but activations of the target are %ssymmetric: choose another --target",
+		    symmetric ? "true" : "false", q->symmetric ? "" : "not ");
 }
 
 // What a file says of weights is the target's own business: only where they differ is it told.

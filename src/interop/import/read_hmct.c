@@ -1,5 +1,5 @@
-// HMCT's quant_config: a qtype for the whole model, for types of operators and for nodes; the nearest to the node counts. The configurations
-// of Horizon's hb_mapper and hb_compile hold one, or say the same in older words.
+// HMCT's quant_config: a qtype for the whole model, for types of operators and for nodes; the nearest to the node counts. The
+// configurations of Horizon's hb_mapper and hb_compile hold one, or say the same in older words.
 #include <stdlib.h>
 #include <string.h>
 #include "wishes.h"
@@ -180,7 +180,8 @@ static void read_optimization(struct wishes *w, char *option)
 
 void read_horizon(struct wishes *w, const cJSON *root)
 {
-	const cJSON *calibration = object_in(w, root, "calibration_parameters"), *config = cJSON_GetObjectItemCaseSensitive(calibration, "quant_config");
+	const cJSON *calibration = object_in(w, root, "calibration_parameters");
+	const cJSON *config = cJSON_GetObjectItemCaseSensitive(calibration, "quant_config");
 	read_activation(w, calibration);
 	each_part(w, json_text(calibration, "optimization", ""), ",;", read_optimization);
 	read_node_info(w, object_in(w, root, "model_parameters"));

@@ -35,8 +35,8 @@ int node_of_tensor(const struct wishes *w, const char *tensor);
 // The output of a node which the tensor is and behind which a group ends. -1: it is none, and *why says so, or is NULL: a
 // parameter.
 int quantized_output(const struct wishes *w, const char *tensor, const char **why);
-// The tensor's quantizer has a zero point, which follows from the range, as it does for every scale that is given: so a scale with one can be
-// taken over.
+// The tensor's quantizer has a zero point, which follows from the range, as it does for every scale that is given: so a scale with one
+// can be taken over.
 bool has_zero_point(const struct wishes *w, const char *tensor);
 const struct quantizer *output_quantizer(const struct plan *p, int value); // of a node's output
 // Of a tensor: its width as the file has it (bits; 8, 16 or WISH_FLOAT, others are noted), and its scale unless that is 0.
