@@ -198,6 +198,20 @@ void test_screens__a_distribution_at_any_width(void **state)
 	}
 }
 
+// Where the detail hides the list the bottom line says how to come back.
+void test_screens__the_way_back_from_a_panel(void **state)
+{
+	struct ui ui;
+	start(&ui, FAKE_MEASURED, 80, 24, false);
+	assert_false(is_shown(&ui, "Esc back"));
+	press(&ui, "<Enter>");
+	assert_true(is_shown(&ui, "Esc back"));
+	press(&ui, "<Tab><Esc>");
+	assert_int_equal(ui.focus, PANEL_MAIN);
+	assert_false(is_shown(&ui, "Esc back"));
+	ui_done(&ui);
+}
+
 // The keys of the ranking are not offered where there is none.
 void test_screens__keys_of_a_ranking_need_one(void **state)
 {

@@ -23,6 +23,7 @@ enum context {
 	CTX_BLAME, // the ranking of blame is shown, which the steps of a repair take the place of
 	CTX_CHANNELS, // the channels of a tensor are shown
 	CTX_PARETO, // the states that nothing beats are shown
+	CTX_PANEL, // the detail or the neighbourhood has the keys
 	CTX_NODE,  // the view is about nodes: there is something to edit
 	CTX_ANY,
 	CTX_COUNT

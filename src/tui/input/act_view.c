@@ -109,6 +109,12 @@ void act_back(struct ui *ui)
 	}
 }
 
+// A panel may hide the list: how to come back is a hint there.
+void act_panel_back(struct ui *ui)
+{
+	act_back(ui);
+}
+
 void act_help_close(struct ui *ui)
 {
 	ui_show(ui, ui->before_help);
