@@ -198,6 +198,23 @@ void test_screens__a_distribution_at_any_width(void **state)
 	}
 }
 
+// Labels that lie beside the samples of a network which they are not for are no error of the user, a task that was asked for is one.
+void test_screens__a_task_that_nobody_asked_for(void **state)
+{
+	for (int asked = 0; asked < 2; asked++) {
+		struct ui ui;
+		struct snapshot was;
+		start(&ui, FAKE_MEASURED, 120, 40, false);
+		was = *ui.snap;
+		ui.snap->task_asked = asked;
+		snprintf(ui.snap->task_problem, sizeof ui.snap->task_problem, "no decoder is known");
+		run_news(&ui, &was);
+		assert_non_null(strstr(ui.note, "no decoder is known"));
+		assert_int_equal(ui.note_role, asked ? ROLE_ERROR : ROLE_NOTE);
+		ui_done(&ui);
+	}
+}
+
 // Where the detail hides the list the bottom line says how to come back.
 void test_screens__the_way_back_from_a_panel(void **state)
 {

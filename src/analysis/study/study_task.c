@@ -141,6 +141,7 @@ static void set_problem(struct work *w, const char *text)
 		log_warn("the task is not measured: %s", text);
 	pthread_mutex_lock(&w->study->publishing);
 	snprintf(p->problem, sizeof p->problem, "%s", text);
+	p->problem_asked = p->asked;
 	pthread_mutex_unlock(&w->study->publishing);
 }
 

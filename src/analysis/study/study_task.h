@@ -37,6 +37,7 @@ struct study_task {
 	struct task_net *net[TASK_VARIANTS]; // that the newest report compares
 	struct key network;     // of the quantized one
 	char problem[sizeof ((struct error *)0)->text];            // why there is none; under study.publishing
+	bool problem_asked;     // it is of a task that the user asked for
 };
 struct task_wish task_wish_copy(const struct task_wish *w); // owns its texts
 void task_wish_done(struct task_wish *w);

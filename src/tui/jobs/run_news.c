@@ -73,13 +73,14 @@ static void note_task(struct ui *ui)
 	    i->low <= 0 && i->high >= 0 ? ": may be chance" : "");
 }
 
-// What is wrong with the data or labels of a task shows when the run comes to them.
+// What is wrong with the data or labels of a task shows when the run comes to them. Labels that lay beside the samples are no mistake of
+// anybody: a network of another task may have been calibrated on them.
 static void note_problem(struct ui *ui, const char *was)
 {
 	if (!ui->snap->task_problem[0] || !strcmp(ui->snap->task_problem, was))
 		return;
-	ui_note(ui, "E: the task is not measured: %s", ui->snap->task_problem);
-	ui->note_role = ROLE_ERROR; // the log has it
+	ui_note(ui, ui->snap->task_asked ? "E: the task is not measured: %s" : "labels are there, but no task is measured: %s", ui->snap->task_problem);
+	ui->note_role = ui->snap->task_asked ? ROLE_ERROR : ROLE_NOTE; // the log has it
 }
 
 static bool has_task_change(const struct snapshot *s)
