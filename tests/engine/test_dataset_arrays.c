@@ -126,6 +126,19 @@ void test_dataset_arrays__npz_fills_inputs_by_name(void **state)
 	data_shapes_done(&data);
 }
 
+void test_dataset_arrays__an_input_without_data(void **state)
+{
+	struct data_case c = vector_case();
+	char said[256];
+	case_input(&c, "ids", DT_I64, SHAPE(1, 2));
+	const char *path = write_npy("alone.npy", 'f', 4, SHAPE(1, 4), batch);
+	case_open(&c, path);
+	assert_int_equal(dataset_load(c.data, 0, c.in, NULL, &c.err), STATUS_FORMAT);
+	snprintf(said, sizeof said, "%s has nothing for input 'ids'", path);
+	assert_non_null(strstr(c.err.text, said));
+	case_done(&c);
+}
+
 // As many as there are, and of a subdirectory for each input under its name.
 void test_dataset_arrays__shapes_of_many_inputs(void **state)
 {

@@ -161,7 +161,7 @@ static enum status fill_missing(const struct dataset *d, int sample, int input, 
 	if (!known && !d->opt.random)
 		return error_set(err, STATUS_FORMAT,
 		    "%s has nothing for input '%s': give an .npz with an array of that name, or a subdirectory of it",
-		    d->sample[sample].name, v->name);
+		    dataset_file(d, sample), v->name);
 	s = alloc_input(out, v, err);
 	if (!s && known)
 		convention_fill(out, v, d->image.w, d->image.h);
