@@ -64,13 +64,17 @@ static int export(struct options *o)
 int verb_export(struct options *o)
 {
 	struct error err = {0};
-	if (!o->format)
-		error_set(&err, STATUS_USAGE, "--format NAME is needed: qtui export --help lists the names");
-	else if (!export_find(o->format))
-		error_set(&err, STATUS_USAGE, "--format %s is not known: qtui export --help lists what is", o->format);
-	else
-		return export(o);
-	return fail(&err);
+	if (!o->format) {
+		puts("NAME is one of");
+		export_formats_help();
+		error_set(&err, STATUS_USAGE, "--format NAME is needed");
+		return fail(&err);
+	}
+	if (!export_find(o->format)) {
+		error_set(&err, STATUS_USAGE, "--format %s is not known; qtui export lists what is", o->format);
+		return fail(&err);
+	}
+	return export(o);
 }
 
 int verb_quantize(struct options *o)
