@@ -147,6 +147,32 @@ void test_alone__an_output_that_is_a_constant(void **state)
 	check_isolated(&file, "anchors.onnx", true);
 }
 
+static int count_warnings(int from, const char *text)
+{
+	char line[256];
+	int n = 0;
+	for (int i = from; i < log_count(); i++)
+		n += log_line(i, line, sizeof line) == LOG_WARN && strstr(line, text);
+	return n;
+}
+
+// Halves do not reach to a million.
+void test_alone__says_what_overflows_when_quantized(void **state)
+{
+	struct onnx_case file;
+	begin_conv(&file);
+	case_floats(&file, "million", DIMS(1), (const float[]){1e6f});
+	case_node(&file, "Mul", "mul", "y million", "z");
+	case_output(&file, file.graph, "z");
+	int before = log_count();
+	struct study *st = open_for_test(
+	    (struct study_options){.model = case_save(&file, "large.onnx"), .target = "fp16", .data = {.random = 2}, .threads = 1});
+	wait_for_run(st);
+	assert_int_equal(count_warnings(before, "output z is finite in the float network, and is not when quantized"), 1);
+	study_close(&st);
+	case_done(&file);
+}
+
 // A logarithm of what is below 0, and a weight that is infinite: each is told once a study, by its name.
 void test_alone__says_where_numbers_stop_being_finite(void **state)
 {
@@ -154,8 +180,6 @@ void test_alone__says_where_numbers_stop_being_finite(void **state)
 	    "the model's constant 'infinite' holds infinite numbers"};
 	for (int i = 0; i < 2; i++) {
 		struct onnx_case file;
-		char line[256];
-		int n = 0;
 		begin_conv(&file);
 		case_floats(&file, "infinite", DIMS(1, 1, 6, 6), (const float[36]){1, 2, 3, INFINITY});
 		case_node(&file, i ? "Mul" : "Log", i ? "mul" : "log", i ? "y infinite" : "y", "l");
@@ -168,9 +192,7 @@ void test_alone__says_where_numbers_stop_being_finite(void **state)
 			if (run == 0)
 				assert_int_equal(scale_node(st, graph_find_node(study_graph(st), "conv"), 0.5, &file.err), STATUS_OK);
 		}
-		for (int k = before; k < log_count(); k++)
-			n += log_line(k, line, sizeof line) == LOG_WARN && strstr(line, said[i]);
-		assert_int_equal(n, 1);
+		assert_int_equal(count_warnings(before, said[i]), 1);
 		study_close(&st);
 		case_done(&file);
 	}

@@ -105,7 +105,7 @@ static enum status look_at_all(struct looking *l, struct study *s)
 	return st;
 }
 
-void work_tell_nonfinite(struct work *w, bool anywhere)
+void work_tell_nonfinite(struct work *w, int output)
 {
 	struct study *s = w->study;
 	struct looking l = {.g = s->g};
@@ -117,11 +117,16 @@ void work_tell_nonfinite(struct work *w, bool anywhere)
 		for (int v = 0; v < s->g->n_values; v++)
 			atomic_store(&l.first[k][v], INT_MAX);
 	}
-	bool told = look_at_all(&l, s) != STATUS_OK; // nothing is known
-	for (int i = 0; i < s->g->n_outputs && !told; i++)
-		told = tell_of(&l, s->d, s->g->output[i]);
-	for (int v = 0; v < s->g->n_values && anywhere && !told; v++)
-		told = !s->g->value[v].constant && tell_of(&l, s->d, v);
+	if (look_at_all(&l, s) == STATUS_OK) {
+		bool told = false;
+		for (int i = 0; i < s->g->n_outputs && !told; i++)
+			told = (output < 0 || i == output) && tell_of(&l, s->d, s->g->output[i]);
+		for (int v = 0; v < s->g->n_values && output < 0 && !told; v++)
+			told = !s->g->value[v].constant && tell_of(&l, s->d, v);
+		if (!told && output >= 0)
+			log_warn("output %s is finite in the float network, and is not when quantized: numbers are larger than the target's format holds",
+			    s->g->value[s->g->output[output]].name);
+	}
 	for (int k = 0; k < N_KINDS; k++)
 		free(l.first[k]);
 }

@@ -74,7 +74,7 @@ static void tell_output(struct telling *t, int worst)
 		tell(t, STORY_LOSS, "The output %s is zero in the float network, so that it has no SNR: quantized it is off by up to %.3g.", name,
 		    t->s->output[worst].pooled.max_error);
 	else if (isnan(snr))
-		tell(t, STORY_LOSS, "The output %s is not made of finite numbers: the log names the tensor where that begins.", name);
+		tell(t, STORY_LOSS, "The output %s is not made of finite numbers: a warning in the log says where that begins.", name);
 	else if (isinf(snr))
 		tell(t, STORY_LOSS, "All outputs are exactly the float network's.");
 	else

@@ -224,12 +224,12 @@ static enum status finish(struct work *w, struct error *err)
 }
 
 // NaN and infinity pass on to all that reads them: an output shows whether there is any that matters.
-static bool has_nonfinite_output(const struct snapshot *s)
+static int nonfinite_output(const struct snapshot *s)
 {
 	for (int i = 0; i < s->n_outputs; i++)
 		if (s->output[i].known && !isfinite(s->output[i].pooled.mse))
-			return true;
-	return false;
+			return i;
+	return -1;
 }
 
 static enum status conduct_run(struct study *s, struct request *req)
@@ -247,8 +247,10 @@ static enum status conduct_run(struct study *s, struct request *req)
 		st = finish(&w, &err);
 	else
 		publish(&w, st == STATUS_CANCELLED ? STAGE_CANCELLED : STAGE_FAILED, &err);
-	if (st == STATUS_FORMAT || (st == STATUS_OK && has_nonfinite_output(w.shown)))
-		work_tell_nonfinite(&w, st == STATUS_FORMAT);
+	if (st == STATUS_FORMAT)
+		work_tell_nonfinite(&w, -1);
+	else if (st == STATUS_OK && nonfinite_output(w.shown) >= 0)
+		work_tell_nonfinite(&w, nonfinite_output(w.shown));
 	study_lock(s);
 	s->error = err;
 	study_unlock(s);
