@@ -121,7 +121,8 @@ static enum status fit_shape(const struct runner *r, int input, struct tensor *t
 		}
 	}
 	return error_set(err, STATUS_FORMAT, "%s: shape %s, but input %s needs %s%s", path, shape_text(&t->shape, have, sizeof have), v->name,
-	    shape_text(&v->shape, need, sizeof need), r->study ? ": the quantized network has the shapes of the samples that it is calibrated on" : "");
+	    shape_text(&v->shape, need, sizeof need),
+	    r->study ? ": the quantized network has the shapes of the samples that it is calibrated on" : "");
 }
 
 static enum status read_input(struct runner *r, const char *text, int position, struct error *err)

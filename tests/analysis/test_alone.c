@@ -186,7 +186,8 @@ void test_alone__says_where_numbers_stop_being_finite(void **state)
 		case_node(&file, "Conv", "again", "l w", "z");
 		case_output(&file, file.graph, "z");
 		int before = log_count();
-		struct study *st = open_for_test((struct study_options){.model = case_save(&file, "nonfinite.onnx"), .data = {.random = 2}, .threads = 1});
+		struct study *st = open_for_test(
+		    (struct study_options){.model = case_save(&file, "nonfinite.onnx"), .data = {.random = 2}, .threads = 1});
 		for (int run = 0; run < 2; run++) {
 			wait_for_run(st);
 			if (run == 0)

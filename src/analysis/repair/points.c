@@ -108,8 +108,9 @@ struct point *points_find(const struct graph *g, int *n)
 
 enum status points_missing(const struct graph *g, struct error *err)
 {
-	return error_set(err, STATUS_UNSUPPORTED, "%s: nothing to compare: neither %s nor what it is made from is a float tensor whose shape is known",
-	    g->path, g->n_outputs ? g->value[g->output[0]].name : "an output");
+	return error_set(err, STATUS_UNSUPPORTED,
+	    "%s: nothing to compare: neither %s nor what it is made from is a float tensor whose shape is known", g->path,
+	    g->n_outputs ? g->value[g->output[0]].name : "an output");
 }
 
 const struct figures *point_figures(const struct snapshot *s, const struct point *p)

@@ -175,7 +175,8 @@ static enum status check_ref(const struct probe *p, struct error *err)
 	for (int i = 0; i < p->n_points; i++)
 		if (concord_finite(p->concord[i]))
 			return STATUS_OK;
-	error_set(err, STATUS_UNSUPPORTED, "what the float network gives is not made of finite numbers: qtui analyze names the tensor where that begins");
+	error_set(err, STATUS_UNSUPPORTED,
+	    "what the float network gives is not made of finite numbers: qtui analyze names the tensor where that begins");
 	return graph_error(p->g, -1, err);
 }
 

@@ -18,7 +18,7 @@ struct writer {
 	size_t cap_nodes, cap_constants;
 	struct namemap *taken; // names of tensors and nodes in the file
 	struct keymap *made;   // what quantizes a value alike is written once: its name, by value and quantizer
-	const char **name;     // [g->n_values] of the value; of the floats behind an input, or before an output, that is a half or a double: another
+	const char **name;     // [g->n_values] of the value; another of the floats behind an input, or before an output, of halves or doubles
 	const char **read;     // [g->n_values] the name under which nodes find a value
 	struct tensor *own;
 	size_t n_own, cap_own;
@@ -58,8 +58,8 @@ MUST_CHECK enum status write_own(
 int32_t write_type(const struct value *v); // TensorProto.DataType
 
 // write_interface.c
-// Inputs and outputs of the file have the elements of the model that it came from, though all floats are of 32 bits in between: names in
-// w->name what stands between, and says which elements an input or an output has.
+// Inputs and outputs of the file have the elements of the model that it came from, though all floats are of 32 bits in between: names
+// in w->name what stands between, and says which elements an input or an output has.
 void interface_name_floats(struct writer *w);
 int32_t interface_type(const struct writer *w, int value);
 void interface_add_inputs(struct writer *w);  // before all nodes: Casts
