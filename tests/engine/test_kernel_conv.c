@@ -385,7 +385,8 @@ void test_kernel_conv__backend_names(void **state)
 // Small groups are one to oneDNN, with zeros between them: 0 times infinity is NaN.
 static void check_stray(struct support_random *r, const struct conv_geometry *g, bool transposed, float stray)
 {
-	struct conv_case c = conv_case_new(r, (struct conv_task){.g = *g, .transposed = transposed, .epi = {{ACT_LEAKY, 0.2f, 0}, ADD_AFTER}}, true);
+	const struct conv_task t = {.g = *g, .transposed = transposed, .epi = {{ACT_LEAKY, 0.2f, 0}, ADD_AFTER}};
+	struct conv_case c = conv_case_new(r, t, true);
 	c.x[(g->c / g->group + 1) * g->h * g->w - 3] = stray; // of the second group
 	float *expected = conv_result(&c, BACKEND_REF, LAYOUT_PLAIN, LAYOUT_PLAIN, 1);
 	for (int out = 0; out < 2; out++) {
