@@ -108,8 +108,8 @@ bool graph_is_further(const struct graph *g, int value); // an output of a node,
 const char *graph_output_name(const struct graph *g, int value);
 // All tensors that nodes make, in the order of nodes: value ids, heap.
 int *graph_made(const struct graph *g, int *n);
-// Multiply-accumulates of a node for the shapes of the graph (Conv, ConvTranspose, Gemm, MatMul, RNN, GRU, LSTM and
-// their integer forms; 0 for others).
+// Multiply-accumulates of a node for the shapes of the graph: convolutions, products of matrices, RNN, GRU, LSTM and
+// attention, with their fused and integer forms (graph/macs.c); 0 for others.
 int64_t graph_macs(const struct graph *g, int node);
 // STATUS_NOMEM, naming the node, where `times` copies of the outputs of one node would not fit the memory that the
 // system could give now. Asked before a run, which would fill the memory before it failed.

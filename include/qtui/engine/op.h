@@ -133,9 +133,13 @@ struct pad_attrs { // pads and value: before 11; paddings: before 2
 struct transpose_attrs {
 	struct ints perm;
 };
-struct gemm_attrs {
+struct gemm_attrs { // Gemm, QGemm; FusedGemm's begin with them
 	float alpha, beta;
 	int64_t trans_a, trans_b;
+};
+struct fusedmatmul_attrs { // FusedMatMul, TransposeMatMul
+	float alpha;
+	int64_t trans_a, trans_b, trans_batch_a, trans_batch_b;
 };
 struct axis_attrs { // Concat, Softmax, Gather, Split, Flatten ...
 	int64_t axis;

@@ -1,4 +1,4 @@
-// Reading a graph: names to ids, metadata, cost; and freeing it.
+// Reading a graph: names to ids, metadata; and freeing it.
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/base/mem.h"
@@ -170,61 +170,4 @@ const char *graph_metadata(const struct graph *g, const char *key)
 		if (!strcmp(g->metadata[i].key, key))
 			return g->metadata[i].text;
 	return NULL;
-}
-
-static const struct shape *operand(const struct graph *g, const int *ids, int n, int i)
-{
-	const struct shape *s = i < n && ids[i] >= 0 ? &g->value[ids[i]].shape : NULL;
-	return s && s->rank > 0 && shape_count(s) > 0 ? s : NULL;
-}
-
-enum product { NONE, CONV, CONV_TRANSPOSE, GEMM, MATMUL, RECURRENT };
-static const struct product_row {
-	enum product kind;
-	int weight; // index of that input
-} products[OP_COUNT] = {
-    [OP_Conv] = {CONV, 1},
-    [OP_ConvInteger] = {CONV, 1},
-    [OP_QLinearConv] = {CONV, 3},
-    [OP_ConvTranspose] = {CONV_TRANSPOSE, 1},
-    [OP_Gemm] = {GEMM, 1},
-    [OP_MatMul] = {MATMUL, 1},
-    [OP_MatMulInteger] = {MATMUL, 1},
-    [OP_QLinearMatMul] = {MATMUL, 3},
-    [OP_RNN] = {RECURRENT, 1},
-    [OP_GRU] = {RECURRENT, 1},
-    [OP_LSTM] = {RECURRENT, 1},
-    [OP_DynamicQuantizeLSTM] = {RECURRENT, 1},
-};
-
-// Each step of each sequence takes part with all weights: those of the input and, behind them, those of the state.
-static int64_t recurrent_macs(const struct graph *g, const struct node *n)
-{
-	const struct shape *x = operand(g, n->in, n->n_in, 0), *w = operand(g, n->in, n->n_in, 1), *r = operand(g, n->in, n->n_in, 2);
-	int64_t weights = w && r ? shape_count(w) + shape_count(r) : 0, steps = x && x->rank == 3 ? x->dim[0] * x->dim[1] : 0;
-	return steps && weights < ((int64_t)1 << 62) / steps ? steps * weights : 0;
-}
-
-// The length of the sum that is an output element (ConvTranspose: that an input element takes part in).
-static int64_t sum_length(const struct graph *g, const struct node *n)
-{
-	const struct product_row *row = &products[n->op->id];
-	const struct shape *a = operand(g, n->in, n->n_in, 0), *w = operand(g, n->in, n->n_in, row->weight);
-	if (!a || !w)
-		return 0;
-	if (row->kind == GEMM)
-		return a->dim[((const struct gemm_attrs *)n->attrs)->trans_a ? 0 : a->rank - 1];
-	return row->kind == MATMUL ? a->dim[a->rank - 1] : shape_count(w) / w->dim[0];
-}
-
-int64_t graph_macs(const struct graph *g, int node)
-{
-	const struct node *n = &g->node[node];
-	enum product kind = products[n->op->id].kind;
-	if (kind == RECURRENT)
-		return recurrent_macs(g, n);
-	const struct shape *per =
-	    kind == CONV_TRANSPOSE ? operand(g, n->in, n->n_in, 0) : operand(g, n->out, n->n_out, 0);
-	int64_t length = kind != NONE && per ? sum_length(g, n) : 0;
-	return length && length < ((int64_t)1 << 62) / shape_count(per) ? shape_count(per) * length : 0;
 }

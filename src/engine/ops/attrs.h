@@ -74,10 +74,6 @@ struct fusedgemm_attrs {
 	const char *activation;
 	float alpha, beta, gamma;
 };
-struct fusedmatmul_attrs {
-	float alpha;
-	int64_t trans_a, trans_b, trans_batch_a, trans_batch_b;
-};
 struct gatherblock_attrs {
 	int64_t gather_axis, quantize_axis, bits, block;
 };
