@@ -23,8 +23,8 @@ const char *support_temp(const char *name);
 // Writes a file into that directory, whole; returns its path.
 const char *support_temp_file(const char *name, const void *data, size_t size);
 
-// How many threads a test lets OpenMP have, where it asks for `n`: libgomp is not instrumented, so that the thread sanitizer takes each of
-// its teams for a race, and the program makes none either in that build (src/base/jobs.c).
+// How many threads a test lets OpenMP have, where it asks for `n`: libgomp is not instrumented, so that the thread
+// sanitizer takes each of its teams for a race, and the program makes none either in that build (src/base/jobs.c).
 #ifdef __SANITIZE_THREAD__
 #define SUPPORT_WIDTH(n) ((n) > 0)
 #else

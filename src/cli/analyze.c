@@ -218,7 +218,8 @@ static enum status check_results(const struct options *o, struct check *check, s
 	return status == STATUS_OK && o->report ? report_check(o->report, err) : status;
 }
 
-// What was measured goes into the session also where a result cannot be written, and the other way round: a disk that is full, say.
+// What was measured goes into the session also where a result cannot be written,
+// and the other way round: a disk that is full, say.
 static enum status write_all(const struct options *o, struct study *st, const struct session *se, const struct snapshot *s, struct error *err)
 {
 	struct error of_session = {0};
@@ -226,8 +227,8 @@ static enum status write_all(const struct options *o, struct study *st, const st
 	return first_failure(status, saved, &of_session, err);
 }
 
-// What is made of a run: figures, reports, the session. Where the task could not be measured there is nothing to survey. What is asked
-// beside the figures and cannot be had keeps them back no more than a bad label does.
+// What is made of a run: figures, reports, the session. Where the task could not be measured there is nothing
+// to survey. What is asked beside the figures and cannot be had keeps them back no more than a bad label does.
 static enum status use_run(const struct options *o, const struct check *check, struct study *st, const struct session *se, bool has_task,
     struct error *err)
 {
@@ -244,7 +245,8 @@ static enum status use_run(const struct options *o, const struct check *check, s
 	return status;
 }
 
-// A run whose task could not be measured has its figures all the same: minutes of work are not thrown away for a bad label.
+// A run whose task could not be measured has its figures all the same:
+// minutes of work are not thrown away for a bad label.
 static bool has_figures(struct study *st)
 {
 	struct snapshot *s = study_snapshot(st);

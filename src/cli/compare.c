@@ -1,4 +1,5 @@
-// qtui compare: two sessions or analyses, or two models on the same samples: what differs, node by node, and what it bought.
+// qtui compare: two sessions or analyses, or two models on the same samples:
+// what differs, node by node, and what it bought.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,8 @@
 
 #include "qtui/cli/options.h"
 
-// Fills what `o` leaves open from o->config; o->config_data keeps the texts. Members without a meaning here are warned of.
+// Fills what `o` leaves open from o->config; o->config_data keeps the texts.
+// Members without a meaning here are warned of.
 MUST_CHECK enum status config_read(struct options *o, unsigned verb, struct error *err);
 void config_free(struct config **c);
 // The edits that the configuration asks for, as steps of the history.

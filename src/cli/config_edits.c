@@ -1,4 +1,5 @@
-// What an xquant configuration says of nodes, as edits: the levels of precision_level, custom_setting and the lists to ignore.
+// What an xquant configuration says of nodes, as edits: the levels of precision_level,
+// custom_setting and the lists to ignore.
 #include <stdlib.h>
 #include <string.h>
 #include "config_impl.h"
@@ -37,7 +38,8 @@ static enum status check_tensors(const struct config *c, const struct graph *g, 
 	return STATUS_OK;
 }
 
-// Nodes that XSlim reaches from the tensors `from` (none: the inputs), going into all that reads them until it meets a tensor of `to`.
+// Nodes that XSlim reaches from the tensors `from` (none: the inputs),
+// going into all that reads them until it meets a tensor of `to`.
 static bool *find_region(const struct graph *g, const cJSON *from, const cJSON *to)
 {
 	bool *below = xcalloc((size_t)g->n_values + 1, 1), *hit = xcalloc((size_t)g->n_nodes + 1, 1);

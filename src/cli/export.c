@@ -1,4 +1,5 @@
-// qtui export: the decisions of a session in the form that another tool takes. qtui quantize: the quantized model itself.
+// qtui export: the decisions of a session in the form that another tool takes.
+// qtui quantize: the quantized model itself.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -138,8 +138,8 @@ static enum status check_target(const char *name, struct error *err)
 	return s;
 }
 
-// The session is opened as it was left, so that target and calibrator given beside it become steps of its history. One that names no
-// target, as a script may write it, was left nowhere: its edits are meant for the target that is given.
+// The session is opened as it was left, so that target and calibrator given beside it become steps of its history. One
+// that names no target, as a script may write it, was left nowhere: its edits are meant for the target that is given.
 static void leave_to_session(struct options *o, const struct session *se)
 {
 	if (!se->target)

@@ -265,8 +265,8 @@ static enum status check_results_apart(const struct options *o, struct error *er
 	return STATUS_OK;
 }
 
-// A decision that is read is a file that somebody wrote. (Models and samples are kept by file_keep.) What export writes is a decision, too: a
-// table may be brought up to date in its place.
+// A decision that is read is a file that somebody wrote. (Models and samples are kept by file_keep.)
+// What export writes is a decision, too: a table may be brought up to date in its place.
 static enum status check_decisions_stay(const struct options *o, unsigned verb, struct error *err)
 {
 	const char *const result[] = {o->json, o->report, verb == VERB_EXPORT ? NULL : o->output};

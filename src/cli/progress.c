@@ -11,7 +11,8 @@
 
 static volatile sig_atomic_t interrupted;
 
-// The first one ends the work in good order, between two steps. One of them may wait for a pipe, or take an hour: who insists is let go.
+// The first one ends the work in good order, between two steps. One of them may wait for a pipe,
+// or take an hour: who insists is let go.
 enum { INTERRUPTS_AT_ONCE = 3 };
 
 static void on_interrupt(int sig)
@@ -93,7 +94,8 @@ static void show(const struct progress *p, bool terminal, double *said)
 	}
 }
 
-// What ends the work and keeps what it has found: Ctrl-C, the line that dropped (unless nohup has it ignored), a system that goes down.
+// What ends the work and keeps what it has found: Ctrl-C, the line that dropped
+// (unless nohup has it ignored), a system that goes down.
 static const int ending[] = {SIGINT, SIGHUP, SIGTERM};
 enum { N_ENDING = sizeof ending / sizeof *ending };
 

@@ -7,7 +7,8 @@
 #include "qtui/engine/data.h"
 #include "verbs.h"
 
-// With `number` behind it unless that is 0. A name has at most 255 bytes: of a longer one the end stays, which tells more than the beginning.
+// With `number` behind it unless that is 0. A name has at most 255 bytes:
+// of a longer one the end stays, which tells more than the beginning.
 static char *file_name(const char *tensor, int number)
 {
 	enum { MOST = 240 };
@@ -30,7 +31,8 @@ static bool is_taken(char *const *name, int n, const char *wanted)
 	return false;
 }
 
-// Names that differ only in what a file's name has not (a/b, a:b) are numbered, which is told: none takes the place of another.
+// Names that differ only in what a file's name has not (a/b, a:b) are numbered, which is told:
+// none takes the place of another.
 static char *own_name(char *const *name, int n, const char *tensor)
 {
 	char *wanted = file_name(tensor, 0);

@@ -1,5 +1,5 @@
-// qtui search: the guided repair in batch: ranks what does the damage, tries remedies, keeps what pays, writes the session. qtui tune: the
-// one of them that fits weights, node by node, and the float model that comes of it.
+// qtui search: the guided repair in batch: ranks what does the damage, tries remedies, keeps what pays,
+// writes the session. qtui tune: the one of them that fits weights, node by node, and the float model that comes of it.
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>

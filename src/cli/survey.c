@@ -25,8 +25,9 @@ static enum status survey(void *arg, struct error *err)
 	return survey_new(&s->survey, s->study, s->snapshot, &s->opt, err);
 }
 
-// A survey takes longer than the analysis. Whoever names labels asks for it; those that were found beside the samples judge a preparation
-// that nobody stated, or that leaves the float network blind. What the file says of its training costs next to nothing.
+// A survey takes longer than the analysis. Whoever names labels asks for it; those that were found
+// beside the samples judge a preparation that nobody stated, or that leaves the float network blind.
+// What the file says of its training costs next to nothing.
 static bool is_doubtful(const struct study *st, const struct snapshot *s)
 {
 	const struct task_report *t = s->task;

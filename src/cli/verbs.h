@@ -23,21 +23,23 @@ void export_formats_help(void); // a line a format, to standard output
 // As printf, for texts with names in them: control bytes become harmless, but for a line's end at the end of fmt.
 void say(const char *fmt, ...) PRINTF(1, 2);
 int fail(const struct error *err); // prints one line; the exit code of its status
-// Of two results that are both written, whatever becomes of the other (on a disk that is full, say): the status of the first that
-// could not be, with its text in err. `a` has its text there already, `b` in of_b.
+// Of two results that are both written, whatever becomes of the other (on a disk that is full, say):
+// the status of the first that could not be, with its text in err. `a` has its text there already, `b` in of_b.
 MUST_CHECK enum status first_failure(enum status a, enum status b, const struct error *of_b, struct error *err);
-// The text behind the '=' that ends the name (the last one that is not escaped, else the first), and the name with escapes
-// resolved in *name (heap); NULL and nothing in *name when there is no name.
+// The text behind the '=' that ends the name (the last one that is not escaped, else the first),
+// and the name with escapes resolved in *name (heap); NULL and nothing in *name when there is no name.
 const char *name_value(char **name, const char *text, bool last);
 // Can a file be written there? Asked before long work; "-" and NULL are fine.
 MUST_CHECK enum status check_output(const char *path, struct error *err);
-// Opens session (if given) and study from options: MODEL and CALIB are positional[0] and [1]. --set and --scale are applied. Refused where
-// a result would be written over what is read, and where neither they nor the session name samples.
+// Opens session (if given) and study from options: MODEL and CALIB are positional[0] and [1].
+// --set and --scale are applied. Refused where a result would be written over what is read,
+// and where neither they nor the session name samples.
 MUST_CHECK enum status open_study(struct study **st, struct session **se, struct options *o, struct error *err);
-// STATUS_REFUSED where another run has written the session since it was read: then this one's is beside it, and is named.
+// STATUS_REFUSED where another run has written the session since it was read:
+// then this one's is beside it, and is named.
 MUST_CHECK enum status write_session(const struct study *st, const struct session *se, const char *path, struct error *err);
-// Before the work: whether a session that is there can be written, where save_session is going to. One that is not there yet is
-// checked when it is begun.
+// Before the work: whether a session that is there can be written, where save_session is going to.
+// One that is not there yet is checked when it is begun.
 MUST_CHECK enum status check_session(const struct options *o, struct error *err);
 // After the work: what was given beside --session is saved with it, and a session that was not there yet is begun.
 MUST_CHECK enum status save_session(const struct study *st, const struct session *se, const struct options *o, struct error *err);
@@ -47,12 +49,12 @@ MUST_CHECK enum status run_study(struct study *st, bool quiet, struct error *err
 // --check, before the work; and whether its conditions hold, after everything is written.
 MUST_CHECK enum status read_checks(struct check *c, const struct options *o, struct error *err);
 
-// With --labels or --eval, and for --findings where the model's file tells how pictures were prepared: judges samples and their preparation
-// (survey.h) and gives that to the study, for its findings.
+// With --labels or --eval, and for --findings where the model's file tells how pictures were prepared:
+// judges samples and their preparation (survey.h) and gives that to the study, for its findings.
 MUST_CHECK enum status survey_study(struct study *st, const struct options *o, struct error *err);
 
-// Writes t[i], the tensor value[i] of g, to an NPY file in dir that has its name, with _ for what is not in [A-Za-z0-9._-].
-// Of the float network inputs and outputs are halves or doubles where the file declares them so.
+// Writes t[i], the tensor value[i] of g, to an NPY file in dir that has its name, with _ for what is not
+// in [A-Za-z0-9._-]. Of the float network inputs and outputs are halves or doubles where the file declares them so.
 MUST_CHECK enum status write_tensors(
     const char *dir, const struct graph *g, bool quantized, const int *value, const struct tensor *t, int n, struct error *err);
 
@@ -65,7 +67,8 @@ struct watch {
 	int total;
 	atomic_bool *cancel;   // set by Ctrl-C
 	bool quiet;
-	// The stage under way, in words: `done` begins anew with each, so that the time left is known from `limit` only. NULL: there is one.
+	// The stage under way, in words: `done` begins anew with each, so that the time left
+	// is known from `limit` only. NULL: there is one.
 	void (*stage)(void *arg, char *out, size_t size);
 	double limit;          // seconds; 0: none
 };

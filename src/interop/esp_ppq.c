@@ -1,6 +1,6 @@
-// esp-ppq: the dispatching table (operator name -> number of a TargetPlatform) and a fragment of a QuantizationSetting with the
-// scales. esp-ppq ignores unknown names in the table silently and stops at unknown names of scales, so only names that exist
-// there are written: those of the operators after its formatting.
+// esp-ppq: the dispatching table (operator name -> number of a TargetPlatform) and a fragment of a QuantizationSetting
+// with the scales. esp-ppq ignores unknown names in the table silently and stops at unknown names of scales,
+// so only names that exist there are written: those of the operators after its formatting.
 #include <stdlib.h>
 #include "formats.h"
 #include "qtui/engine/op.h"
@@ -44,7 +44,8 @@ static int swish_gate(const struct snapshot *s, int node)
 	return -1;
 }
 
-// esp-ppq merges Sigmoid and Mul into an operator that it names after the operator before it. False: it has no name to follow.
+// esp-ppq merges Sigmoid and Mul into an operator that it names after the operator before it.
+// False: it has no name to follow.
 static bool operator_name(struct str *name, const struct snapshot *s, int node)
 {
 	int gate = swish_gate(s, node);

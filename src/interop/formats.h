@@ -10,14 +10,16 @@
 #include "formats.def"
 #undef FORMAT
 
-// What another tool must be told of a node: the user's precision and what --truncate demands; -1: the target's own choice.
+// What another tool must be told of a node: the user's precision and what --truncate
+// demands; -1: the target's own choice.
 int decided_precision(const struct decided *d, const struct snapshot *s, int node);
-// The same of whole operators, [n_nodes], for tools that name each part or the end of one: the widest that any part is to have. The caller
-// frees it.
+// The same of whole operators, [n_nodes], for tools that name each part or the end of one:
+// the widest that any part is to have. The caller frees it.
 signed char *operator_precisions(const struct decided *d, const struct snapshot *s);
 // The node at whose output a scale that is given to `node` acts: the last of what is fused to it.
 int operator_end(const struct snapshot *s, int node);
-// Where the tensor itself is quantized: at its producer, else (an input of the network) at its first use. NULL: nowhere.
+// Where the tensor itself is quantized: at its producer, else (an input of the network)
+// at its first use. NULL: nowhere.
 const struct site *tensor_site(const struct snapshot *s, int value);
 // The tensor is rounded to float16 or bfloat16: it has no scale.
 static inline bool is_cast(const struct site *x)

@@ -1,4 +1,5 @@
-// HMCT of Horizon and D-Robotics: the quant_config that hb_compile and hmct.api take, with a qtype for each node that has a decision.
+// HMCT of Horizon and D-Robotics: the quant_config that hb_compile and hmct.api take,
+// with a qtype for each node that has a decision.
 #include <stdlib.h>
 #include "formats.h"
 #include "qtui/engine/op.h"

@@ -3,7 +3,8 @@
 #include "formats.h"
 #include "qtui/engine/op.h"
 
-// In an IR that OpenVINO makes of the model, NAME is then the sum with the bias, and NAME/WithoutBiases the operator itself.
+// In an IR that OpenVINO makes of the model, NAME is then the sum with the bias,
+// and NAME/WithoutBiases the operator itself.
 static bool has_bias(const struct node *n)
 {
 	return (n->op->id == OP_Conv || n->op->id == OP_ConvTranspose || n->op->id == OP_Gemm) && n->n_in > 2 && n->in[2] >= 0;

@@ -1,7 +1,8 @@
 // ONNX Runtime: arguments of quantize_static. Names of types are members of onnxruntime.quantization.QuantType.
 #include "overrides.h"
 
-// CALIB_KL has no name here: quantize_static gives its Entropy calibrator as many bins as levels, so that it clips nothing.
+// CALIB_KL has no name here: quantize_static gives its Entropy calibrator as many bins
+// as levels, so that it clips nothing.
 static const char *const method_name[CALIB_COUNT] = {[CALIB_MINMAX] = "MinMax", [CALIB_PERCENTILE] = "Percentile"};
 
 // The first of its kind at the target's own width; NULL: there is none.

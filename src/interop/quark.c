@@ -19,8 +19,8 @@ static cJSON *wide_tensors(const struct snapshot *s)
 	return list;
 }
 
-// Members of PowerOfTwoMethod, which Quark's presets of powers of two have, and of ONNX Runtime's CalibrationMethod, whose Entropy clips
-// nothing.
+// Members of PowerOfTwoMethod, which Quark's presets of powers of two have,
+// and of ONNX Runtime's CalibrationMethod, whose Entropy clips nothing.
 static const char *const pow2_method[CALIB_COUNT] = {[CALIB_MINMAX] = "PowerOfTwoMethod.NonOverflow", [CALIB_MSE] = "PowerOfTwoMethod.MinMSE"};
 static const char *const float_method[CALIB_COUNT] = {
     [CALIB_MINMAX] = "CalibrationMethod.MinMax", [CALIB_PERCENTILE] = "CalibrationMethod.Percentile"};

@@ -1,5 +1,5 @@
-// RKNN-Toolkit2: the block custom_quantize_layers of a .quantization.cfg (YAML), a type for the tensors that operators end with. The rest
-// of that file is what its step 1 calibrated; the block is put into it as text.
+// RKNN-Toolkit2: the block custom_quantize_layers of a .quantization.cfg (YAML), a type for the tensors that
+// operators end with. The rest of that file is what its step 1 calibrated; the block is put into it as text.
 #include <stdlib.h>
 #include "formats.h"
 

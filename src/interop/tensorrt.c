@@ -1,5 +1,5 @@
-// TensorRT's calibration cache: after a line with its version, "TENSOR: HHHHHHHH", the float scale (amax / 127) as eight
-// hexadecimal digits. It knows one symmetric 8-bit scale a tensor.
+// TensorRT's calibration cache: after a line with its version, "TENSOR: HHHHHHHH", the float scale (amax / 127)
+// as eight hexadecimal digits. It knows one symmetric 8-bit scale a tensor.
 #include <string.h>
 #include "formats.h"
 

@@ -1,6 +1,7 @@
-// tpu-mlir: the quantization table (operator -> mode) and the calibration table (operator -> range). Its operators have no names of their
-// own: one is called TENSOR_Type, after its first output. What it fuses keeps the last name, and only its run shows what that is; it passes
-// over names that it does not have, so that every name an operator may get is written.
+// tpu-mlir: the quantization table (operator -> mode) and the calibration table (operator -> range).
+// Its operators have no names of their own: one is called TENSOR_Type, after its first output.
+// What it fuses keeps the last name, and only its run shows what that is;
+// it passes over names that it does not have, so that every name an operator may get is written.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,8 +24,8 @@ static void add_line(struct table *t, const char *tensor, const char *type, cons
 		str_addf(t->out, "%s%s%s %s\n", tensor, *type ? "_" : "", type, columns);
 }
 
-// By the type that the node of the file has, and by that of the node which a simplifier makes of it (a Conv with its BatchNormalization is
-// a Conv).
+// By the type that the node of the file has, and by that of the node which a simplifier makes
+// of it (a Conv with its BatchNormalization is a Conv).
 static void add_lines(struct table *t, const struct graph *g, const struct origin *o, const char *tensor, const char *columns)
 {
 	const struct node *n = &g->node[o->node];
@@ -51,7 +52,8 @@ enum status tpu_mlir_qtable(struct str *out, struct str *loss, const struct deci
 	return STATUS_OK;
 }
 
-// Symmetric quantization there divides the threshold by 127 where the minimum is below zero, and by 255 where it is not.
+// Symmetric quantization there divides the threshold by 127 where the minimum is below
+// zero, and by 255 where it is not.
 static void add_range(struct table *t, const struct graph *g, const struct origin *maker, const struct site *x)
 {
 	const char *tensor = g->value[x->value].name;

@@ -30,9 +30,9 @@ static int entrance(const struct decided *d, const struct graph *g, int node)
 	return best;
 }
 
-// A region of `custom_setting` around a node that stays in float; level 3 is float. From input_names xquant goes into all that reads these
-// tensors, and on until it meets one of output_names: one input is enough, and what else reads it has its outputs there too, or all that
-// lies behind them would be in float.
+// A region of `custom_setting` around a node that stays in float; level 3 is float. From input_names xquant
+// goes into all that reads these tensors, and on until it meets one of output_names: one input is enough,
+// and what else reads it has its outputs there too, or all that lies behind them would be in float.
 static cJSON *float_region(struct str *loss, const struct decided *d, const struct graph *g, int node)
 {
 	const struct value *in = &g->value[entrance(d, g, node)];

@@ -1,4 +1,5 @@
-// What the tests of studies begin with: a study opened, a run to its end. What goes wrong fails the test with the error's own text.
+// What the tests of studies begin with: a study opened, a run to its end.
+// What goes wrong fails the test with the error's own text.
 #ifndef TESTS_ANALYSIS_STUDIES_H
 #define TESTS_ANALYSIS_STUDIES_H
 

@@ -1,5 +1,5 @@
-// Plants faults in an ONNX file: reads it, changes weights, puts nodes between others, writes it into the test's directory.
-// Everything lives in the arena of the surgery.
+// Plants faults in an ONNX file: reads it, changes weights, puts nodes between others,
+// writes it into the test's directory. Everything lives in the arena of the surgery.
 #ifndef TESTS_ANALYSIS_SURGERY_H
 #define TESTS_ANALYSIS_SURGERY_H
 

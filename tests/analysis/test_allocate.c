@@ -47,7 +47,8 @@ static struct outlay fill(struct allocation *x, struct outlay budget)
 	return allocator_outlay(x->a, x->wide);
 }
 
-// Whatever the budget, it holds; more of it leaves less at 8 bit. A MAC at 16 bit is one more: both limits are the same.
+// Whatever the budget, it holds; more of it leaves less at 8 bit.
+// A MAC at 16 bit is one more: both limits are the same.
 void test_allocate__stays_within_its_budget(void **state)
 {
 	struct allocation x = allocation_open(NULL);

@@ -1,5 +1,5 @@
-// Nodes on their own: where nothing before a node is quantized, it gives what it gives in the quantized network. And tensors on their own:
-// the first that is not finite.
+// Nodes on their own: where nothing before a node is quantized, it gives what it gives in the quantized network.
+// And tensors on their own: the first that is not finite.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,7 +123,8 @@ static void check_isolated(struct onnx_case *file, const char *name, bool output
 	case_done(file);
 }
 
-// What the convolution alone does is as much as it does to y, which is all that the network computes in floats of a known shape.
+// What the convolution alone does is as much as it does to y, which is all that the network
+// computes in floats of a known shape.
 void test_alone__outputs_that_are_no_floats_of_a_known_shape(void **state)
 {
 	struct onnx_case file;

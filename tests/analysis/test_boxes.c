@@ -63,7 +63,8 @@ void test_boxes__a_shift_counts_the_less_the_smaller_it_is(void **state)
 	assert_true(large > 0.7 && large < 1);
 }
 
-// Images count by their boxes, one with many for little more than one with some: 1.6 counts 1.6 / 2.6, .09 counts .09 / 1.09.
+// Images count by their boxes, one with many for little more than one with some:
+// 1.6 counts 1.6 / 2.6, .09 counts .09 / 1.09.
 void test_boxes__images_count_by_what_is_in_them(void **state)
 {
 	const struct task_box small = {0, 0, 10, 10, .3f, 0};

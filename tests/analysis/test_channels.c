@@ -1,4 +1,5 @@
-// Channels of a study's tensors: they add up to the tensor's own figures, are what a plain computation gives, and never get in a run's way.
+// Channels of a study's tensors: they add up to the tensor's own figures,
+// are what a plain computation gives, and never get in a run's way.
 #include <math.h>
 #include <poll.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-// Channels of weights whose quantizer is not the plain one: tuned in place of the model's own, or with scales along another axis.
+// Channels of weights whose quantizer is not the plain one: tuned in place of the model's own,
+// or with scales along another axis.
 #include <math.h>
 #include <string.h>
 #include <poll.h>

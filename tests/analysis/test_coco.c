@@ -136,7 +136,8 @@ void test_coco__an_object_goes_before_the_crowd_that_covers_it(void **state)
 	near(out.figure[COCO_AP], .7, 1e-12);
 }
 
-// As far from both objects: the first found box takes the later one, and leaves the second, which has that one alone, without.
+// As far from both objects: the first found box takes the later one, and leaves the second,
+// which has that one alone, without.
 void test_coco__of_equal_overlaps_the_last_wins(void **state)
 {
 	struct scene s = {0};

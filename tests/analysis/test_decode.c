@@ -578,7 +578,8 @@ void test_decode__a_head_of_no_family_is_an_error_that_shows_it(void **state)
 	made_done(&m);
 }
 
-// No shape may lead outside of the data or crash: all decoders over odd shapes. What they find are boxes above the threshold.
+// No shape may lead outside of the data or crash: all decoders over odd shapes.
+// What they find are boxes above the threshold.
 void test_decode__odd_shapes_never_reach_outside(void **state)
 {
 	struct support_random r = {3};

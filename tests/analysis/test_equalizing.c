@@ -188,7 +188,8 @@ static struct equalizing_result stopped(const struct equalizing_wish *wish)
 	return r;
 }
 
-// Whether it goes by samples or by weights: what was not measured is not said to be, and of a file that it wrote it says so.
+// Whether it goes by samples or by weights: what was not measured is not said to be,
+// and of a file that it wrote it says so.
 void test_equalizing__what_is_stopped_is_not_measured(void **state)
 {
 	for (int weights = 0; weights < 2; weights++) {
@@ -248,7 +249,8 @@ void test_equalizing__nothing_to_write(void **state)
 	free(path);
 }
 
-// Neither the model nor anything else that is there is written over; figures that are not there cannot be compared with.
+// Neither the model nor anything else that is there is written over;
+// figures that are not there cannot be compared with.
 void test_equalizing__refuses(void **state)
 {
 	char *path = model("Relu");

@@ -110,7 +110,8 @@ void test_figures__parts_together_are_the_whole(void **state)
 	memo_free(&m);
 }
 
-// The mean over the samples: of PPQ's ratio, which a sample of zeros makes large and not infinite, and of the cosines that there are.
+// The mean over the samples: of PPQ's ratio, which a sample of zeros makes large and not infinite,
+// and of the cosines that there are.
 void test_figures__means_over_samples(void **state)
 {
 	struct memo *m = memo_new(3);

@@ -98,7 +98,8 @@ void test_findings__the_tail_in_integers_is_found_and_mended(void **state)
 	study_close(&st);
 }
 
-// Where a joint requantizes its inputs the nodes' own figures are good, and yet all scores are lost: its edit is part of the other's.
+// Where a joint requantizes its inputs the nodes' own figures are good, and yet all scores are lost:
+// its edit is part of the other's.
 void test_findings__the_tail_counts_what_its_joints_lose(void **state)
 {
 	struct study *st = open_for_test((struct study_options){.model = MODEL, .calib = CALIB, .target = "xint8", .method = CALIB_MSE, .threads = 2,

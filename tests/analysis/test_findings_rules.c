@@ -1,5 +1,5 @@
-// Each rule on a network and figures made by hand: Conv, Add, GlobalAveragePool, Softmax. Healthy it has no finding; every test
-// plants one fault.
+// Each rule on a network and figures made by hand: Conv, Add, GlobalAveragePool, Softmax.
+// Healthy it has no finding; every test plants one fault.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,8 +211,8 @@ static void set_far(struct made *m, double share)
 	m->s.scale_requested[V_A] = (double)m->scale[S_A];
 }
 
-// Saturation would not offer a wider scale, on which most elements were lost, and may have offered this one: a finding against it would
-// only begin a row of edits that take each other back.
+// Saturation would not offer a wider scale, on which most elements were lost, and may have offered this one:
+// a finding against it would only begin a row of edits that take each other back.
 void test_findings_rules__a_scale_that_clips_what_is_rare(void **state)
 {
 	struct made *m = make();
@@ -376,7 +376,8 @@ static double share_of_conv(const char *behind, float step)
 	return share;
 }
 
-// What is only moved has no noise of its own: that of the nodes that made it is counted there. On another grid it is rounded again.
+// What is only moved has no noise of its own: that of the nodes that made it is counted there.
+// On another grid it is rounded again.
 void test_findings_rules__noise_is_counted_once(void **state)
 {
 	double conv = pow(10, -.5), behind = pow(10, -3.5); // noise over signal; the average behind them is a decision
@@ -385,8 +386,8 @@ void test_findings_rules__noise_is_counted_once(void **state)
 	assert_float_equal(share_of_conv("Concat", 1.0f / 128), 1, 1e-9);
 }
 
-// The Conv is bad and makes nearly all noise. Where the average behind it has as much, it comes from there; where that swallows it, it is
-// held against the Conv no more.
+// The Conv is bad and makes nearly all noise. Where the average behind it has as much, it comes from there;
+// where that swallows it, it is held against the Conv no more.
 void test_findings_rules__noise_counts_as_far_as_it_reaches_the_outputs(void **state)
 {
 	static const int way[] = {S_A, S_SUM, S_MEAN, S_Y};
@@ -447,7 +448,8 @@ void test_findings_rules__what_costs_nothing_comes_first(void **state)
 	free(m);
 }
 
-// Of .02 .. 14000 on a step of 128 hundreds of elements are 0, and their logarithm is infinite; on the finest of 16 bit still some.
+// Of .02 .. 14000 on a step of 128 hundreds of elements are 0, and their logarithm is infinite;
+// on the finest of 16 bit still some.
 void test_findings_rules__a_logarithm_of_what_rounds_to_zero(void **state)
 {
 	for (int holds = 0; holds < 2; holds++) {
@@ -528,7 +530,8 @@ void test_findings_rules__a_mask_rules_the_step_of_logits(void **state)
 	assert_found(m, FINDING_masked_logits, N_SOFTMAX, "set Add Softmax float");
 }
 
-// The Conv makes the mask: two values and half of it clipped, which does no harm. Its figures stay out of the findings and of the whole.
+// The Conv makes the mask: two values and half of it clipped, which does no harm.
+// Its figures stay out of the findings and of the whole.
 void test_findings_rules__what_makes_a_mask_is_left_out(void **state)
 {
 	struct made *m = make();
@@ -562,7 +565,8 @@ void test_findings_rules__decisions_share_one_whole(void **state)
 	free(m);
 }
 
-// One edit of four scales takes away what four nodes lose: it stands in front of what takes away as much as the worst of these.
+// One edit of four scales takes away what four nodes lose:
+// it stands in front of what takes away as much as the worst of these.
 void test_findings_rules__many_that_are_one_count_together(void **state)
 {
 	static const int output[] = {S_A, S_SUM, S_MEAN, S_Y};
@@ -616,7 +620,8 @@ void test_findings_rules__noise_with_a_cause_is_not_traced(void **state)
 	assert_found(m, FINDING_dead_levels, N_CONV, "set Conv int16");
 }
 
-// Rungs of movers that a Concat joins again: WIDTH to the RUNGS ways lead from the first tensor to what follows, which is no decision.
+// Rungs of movers that a Concat joins again: WIDTH to the RUNGS ways lead from the first
+// tensor to what follows, which is no decision.
 void test_findings_rules__ways_that_meet_again_are_walked_once(void **state)
 {
 	enum { RUNGS = 4, WIDTH = 1000, NODES = RUNGS * (WIDTH + 1) + 1 };

@@ -144,7 +144,8 @@ void test_frontier__of_a_search_falls_as_cost_rises(void **state)
 	study_close(&st);
 }
 
-// Going on from the state that a repair has left does not throw away what it has seen; with another basis nothing of it counts.
+// Going on from the state that a repair has left does not throw away what it has seen;
+// with another basis nothing of it counts.
 void test_frontier__what_an_earlier_repair_has_seen_stays(void **state)
 {
 	struct error err = {0};
@@ -175,7 +176,8 @@ void test_frontier__what_an_earlier_repair_has_seen_stays(void **state)
 	study_close(&st);
 }
 
-// Its commands, and the key that takes it, lead to the same edits; one undo gives it back, and a session brings it again.
+// Its commands, and the key that takes it, lead to the same edits;
+// one undo gives it back, and a session brings it again.
 void test_frontier__a_state_is_taken_in_one_step(void **state)
 {
 	struct error err = {0};

@@ -1,5 +1,5 @@
-// Whole analyses against complete runs of esp-ppq and PPQ: every scale that a slot owns, and NSR and cosine of every tensor that both
-// measure (formulas and conditions: the golden files' own `full` table, means over 8 images).
+// Whole analyses against complete runs of esp-ppq and PPQ: every scale that a slot owns, and NSR and cosine of every
+// tensor that both measure (formulas and conditions: the golden files' own `full` table, means over 8 images).
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

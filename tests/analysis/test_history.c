@@ -1,4 +1,5 @@
-// The history of runs: what sessions carry from one sitting to the next, what is read of files that are not ours, and its bounds.
+// The history of runs: what sessions carry from one sitting to the next,
+// what is read of files that are not ours, and its bounds.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -234,7 +235,8 @@ static void go_to_run(struct study *st, const char *number)
 	assert_false(made);
 }
 
-// What was decided in a run of this sitting, or of an earlier one, comes back in one step, which a journal can say again.
+// What was decided in a run of this sitting, or of an earlier one, comes back in one step,
+// which a journal can say again.
 void test_history__a_run_is_taken_back(void **state)
 {
 	const char *path = first_sitting(), *again = support_temp_file("again.json", "", 0);

@@ -209,7 +209,8 @@ void test_latency__widths_that_were_not_measured_are_estimates(void **state)
 	study_close(&st);
 }
 
-// The file says one time of what the target leaves in float, at whatever width: that is its time, and no edit changes it.
+// The file says one time of what the target leaves in float, at whatever width:
+// that is its time, and no edit changes it.
 void test_latency__what_stays_in_float_has_one_time(void **state)
 {
 	const char *model = support_data("models/yolov8n.onnx");
@@ -249,7 +250,8 @@ void test_latency__sums_follow_the_widths_in_force(void **state)
 	study_close(&st);
 }
 
-// What the board runs as one has its time under one name, here that of the Relu behind: the convolution is not guessed at beside it.
+// What the board runs as one has its time under one name, here that of the Relu behind:
+// the convolution is not guessed at beside it.
 void test_latency__a_fused_group_is_counted_once(void **state)
 {
 	const char *model = support_data("models/resnet20_cifar10_folded.onnx");

@@ -1,5 +1,5 @@
-// Faults planted in the shipped detector, one at a time: each is found by its own name, first of all findings or among the first, and the
-// edit that is offered mends it. Where nothing is planted and nothing is wrong, nothing is found.
+// Faults planted in the shipped detector, one at a time: each is found by its own name, first of all findings or among
+// the first, and the edit that is offered mends it. Where nothing is planted and nothing is wrong, nothing is found.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -412,8 +412,8 @@ void test_planted__a_coarse_logit(void **state)
 	release(&p);
 }
 
-// The scale that is offered clips far below zero, which no score shows: a scale set by hand that does no harm. Its share is that of the scores'
-// noise, and the logits are hardly worth more.
+// The scale that is offered clips far below zero, which no score shows: a scale set by hand that does no harm.
+// Its share is that of the scores' noise, and the logits are hardly worth more.
 void test_planted__a_coarse_logit_is_not_worth_much_and_stays_mended(void **state)
 {
 	struct surgery s;
@@ -531,7 +531,8 @@ void test_planted__a_concat_that_the_file_has_put_on_one_scale(void **state)
 	release(&p);
 }
 
-// With the post-processing in float its tensors have no histograms: what the file does to the scores is said all the same.
+// With the post-processing in float its tensors have no histograms:
+// what the file does to the scores is said all the same.
 void test_planted__what_the_file_has_lost_stays_lost_in_float(void **state)
 {
 	struct patient p = examine(with_quantized_output("lost.onnx", 2.5f), CALIB, "onnxruntime", -1);
@@ -541,7 +542,8 @@ void test_planted__what_the_file_has_lost_stays_lost_in_float(void **state)
 	release(&p);
 }
 
-// As a quantized file has it: the scores go through QuantizeLinear and DequantizeLinear before they are joined with the boxes.
+// As a quantized file has it: the scores go through QuantizeLinear and DequantizeLinear
+// before they are joined with the boxes.
 void test_planted__a_concat_behind_quantizers_of_the_file(void **state)
 {
 	struct surgery s;
@@ -573,7 +575,8 @@ void test_planted__a_softmax_and_an_average_at_8_bit(void **state)
 	release(&p);
 }
 
-// As a layer normalization takes the mean away: the target reads both terms on the scale of their difference, which reaches neither.
+// As a layer normalization takes the mean away: the target reads both terms on the scale
+// of their difference, which reaches neither.
 void test_planted__terms_beyond_the_range_of_their_difference(void **state)
 {
 	static const float far = 24;

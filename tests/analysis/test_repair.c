@@ -46,7 +46,8 @@ static void on_step(void *arg, const struct repair_step *s)
 	k->damage = s->after.damage;
 }
 
-// The shipped detector is read as one, without labels: in float it is what it is, and with a part alone its boxes are apart.
+// The shipped detector is read as one, without labels: in float it is what it is,
+// and with a part alone its boxes are apart.
 void test_repair__boxes_are_the_yardstick_of_a_detector(void **state)
 {
 	struct error err = {0};
@@ -97,7 +98,8 @@ void test_repair__fix_is_edits_of_the_study(void **state)
 	study_close(&st);
 }
 
-// A scale that the user has set and that ruins the result is taken back before anything is paid for; one that does no harm is the user's.
+// A scale that the user has set and that ruins the result is taken back before anything is paid for;
+// one that does no harm is the user's.
 void test_repair__takes_back_what_the_user_has_ruined(void **state)
 {
 	struct error err = {0};
@@ -213,7 +215,8 @@ static enum status fine_logits(void *arg, struct engine *e, const struct plan *p
 	return STATUS_OK;
 }
 
-// The task decides on the step of logits, and of nothing else: boxes that were joined with them and parted again are none.
+// The task decides on the step of logits, and of nothing else:
+// boxes that were joined with them and parted again are none.
 void test_repair__logits_are_asked_of_the_task(void **state)
 {
 	struct error err = {0};

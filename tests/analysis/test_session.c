@@ -244,7 +244,8 @@ void test_session__one_that_fails_changes_nothing(void **state)
 	study_close(&st);
 }
 
-// The journal begins from the session's target and calibration, whatever the study has by then; the screen shows where it ends.
+// The journal begins from the session's target and calibration, whatever the study has by then;
+// the screen shows where it ends.
 void test_session__its_target_is_opened_with_it(void **state)
 {
 	struct error err = {0};

@@ -143,7 +143,8 @@ void test_session_writer__tells_what_failed_once(void **state)
 	study_close(&st);
 }
 
-// A session is opened while the first run goes on: its figures wait for the end of that run, which makes and reads such figures itself.
+// A session is opened while the first run goes on: its figures wait for the end of that run,
+// which makes and reads such figures itself.
 void test_session_writer__figures_are_taken_over_between_runs(void **state)
 {
 	struct error err = {0};

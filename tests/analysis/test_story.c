@@ -92,7 +92,8 @@ static void expect_place(const char *target, const char *told, const char *untol
 	study_close(&st);
 }
 
-// What a joint takes from the scores is told once: of the Sigmoid where that lies on the joint's grid, else of the joint.
+// What a joint takes from the scores is told once: of the Sigmoid where that lies on
+// the joint's grid, else of the joint.
 void test_story__noise_of_a_joint_is_told_once(void **state)
 {
 	expect_place("esp32p4", "alone: /model.12/Sigmoid ", "/model.12/Concat_4 ");
@@ -322,7 +323,8 @@ void test_story__comes_with_the_snapshot(void **state)
 	study_close(&st);
 }
 
-// As long as the labels were not asked how pictures are prepared, they may be prepared wrongly in any network that has labels.
+// As long as the labels were not asked how pictures are prepared, they may be prepared
+// wrongly in any network that has labels.
 void test_story__proposes_a_survey_where_there_are_labels(void **state)
 {
 	struct study *st = open_study("esp32p4");

@@ -201,7 +201,8 @@ static int calibration_computes(const char *target, enum calib_method m)
 	return computed;
 }
 
-// Nothing but its own range depends on the last Concat, and that is its parts': who wants ranges alone does not even make it.
+// Nothing but its own range depends on the last Concat, and that is its parts':
+// who wants ranges alone does not even make it.
 void test_study__a_concat_is_not_read_for_its_range(void **state)
 {
 	static const char rules[] = "{\"name\": \"ranks\", \"title\": \"ranks of every sample\", \"base\": \"onnxruntime\", "

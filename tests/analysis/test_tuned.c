@@ -1,4 +1,5 @@
-// Tuned weights in a study: made by a repair, an edit like others, kept beside sessions, in the models that are written.
+// Tuned weights in a study: made by a repair, an edit like others, kept beside sessions,
+// in the models that are written.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -98,7 +98,8 @@ void test_json__no_memory_is_an_error(void **state)
 	}
 }
 
-// A tree without some of its members would be taken for a whole one: the program ends first. The sanitizers need memory of their own.
+// A tree without some of its members would be taken for a whole one: the program ends first.
+// The sanitizers need memory of their own.
 void test_json__no_tree_lacks_a_member(void **state)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -1,4 +1,5 @@
-// Memory: what may be refused, what is left to those who cannot be, blocks that are used again; arenas and shared bytes.
+// Memory: what may be refused, what is left to those who cannot be,
+// blocks that are used again; arenas and shared bytes.
 #include "support.h"
 
 #include <stdio.h>

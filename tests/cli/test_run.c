@@ -38,7 +38,8 @@ void test_run__outputs_have_the_types_of_the_file(void **state)
 	}
 }
 
-// A decoder with its past has dozens of inputs, all of open sizes: each has the size of its file, not only the first ones.
+// A decoder with its past has dozens of inputs, all of open sizes:
+// each has the size of its file, not only the first ones.
 void test_run__many_inputs_of_open_sizes(void **state)
 {
 	enum { N = 20, SIZE = 5 };

@@ -1,4 +1,5 @@
-// What tests of equalization share: the call, the float model that it leads to, and that this is the network that it was.
+// What tests of equalization share: the call, the float model that it leads to,
+// and that this is the network that it was.
 #ifndef TESTS_ENGINE_EQUALIZE_CASE_H
 #define TESTS_ENGINE_EQUALIZE_CASE_H
 

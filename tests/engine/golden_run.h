@@ -1,5 +1,5 @@
-// Complete runs of esp-ppq and PPQ as tests see them: the run's JSON, a graph (made from the run's own list of operators, or
-// read from the model), and a plan of ours for it.
+// Complete runs of esp-ppq and PPQ as tests see them: the run's JSON, a graph (made from the run's own
+// list of operators, or read from the model), and a plan of ours for it.
 #ifndef TESTS_ENGINE_GOLDEN_RUN_H
 #define TESTS_ENGINE_GOLDEN_RUN_H
 

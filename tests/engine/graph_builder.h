@@ -1,5 +1,5 @@
-// Small graphs made by hand for tests: values by name, nodes in order; constants hold what the test gives. Everything in the
-// graph's arena; graph_free frees it.
+// Small graphs made by hand for tests: values by name, nodes in order; constants hold what the test gives.
+// Everything in the graph's arena; graph_free frees it.
 #ifndef TESTS_ENGINE_GRAPH_BUILDER_H
 #define TESTS_ENGINE_GRAPH_BUILDER_H
 

@@ -139,8 +139,8 @@ static inline struct conv_task random_conv(struct support_random *r, bool transp
 	return t;
 }
 
-// The result in plain layout, which the caller frees; NULL when the backend has no kernel. Checks guards, padding, and that
-// every width up to `widths` gives the same bits.
+// The result in plain layout, which the caller frees; NULL when the backend has no kernel.
+// Checks guards, padding, and that every width up to `widths` gives the same bits.
 static inline float *conv_result(const struct conv_case *c, enum kernel_backend b, enum layout in, enum layout out, int widths)
 {
 	const struct conv_geometry *g = &c->t.g;
@@ -184,8 +184,8 @@ static inline void assert_close(const float *a, const float *b, int64_t n, float
 			fail_msg("element %lld: %.9g, expected %.9g", (long long)i, (double)a[i], (double)b[i]);
 }
 
-// A convolution that one maker of the onednn backend must take, in blocks, against ref. Guards, padding channels and the same bits for any
-// width are looked at by conv_result.
+// A convolution that one maker of the onednn backend must take, in blocks, against ref.
+// Guards, padding channels and the same bits for any width are looked at by conv_result.
 typedef enum status conv_maker(struct kernel **out, const struct conv_task *t, struct error *err);
 
 static inline bool is_made_by(conv_maker *maker, const struct conv_task *t)

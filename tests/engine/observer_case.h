@@ -1,4 +1,5 @@
-// What tests of observers share: a target, a setup for one of its calibrators, values, and the scale that comes of them.
+// What tests of observers share: a target, a setup for one of its calibrators, values,
+// and the scale that comes of them.
 #ifndef TESTS_ENGINE_OBSERVER_CASE_H
 #define TESTS_ENGINE_OBSERVER_CASE_H
 

@@ -1,4 +1,5 @@
-// What tests of plans share: a graph, its plan for a target, and slots by the names of nodes. What goes wrong fails the test.
+// What tests of plans share: a graph, its plan for a target, and slots by the names of nodes.
+// What goes wrong fails the test.
 #ifndef TESTS_ENGINE_PLAN_CASE_H
 #define TESTS_ENGINE_PLAN_CASE_H
 

@@ -1,4 +1,5 @@
-// Shared by the tests of integer convolutions: a task with random data, and the comparison of every processor level with ref.
+// Shared by the tests of integer convolutions: a task with random data,
+// and the comparison of every processor level with ref.
 #ifndef TESTS_ENGINE_QCONV_CASE_H
 #define TESTS_ENGINE_QCONV_CASE_H
 

@@ -1,4 +1,5 @@
-// Every activation of the float network of one sample, on one thread: what was shown, and on demand what was kept of it.
+// Every activation of the float network of one sample, on one thread:
+// what was shown, and on demand what was kept of it.
 #ifndef TESTS_ENGINE_SEEN_CASE_H
 #define TESTS_ENGINE_SEEN_CASE_H
 

@@ -1,4 +1,5 @@
-// Convolutions whose weights or bias the network computes: the engine's kernels, made for one call, against the plain interpreter.
+// Convolutions whose weights or bias the network computes: the engine's kernels,
+// made for one call, against the plain interpreter.
 #include "infer_case.h"
 
 enum { C = 8, K = 12, H = 9, W = 14 };

@@ -1,5 +1,5 @@
-// ConvInteger by the executor, on float kernels, and QLinearConv, on those for codes, against the plain evaluation in integers: the same
-// bits.
+// ConvInteger by the executor, on float kernels, and QLinearConv, on those for codes,
+// against the plain evaluation in integers: the same bits.
 #include <math.h>
 #include "onnx_case.h"
 #include "qtui/engine/eval.h"

@@ -236,7 +236,8 @@ void test_dataset_arrays__npz_with_unequal_batches_is_refused(void **state)
 	assert_non_null(strstr(c.err.text, "unequal.npz"));
 }
 
-// 1 + 3/2048 lies between two halves, the even one above; 65519.9 is the largest finite one, and 2^-25 is nearer to nothing.
+// 1 + 3/2048 lies between two halves, the even one above; 65519.9 is the largest finite one,
+// and 2^-25 is nearer to nothing.
 void test_dataset_arrays__halves_and_doubles_are_written(void **state)
 {
 	static const float from[] = {1, -2.5f, 1 + 3 / 2048.f, 1 + 1 / 2048.f, 65519.9f, 65520, -INFINITY, 0x1p-24f, 0x1p-25f, 0x1.ff8p-15f, 0x1.ffep-15f, 0.1f, -0.0f};

@@ -30,7 +30,8 @@ static void cut_file(const char *from, const char *to, size_t less)
 	bytes_done(&b);
 }
 
-// A download that broke off is no reason not to measure the other thirty: it is no sample, is said, and does not count among the first N.
+// A download that broke off is no reason not to measure the other thirty:
+// it is no sample, is said, and does not count among the first N.
 void test_dataset_pictures__pictures_that_cannot_be_read_are_left_out(void **state)
 {
 	struct data_case c = {.opt = {.samples = 2}};
@@ -213,7 +214,8 @@ void test_dataset_pictures__signed_bytes_are_given_less_128(void **state)
 	case_done(&c);
 }
 
-// Pixels become what the file becomes: resized, with padding, another order of colours, mean and deviation, and what the convention gives.
+// Pixels become what the file becomes: resized, with padding, another order of colours,
+// mean and deviation, and what the convention gives.
 void test_dataset_pictures__pixels_become_the_same_inputs(void **state)
 {
 	struct data_case c = {.opt = {.pre = {.mean = {10, 20, 30}, .std = {3, 5, 7}, .bgr = true, .resize = RESIZE_LETTERBOX}}};

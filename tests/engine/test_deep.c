@@ -1,4 +1,5 @@
-// Convolution and pooling over three spatial dimensions: the engine's kernels for two of them against the plain interpreter.
+// Convolution and pooling over three spatial dimensions:
+// the engine's kernels for two of them against the plain interpreter.
 #include <math.h>
 #include "graph_builder.h"
 #include "qtui/engine/eval.h"
@@ -132,7 +133,8 @@ void test_deep__maxima(void **state)
 		check_floats(&r, "MaxPool");
 }
 
-// Numbers of 1/128 and one of 127/128 a channel, whose scale is then a power of two: sums of floats are exact, and codes are told.
+// Numbers of 1/128 and one of 127/128 a channel, whose scale is then a power of two:
+// sums of floats are exact, and codes are told.
 static void fill_exact(struct support_random *r, float *w, int64_t channels, int64_t each)
 {
 	for (int64_t i = 0; i < channels * each; i++)

@@ -1,4 +1,5 @@
-// Equalized weights: the formula on weights that are known, what lets factors pass and what does not, and that the network stays what it is.
+// Equalized weights: the formula on weights that are known, what lets factors pass and what does not,
+// and that the network stays what it is.
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -148,7 +149,8 @@ void test_equalize__weights_that_are_no_numbers_stay(void **state)
 
 // ---- a network with every kind of weights
 
-// one -> (Relu) -> depthwise -> a sum with `one` -> (LeakyRelu) -> transposed in two groups -> means -> Gemm; `shared` reads the sum as well.
+// one -> (Relu) -> depthwise -> a sum with `one` -> (LeakyRelu) -> transposed in two groups -> means -> Gemm;
+// `shared` reads the sum as well.
 static void build_network(struct onnx_case *c)
 {
 	begin(c);

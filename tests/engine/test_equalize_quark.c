@@ -1,5 +1,5 @@
-// Equalization by AMD Quark's rules. Expected weights are those of an independent implementation written from the tool's source, which agreed on some
-// hundred random networks too.
+// Equalization by AMD Quark's rules. Expected weights are those of an independent implementation written
+// from the tool's source, which agreed on some hundred random networks too.
 #include <string.h>
 #include "equalize_pair.h"
 #include "qtui/engine/op.h"
@@ -48,7 +48,8 @@ static void close_case(struct onnx_case *c, struct equalization *e)
 	drop(c, e);
 }
 
-// A channel's bias counts half as much as a weight here: 2 against .5, not .5. The channel of zeros has nothing to give.
+// A channel's bias counts half as much as a weight here: 2 against .5, not .5.
+// The channel of zeros has nothing to give.
 void test_equalize_quark__pair(void **state)
 {
 	static const float w1[] = {2, .25f, -.5f, .70710677f, .35355338f, .17677669f, 0, 0, 0, .70710677f, -.70710677f, .35355338f};
@@ -203,7 +204,8 @@ void test_equalize_quark__extremes(void **state)
 	}
 }
 
-// Rows of weights that are not transposed are columns of the constant, the last one of zeros, whose bias does not count; weights that both nodes share become two constants.
+// Rows of weights that are not transposed are columns of the constant, the last one of zeros,
+// whose bias does not count; weights that both nodes share become two constants.
 void test_equalize_quark__gemm(void **state)
 {
 	static const float w[3 * 3] = {8, 1, 0, .5f, .25f, 0, 0, 4, 0};

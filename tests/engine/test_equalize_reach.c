@@ -1,4 +1,5 @@
-// Equalized by how far channels reach on samples: the formula, which nodes take part beyond PPQ's, and what is read of the samples.
+// Equalized by how far channels reach on samples: the formula, which nodes take part beyond PPQ's,
+// and what is read of the samples.
 #include <math.h>
 #include <stdlib.h>
 #include "equalize_case.h"
@@ -93,7 +94,8 @@ static void begin_tokens(struct onnx_case *c)
 	case_ints(c, "shape", 3, shape);
 }
 
-// LayerNormalization -> Reshape -> a factor for all -> MatMul, with its bias in front of it -> a factor a channel -> Relu -> MatMul
+// LayerNormalization -> Reshape -> a factor for all -> MatMul, with its bias in front of it
+// -> a factor a channel -> Relu -> MatMul
 static void build_tokens(struct onnx_case *c)
 {
 	begin_tokens(c);
@@ -197,7 +199,8 @@ static void ends_without_groups(struct onnx_case *c)
 	case_done(c);
 }
 
-// A scale with a value for each row is not one with a value for each channel, also where there are as many rows as channels.
+// A scale with a value for each row is not one with a value for each channel,
+// also where there are as many rows as channels.
 void test_equalize_reach__a_scale_of_rows_takes_no_factors(void **state)
 {
 	struct onnx_case c;

@@ -1,5 +1,5 @@
-// Every model's float outputs against ONNX Runtime's, on every backend. Files that are quantized already follow its order of summation to
-// the bit: a code that differed in one place would be seen.
+// Every model's float outputs against ONNX Runtime's, on every backend. Files that are quantized already
+// follow its order of summation to the bit: a code that differed in one place would be seen.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

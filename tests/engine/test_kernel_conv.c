@@ -151,8 +151,8 @@ void test_kernel_conv__first_layers(void **state)
 	}
 }
 
-// The usual upsampling layers, which oneDNN computes phase by phase or all phases at once: in groups, with ragged channels and with few,
-// and with windows of which each phase has a part.
+// The usual upsampling layers, which oneDNN computes phase by phase or all phases at once:
+// in groups, with ragged channels and with few, and with windows of which each phase has a part.
 void test_kernel_conv__transposed_by_phases(void **state)
 {
 	struct support_random r = {7};

@@ -144,8 +144,8 @@ static float average_in_order(const struct pool_task *t, const float *x, int64_t
 	return sum / (rows * columns);
 }
 
-// An average adds its window up row by row, each from the left, whichever way it takes: small images and bands of large ones, windows
-// that reach far beyond the image, sums that overflow.
+// An average adds its window up row by row, each from the left, whichever way it takes:
+// small images and bands of large ones, windows that reach far beyond the image, sums that overflow.
 void test_kernel_pool__averages_add_up_in_order(void **state)
 {
 	static const struct {

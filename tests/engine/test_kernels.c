@@ -1,4 +1,5 @@
-// Prepared kernels: what is held within a limit, what goes first, and that nothing is made twice or goes while it is in use.
+// Prepared kernels: what is held within a limit, what goes first, and that nothing is made
+// twice or goes while it is in use.
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -78,7 +79,8 @@ static void end(struct ledger *l)
 	assert_int_equal(l->alive, 0);
 }
 
-// Samples walk through all kernels. Of ten with room for six, the four that do not fit are made for each sample, and not all ten.
+// Samples walk through all kernels. Of ten with room for six, the four that do not fit are
+// made for each sample, and not all ten.
 void test_kernels__what_fits_stays_from_sample_to_sample(void **state)
 {
 	struct ledger l;

@@ -1,4 +1,5 @@
-// Loop beyond what ONNX's own cases show: no iteration, no end, what it captures and collects, and the executor that runs it.
+// Loop beyond what ONNX's own cases show: no iteration, no end, what it captures and collects,
+// and the executor that runs it.
 #include <pthread.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -142,8 +143,8 @@ void test_loop__how_often_it_runs_is_known(void **state)
 	}
 }
 
-// The columns of x from the last one on, the rows of w from the first: s = s + column, and the products of s and the rows are the columns
-// of the output, which it writes from the last one on, too.
+// The columns of x from the last one on, the rows of w from the first: s = s + column, and the products of s
+// and the rows are the columns of the output, which it writes from the last one on, too.
 static void scan_case(struct onnx_case *c, int64_t rows)
 {
 	Onnx__GraphProto *body;
@@ -288,7 +289,8 @@ void test_loop__without_an_end_is_an_error(void **state)
 	case_done(&c);
 }
 
-// A gigabyte in pieces of one MiB, with room for a quarter of it: no piece alone would be refused before memory is full.
+// A gigabyte in pieces of one MiB, with room for a quarter of it:
+// no piece alone would be refused before memory is full.
 static bool refuses_in_time(const struct onnx_case *c)
 {
 	enum { LENGTH = 1 << 18 };

@@ -1,5 +1,5 @@
-// What all observers have in common: their settings, what they see of a tensor on any layout, order and processor level,
-// what they take over from one another, and values of which no scale comes.
+// What all observers have in common: their settings, what they see of a tensor on any layout,
+// order and processor level, what they take over from one another, and values of which no scale comes.
 #include <float.h>
 #include "../../src/engine/tensor/cpu.h"
 #include "observer_case.h"
@@ -145,7 +145,8 @@ static void feed_ranges(struct observer *o, float *x, int64_t each, int64_t stri
 	}
 }
 
-// The first phase of a tensor from those of its parts: the scale is that of the tensor read itself. One part has nothing finite in one sample.
+// The first phase of a tensor from those of its parts: the scale is that of the tensor read itself.
+// One part has nothing finite in one sample.
 void test_observer__ranges_of_parts_are_joined(void **state)
 {
 	enum { FRONT = 1000, BACK = EACH - FRONT };
@@ -235,7 +236,8 @@ static float scale_of_one(const struct observer_setup *s, float *x, int64_t n, b
 	return scale;
 }
 
-// A thin observer counts some of a large tensor: about the same scale, and the same where ranges decide or the tensor is small.
+// A thin observer counts some of a large tensor: about the same scale,
+// and the same where ranges decide or the tensor is small.
 void test_observer__thin(void **state)
 {
 	enum { LARGE = 1 << 19 };
@@ -299,7 +301,8 @@ void test_observer__nothing_finite_is_an_error(void **state)
 	target_free(&t);
 }
 
-// As an empty Slice makes them, or the keys and values of a cache that is empty yet: as if they held zeros. What holds NaN alone has no scale.
+// As an empty Slice makes them, or the keys and values of a cache that is empty yet:
+// as if they held zeros. What holds NaN alone has no scale.
 void test_observer__tensors_without_elements(void **state)
 {
 	static const char *const targets[] = {"esp32p4", "onnxruntime", "pytorch", "xint8", "xquant"};

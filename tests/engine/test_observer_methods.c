@@ -1,5 +1,5 @@
-// What each calibrator makes of values: against plain forms of its definition (docs/NUMERICS.md), or the figures of the tool
-// whose calibrator it is.
+// What each calibrator makes of values: against plain forms of its definition (docs/NUMERICS.md),
+// or the figures of the tool whose calibrator it is.
 #include "observer_case.h"
 
 void test_observer_methods__minmax_rounds_up_to_powers_of_two(void **state)
@@ -177,7 +177,8 @@ void test_observer_methods__ranges_of_xquant_where_percentiles_meet(void **state
 	target_free(&t);
 }
 
-// Values whose scales torch's HistogramObserver (quint8, reduced range) was asked for: four samples, one after the other.
+// Values whose scales torch's HistogramObserver (quint8, reduced range) was asked for:
+// four samples, one after the other.
 static float torch_value(int set, int sample, int i)
 {
 	static const double loud[2][4] = {{8, 4, 32, 16}, {3, 1, 5, 2}}, late[4] = {0, 0, 1, 3};
@@ -243,7 +244,8 @@ void test_observer_methods__mse_of_pytorch_is_torchs(void **state)
 	target_free(&t);
 }
 
-// Of many values in -1 .. 1 one far below, in the second sample, is clipped. So many equal ones far out in the first are not.
+// Of many values in -1 .. 1 one far below, in the second sample, is clipped.
+// So many equal ones far out in the first are not.
 void test_observer_methods__mse_of_pytorch_weighs_what_is_far(void **state)
 {
 	enum { N = 400000 };

@@ -164,7 +164,8 @@ void test_onnx_fixed__branches_of_branches(void **state)
 	case_done(&c);
 }
 
-// Where an If is left because its own input differs, those that others ask are still fixed, and every input is asked once.
+// Where an If is left because its own input differs, those that others ask are still fixed,
+// and every input is asked once.
 void test_onnx_fixed__each_if_by_itself(void **state)
 {
 	static const struct said said[] = {{"a", {1}, 1}, {"b", {0, 1}, 2}, {0}};

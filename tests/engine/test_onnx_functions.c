@@ -72,7 +72,8 @@ static float run(const struct graph *g, float x)
 	return result;
 }
 
-// Leaky(v; slope) = LeakyRelu(v) + v, through a name that the graph has too; Twice(v) = Leaky(Leaky(v; 0.5); the operator's own 0.01).
+// Leaky(v; slope) = LeakyRelu(v) + v, through a name that the graph has too;
+// Twice(v) = Leaky(Leaky(v; 0.5); the operator's own 0.01).
 static void twice_case(struct functions_case *f)
 {
 	Onnx__GraphProto *body;
@@ -220,7 +221,8 @@ void test_onnx_functions__what_cannot_be_known_is_refused(void **state)
 	case_done(&f.c);
 }
 
-// Five functions that call the next sixteen times, and one that computes nothing: a million calls in a file of some kilobytes.
+// Five functions that call the next sixteen times, and one that computes nothing:
+// a million calls in a file of some kilobytes.
 void test_onnx_functions__calls_that_multiply_are_counted(void **state)
 {
 	static const char *const name[] = {"F0", "F1", "F2", "F3", "F4", "F5"};

@@ -295,7 +295,8 @@ void test_onnx_hostile__what_fails_when_it_runs_names_the_file(void **state)
 	case_done(&c);
 }
 
-// Constant indices out of range are a fault of the file: it is told when the file is opened, not when a sample is there.
+// Constant indices out of range are a fault of the file:
+// it is told when the file is opened, not when a sample is there.
 void test_onnx_hostile__indices_are_judged_when_the_model_opens(void **state)
 {
 	static const struct {

@@ -98,8 +98,8 @@ void test_onnx_sequences__pieces_are_counted_and_joined(void **state)
 	case_done(&c);
 }
 
-// for row in x: rows.append(-row); a sum is carried beside the list. `position`: where the list is inserted into ("": at its end).
-// Returns its body.
+// for row in x: rows.append(-row); a sum is carried beside the list.
+// `position`: where the list is inserted into ("": at its end). Returns its body.
 static Onnx__GraphProto *appending_loop(struct onnx_case *c, const char *position)
 {
 	Onnx__GraphProto *body;

@@ -175,7 +175,8 @@ static bool goes_first(const float *x, int64_t a, int64_t b)
 	return x[a] > x[b] || (x[a] == x[b] && a < b);
 }
 
-// All of a row and a part of it, few and many, with equal elements and some that are no numbers: element i of the result has i before it.
+// All of a row and a part of it, few and many, with equal elements and some that are no numbers:
+// element i of the result has i before it.
 void test_op_along__ranks(void **state)
 {
 	static const int64_t sizes[][2] = {{54, 54}, {54, 53}, {C, C}, {C, 100}, {C, 30}, {20, 20}, {25, 25}, {1, 1}};
@@ -350,7 +351,8 @@ void test_op_along__what_is_not_zero(void **state)
 	free(x);
 }
 
-// A plane that rises evenly has its value in the middle as the mean of a cell, of few samples and of more than are held at once.
+// A plane that rises evenly has its value in the middle as the mean of a cell,
+// of few samples and of more than are held at once.
 void test_op_along__regions_of_all_channels(void **state)
 {
 	enum { W = 50 };
@@ -571,7 +573,8 @@ void test_op_along__log_softmax_of_any_axis(void **state)
 	free(x);
 }
 
-// Integers of both widths, of tensors of one shape and with one value on either side: arithmetic wraps, and the ends are compared as they are.
+// Integers of both widths, of tensors of one shape and with one value on either side:
+// arithmetic wraps, and the ends are compared as they are.
 static void check_integers(const char *op, enum dtype type, const int64_t *values, int n, int one)
 {
 	enum { MANY = 32 };
@@ -616,7 +619,8 @@ void test_op_along__integers(void **state)
 		}
 }
 
-// Maxima and where they lie in the whole tensor, by their definition: fields that padding and dilation cut, rows and columns first.
+// Maxima and where they lie in the whole tensor, by their definition:
+// fields that padding and dilation cut, rows and columns first.
 static void check_maxima(int64_t kernel, int64_t stride, int64_t dilation, int64_t pad, bool column_major)
 {
 	enum { PLANES = 2, H = 9, W = 11 };

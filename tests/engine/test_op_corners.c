@@ -1,4 +1,5 @@
-// Corners of attributes and shapes that the ONNX node tests leave out: ONNX Runtime's answers, by which the lines here were written.
+// Corners of attributes and shapes that the ONNX node tests leave out:
+// ONNX Runtime's answers, by which the lines here were written.
 #include <float.h>
 #include <math.h>
 #include "node_run.h"
@@ -50,8 +51,8 @@ void test_op_corners__transposed_convolution_of_the_same_size(void **state)
 	node_run_done(&r);
 }
 
-// 3x3 to 5x5: pixels between four, and edges where both neighbours are one. Four products are added up, from the upper left to the lower
-// right, to the bits of ONNX Runtime 1.30.
+// 3x3 to 5x5: pixels between four, and edges where both neighbours are one. Four products are added up,
+// from the upper left to the lower right, to the bits of ONNX Runtime 1.30.
 void test_op_corners__resize_adds_up_four_products(void **state)
 {
 	static const int64_t sizes[] = {1, 1, 5, 5};
@@ -206,8 +207,8 @@ static void check_linear(enum dtype type, const void *x, struct shape shape, con
 	node_run(r);
 }
 
-// Integers are cut off, so that the order in which the four products are added up tells, and with channels last what the weights of bytes
-// are rounded to. The figures are ONNX Runtime's.
+// Integers are cut off, so that the order in which the four products are added up tells,
+// and with channels last what the weights of bytes are rounded to. The figures are ONNX Runtime's.
 void test_op_corners__linear_resize_of_integers(void **state)
 {
 	static const int8_t bytes[12] = {71, -100, 31, 40, 7, 99, -50, 3, 90, 14, 60, 60};

@@ -1,4 +1,5 @@
-// GroupQueryAttention against what it is made of: RotaryEmbedding of queries and keys, then a causal Attention with a past.
+// GroupQueryAttention against what it is made of: RotaryEmbedding of queries and keys,
+// then a causal Attention with a past.
 #include <math.h>
 #include "node_run.h"
 
@@ -172,7 +173,8 @@ void test_op_groupattention__lengths_that_do_not_fit_are_refused(void **state)
 	node_run_done(&r);
 }
 
-// One key, whose share is exp(s) / (exp(s) + exp(sink)) of its value: 0 is the sink of all heads if the softmax is smooth.
+// One key, whose share is exp(s) / (exp(s) + exp(sink)) of its value:
+// 0 is the sink of all heads if the softmax is smooth.
 void test_op_groupattention__sinks_take_a_share(void **state)
 {
 	static const float q[2] = {0.5f, -2}, k[1] = {3}, v[1] = {10}, sinks[2] = {1, -1};

@@ -304,8 +304,9 @@ static void shape_without_values(struct sample *s, const struct op *op, struct s
 		assert_true(err.text[0]);
 }
 
-// What a shape rule can know it has to refuse: an output may be far larger than memory. The evaluation refuses a wrong element of an input
-// that is as large as the output, and statistics, which the graph of most files that ask for them leaves out.
+// What a shape rule can know it has to refuse: an output may be far larger than memory.
+// The evaluation refuses a wrong element of an input that is as large as the output, and statistics,
+// which the graph of most files that ask for them leaves out.
 static bool may_refuse(const struct op *op)
 {
 	static const enum op_id large[] = {OP_GatherElements, OP_Scatter, OP_ScatterElements, OP_ScatterND, OP_NegativeLogLikelihoodLoss,

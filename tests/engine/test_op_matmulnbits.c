@@ -57,7 +57,8 @@ void test_op_matmulnbits__every_width(void **state)
 	}
 }
 
-// Two columns of three numbers in blocks of four: the second block begins in the second column, and a byte's high bits come first.
+// Two columns of three numbers in blocks of four: the second block begins in the second column,
+// and a byte's high bits come first.
 void test_op_matmulnbits__floats_of_4_bits(void **state)
 {
 	static const float identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, scales[2] = {3, 6};

@@ -211,7 +211,8 @@ void test_op_rnn__weights_of_codes(void **state)
 	node_run_done(&second);
 }
 
-// The products of inputs with their matrix are made for several steps at once: the same as steps that are networks of their own, to the bit.
+// The products of inputs with their matrix are made for several steps at once:
+// the same as steps that are networks of their own, to the bit.
 static void check_steps(const char *op, int gates, const char *direction)
 {
 	enum { LONG = 15 }; // more than are made at once, fewer than small matrices are turned for

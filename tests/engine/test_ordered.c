@@ -1,5 +1,5 @@
-// The evaluations for files that are quantized already, against the bits that ONNX Runtime 1.30 gives for the same inputs, on every
-// processor level.
+// The evaluations for files that are quantized already, against the bits that ONNX Runtime 1.30
+// gives for the same inputs, on every processor level.
 #include <math.h>
 #include "../../src/engine/tensor/cpu.h"
 #include "node_run.h"

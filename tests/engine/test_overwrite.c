@@ -1,4 +1,5 @@
-// Functions of one tensor write over it where nobody else has it: the same numbers, and what somebody keeps stays as it is.
+// Functions of one tensor write over it where nobody else has it:
+// the same numbers, and what somebody keeps stays as it is.
 #include <stdlib.h>
 #include "qtui/engine/onnx.h"
 #include "../../src/engine/plan/plan_impl.h"

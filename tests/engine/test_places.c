@@ -83,7 +83,8 @@ static void conv(struct onnx_case *c, const char *weights, const char *io, const
 	case_node(c, "Conv", y, io, y);
 }
 
-// Parts of whole blocks and a last one that is padded; one part, and what becomes of the whole in place, are read later.
+// Parts of whole blocks and a last one that is padded;
+// one part, and what becomes of the whole in place, are read later.
 void test_places__channels(void **state)
 {
 	for (int64_t size = 4; size <= 8; size += 4) {

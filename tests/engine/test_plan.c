@@ -309,7 +309,8 @@ void test_plan__bias_is_input_times_weight(void **state)
 	teardown(&f);
 }
 
-// Quark for the NPU (Int32Bias unset) quantizes a bias as it does a weight: in units of input times weight it would not fit 8 bits.
+// Quark for the NPU (Int32Bias unset) quantizes a bias as it does a weight:
+// in units of input times weight it would not fit 8 bits.
 void test_plan__a_bias_with_a_scale_of_its_own(void **state)
 {
 	struct fixture f;
@@ -323,7 +324,8 @@ void test_plan__a_bias_with_a_scale_of_its_own(void **state)
 	teardown(&f);
 }
 
-// ONNX Runtime since 1.20: a channel of tiny weights has as large a step as its bias needs in 32 bits, the others theirs.
+// ONNX Runtime since 1.20: a channel of tiny weights has as large a step as its bias
+// needs in 32 bits, the others theirs.
 void test_plan__a_bias_widens_the_weights_steps(void **state)
 {
 	struct fixture f;
@@ -344,7 +346,8 @@ void test_plan__a_bias_widens_the_weights_steps(void **state)
 	teardown(&f);
 }
 
-// x is read by a Transpose, then by a Conv, then by another Transpose; t, which nobody quantizes, by a Transpose and by a Split.
+// x is read by a Transpose, then by a Conv, then by another Transpose;
+// t, which nobody quantizes, by a Transpose and by a Split.
 static struct graph *moves_of_floats(void)
 {
 	static const float w[4] = {1, -0.25f, 0.5f, 2};
@@ -363,7 +366,8 @@ static struct graph *moves_of_floats(void)
 	return b.g;
 }
 
-// ONNX Runtime goes through the nodes once: what is quantized by then keeps its scale where it is only moved, whoever makes it.
+// ONNX Runtime goes through the nodes once: what is quantized by then keeps its scale
+// where it is only moved, whoever makes it.
 void test_plan__moves_of_what_others_quantize(void **state)
 {
 	struct fixture f = {.g = moves_of_floats()};
@@ -407,8 +411,8 @@ static enum slot_state state_of_padded(const char *target, int opset, float valu
 	return s;
 }
 
-// What a Pad adds is rounded as its input is, by its own quantizer or, where it is an attribute, by the output's; ONNX Runtime gives such an
-// output a range of its own.
+// What a Pad adds is rounded as its input is, by its own quantizer or, where it is an attribute, by the output's;
+// ONNX Runtime gives such an output a range of its own.
 void test_plan__pad_by_another_value_than_zero(void **state)
 {
 	assert_int_equal(state_of_padded("esp32p4", 13, -1), SLOT_OVERLAPPED);
@@ -471,7 +475,8 @@ void test_plan__casts_have_no_scales(void **state)
 	teardown(&f);
 }
 
-// No list of another target's operators: what overflows in half precision is a power or a root more often than a convolution.
+// No list of another target's operators: what overflows in half precision is a power
+// or a root more often than a convolution.
 void test_plan__casts_are_of_all_operators(void **state)
 {
 	static const float low = -1, high = 0.7f;

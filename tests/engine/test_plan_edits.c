@@ -120,7 +120,8 @@ static struct graph *split_graph(void)
 	return b.g;
 }
 
-// Where a target gives each output of a Split its own scale, each can be set; where they share the input's, that is said.
+// Where a target gives each output of a Split its own scale, each can be set;
+// where they share the input's, that is said.
 void test_plan_edits__override_of_a_second_output(void **state)
 {
 	struct fixture f;
@@ -266,7 +267,8 @@ void test_plan_edits__widen_region_takes_producer_and_activation(void **state)
 	teardown(&f);
 }
 
-// A tensor that is to keep 16 bit is read at 16 bit too: by all who read it, and behind the pool, which passes it on, by those.
+// A tensor that is to keep 16 bit is read at 16 bit too: by all who read it,
+// and behind the pool, which passes it on, by those.
 void test_plan_edits__widen_region_takes_readers(void **state)
 {
 	struct fixture f;
@@ -283,7 +285,8 @@ void test_plan_edits__widen_region_takes_readers(void **state)
 	teardown(&f);
 }
 
-// What makes the Softmax's input widens with it, and what that reads on its own scale: left at 8 bit its codes would end where 16 bit goes on.
+// What makes the Softmax's input widens with it, and what that reads on its own scale:
+// left at 8 bit its codes would end where 16 bit goes on.
 void test_plan_edits__widen_region_takes_what_is_read_on_its_scale(void **state)
 {
 	struct fixture f;

@@ -1,5 +1,6 @@
-// Plans against complete runs of esp-ppq and PPQ: every quantizer's state, width and dominator, and with the tensors that their
-// observers saw, every scale. The graph is made from the run's own list of operators, so that only the planner is tested.
+// Plans against complete runs of esp-ppq and PPQ: every quantizer's state,
+// width and dominator, and with the tensors that their observers saw, every scale.
+// The graph is made from the run's own list of operators, so that only the planner is tested.
 #include "golden_run.h"
 
 static const char *const runs[] = {
@@ -76,8 +77,8 @@ static int finish_and_compare(struct run *r, const struct npz *z, double toleran
 
 void test_plan_golden__scales_of_resnet20(void **state)
 {
-	// The tensors were seen behind the rounded weights of ESPDL_INT8. TensorRT's weights are others, so its float scales are
-	// near only; and behind 16-bit weights KL finds another exponent for the 80 logits of Gemm_77.
+	// The tensors were seen behind the rounded weights of ESPDL_INT8. TensorRT's weights are others, so its float
+	// scales are near only; and behind 16-bit weights KL finds another exponent for the 80 logits of Gemm_77.
 	static const struct {
 		const char *name;
 		double tolerance;

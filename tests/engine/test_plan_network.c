@@ -1,6 +1,6 @@
-// The whole way of esp-ppq's and PPQ's runs: the model file, our weights' scales, our calibration of the network with rounded
-// weights, and every scale that comes out. The small network runs through the plain interpreter of the operators, the others
-// through the executor.
+// The whole way of esp-ppq's and PPQ's runs: the model file, our weights' scales,
+// our calibration of the network with rounded weights, and every scale that comes out.
+// The small network runs through the plain interpreter of the operators, the others through the executor.
 #include "golden_run.h"
 #include "kl_plain.h"
 #include "qtui/engine/run.h"
@@ -124,8 +124,9 @@ static void execute(const struct run *r, const struct npy *input, struct observe
 	free(want);
 }
 
-// yolov8n has a tensor that KL clips at 2816 of 4096 bins or not at all: the divergences differ by 1 or 2 in 10,000, and the order of the
-// float sums chooses, for a scale of 0.25, as the run has it, or one of 0.5. Where it is a tie, the run's is taken.
+// yolov8n has a tensor that KL clips at 2816 of 4096 bins or not at all: the divergences differ by 1 or 2 in 10,000,
+// and the order of the float sums chooses, for a scale of 0.25, as the run has it, or one of 0.5.
+// Where it is a tie, the run's is taken.
 static void settle_tie(const struct run *r, int i, const struct observer *o, float *scale)
 {
 	enum { BINS = 4096, LEVELS = 128, CLIPPED = 2816 };

@@ -1,5 +1,6 @@
-// Plans of the target pytorch. Expected: what torch.ao.quantization's prepare_fx with its mapping for fbgemm (torch 1.13, run beside this program on
-// these patterns) shares, fixes and fuses; scales by hand from its observers' formulas.
+// Plans of the target pytorch. Expected: what torch.ao.quantization's prepare_fx with its mapping
+// for fbgemm (torch 1.13, run beside this program on these patterns) shares, fixes and fuses;
+// scales by hand from its observers' formulas.
 #include "plan_case.h"
 
 // Every observed scale is 1/64 with zero point 20, except that of "wide", 1/16 with 50.
@@ -54,7 +55,8 @@ void test_plan_pytorch__weights_have_all_codes(void **state)
 	teardown(&f);
 }
 
-// A ReLU6 keeps the scale of what it reads, and a Relu too unless it runs with a convolution, a linear layer, a sum or a product.
+// A ReLU6 keeps the scale of what it reads, and a Relu too unless it runs with a convolution,
+// a linear layer, a sum or a product.
 void test_plan_pytorch__what_keeps_the_scale(void **state)
 {
 	struct builder b = convolution("wide");

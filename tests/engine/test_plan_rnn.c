@@ -1,5 +1,6 @@
-// GRU on the targets of esp-ppq: scales of its bias and states, and what its steps are rounded to. Expected values are the tool's formulas, written out
-// for one cell; an independent implementation gave the same figures for wider ones and for LSTM.
+// GRU on the targets of esp-ppq: scales of its bias and states, and what its steps are rounded to.
+// Expected values are the tool's formulas, written out for one cell;
+// an independent implementation gave the same figures for wider ones and for LSTM.
 #include <math.h>
 #include "onnx_case.h"
 #include "plan_case.h"

@@ -1,5 +1,6 @@
-// Target xquant as XSlim 2 plans and observes. Ranges are those that an independent implementation (torch, written from the tool's observer with its
-// buffers) chose for the same histograms; plans of some hundred random networks were compared with it as well.
+// Target xquant as XSlim 2 plans and observes. Ranges are those that an independent implementation
+// (torch, written from the tool's observer with its buffers) chose for the same histograms;
+// plans of some hundred random networks were compared with it as well.
 #include "plan_case.h"
 #include "../../src/engine/plan/observer_impl.h"
 
@@ -126,7 +127,8 @@ void test_plan_xquant__constants_that_are_codes(void **state)
 	check_constant((float[]){2.5f, -1}, 3.5f / 255, -55);
 }
 
-// Weights of a convolution have a scale for each channel; all others one power of two, rounded up. Sums are not aligned, a SiLU is two operators.
+// Weights of a convolution have a scale for each channel; all others one power of two, rounded up.
+// Sums are not aligned, a SiLU is two operators.
 void test_plan_xquant__weights_and_activations(void **state)
 {
 	static const float w[4] = {1, .1f, -.3f, .2f};

@@ -1,5 +1,5 @@
-// Poolings behind a convolution, whose output is in blocks: the engine's kernels against the plain interpreter, in one dimension and in two,
-// and reductions that come to the same.
+// Poolings behind a convolution, whose output is in blocks: the engine's kernels against the plain interpreter,
+// in one dimension and in two, and reductions that come to the same.
 #include "infer_case.h"
 
 enum { C = 3, K = 21, H = 9, W = 14 };

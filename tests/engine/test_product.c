@@ -1,4 +1,5 @@
-// Products of floats and of codes: the definition, whatever the sizes and however the matrices lie, on every processor level.
+// Products of floats and of codes: the definition, whatever the sizes and however
+// the matrices lie, on every processor level.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

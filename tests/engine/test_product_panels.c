@@ -1,5 +1,5 @@
-// Products whose constant is so large that it goes through its kernel in panels of columns. All values are small integers on the grids of
-// their columns, so that every sum is exact in every simulation.
+// Products whose constant is so large that it goes through its kernel in panels of columns.
+// All values are small integers on the grids of their columns, so that every sum is exact in every simulation.
 #include <math.h>
 #include "onnx_case.h"
 #include "plan_case.h"

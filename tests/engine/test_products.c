@@ -1,5 +1,6 @@
-// Products that the kernel for matrices computes wherever their elements lie: Einsum, and MatMul whose batches are broadcast. In the
-// engine, on every backend, against the plain interpreter. The second operand comes from the first, so that nothing is a constant.
+// Products that the kernel for matrices computes wherever their elements lie:
+// Einsum, and MatMul whose batches are broadcast. In the engine, on every backend, against the plain interpreter.
+// The second operand comes from the first, so that nothing is a constant.
 #include "infer_case.h"
 
 static void begin(struct onnx_case *c, int rank, const int64_t *a, int rank_b, const int64_t *b)

@@ -149,8 +149,8 @@ void test_qconv__depthwise(void **state)
 	fixed_trial(&b, 23, square(33, 33, 112, 5, 2, 33), LAYOUT_BLOCK, LAYOUT_BLOCK);
 }
 
-// Two output rows are made at a time, from two input rows together, four pixels at a time: every remainder of that, with kernels of one to
-// seven rows, and dilations and strides that meet other rows.
+// Two output rows are made at a time, from two input rows together, four pixels at a time:
+// every remainder of that, with kernels of one to seven rows, and dilations and strides that meet other rows.
 void test_qconv__depthwise_rows_and_remainders(void **state)
 {
 	static const int64_t kernels[][2] = {{3, 3}, {5, 5}, {7, 7}, {1, 7}, {7, 1}, {2, 3}};
@@ -173,8 +173,8 @@ void test_qconv__depthwise_rows_and_remainders(void **state)
 			}
 }
 
-// Scales from where every sum is a fraction of a step to where sums in steps pass int32; zero points at both ends of codes with and
-// without a sign.
+// Scales from where every sum is a fraction of a step to where sums in steps pass int32;
+// zero points at both ends of codes with and without a sign.
 void test_qconv__depthwise_scales_and_zero_points(void **state)
 {
 	static const int32_t zeros[] = {-128, -5, 127};
@@ -215,7 +215,8 @@ void test_qconv__sums_past_int32(void **state)
 	trial_done(&b);
 }
 
-// Sums that fit int32, though those of codes that still carry 128 do not, of weights that just have 8 bits and that just do not.
+// Sums that fit int32, though those of codes that still carry 128 do not,
+// of weights that just have 8 bits and that just do not.
 void test_qconv__sums_of_bytes_may_wrap(void **state)
 {
 	static const int16_t weights[] = {127, -128, 128, -129};
@@ -244,8 +245,9 @@ void test_qconv__every_remainder_of_rows_and_panels(void **state)
 			fixed_trial(&b, (uint64_t)(60 + size), square(19, oc, size, size % 2 ? 1 : 3, size == 5 ? 2 : 1, 1), LAYOUT_BLOCK, LAYOUT_BLOCK);
 }
 
-// What ends in registers: both roundings of halves, which sums in steps of a power of two give many of, scales that are none (sums divided by
-// 15 give halves that sums times its inverse miss), limits between two codes, with and without an addend.
+// What ends in registers: both roundings of halves, which sums in steps of a power of two give many of,
+// scales that are none (sums divided by 15 give halves that sums times its inverse miss),
+// limits between two codes, with and without an addend.
 void test_qconv__ends_to_the_nearest(void **state)
 {
 	static const float scales[] = {0.0625f, 0.0611f, 15.0f / 1024};

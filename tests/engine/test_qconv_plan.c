@@ -2,8 +2,8 @@
 #include "../../src/engine/kernels/qconv.h"
 #include "qconv_case.h"
 
-// A tile expands all pixels between its first tap and its last. Those of wide dilations see far: their tiles grow until what they
-// expand serves enough outputs.
+// A tile expands all pixels between its first tap and its last. Those of wide dilations see far:
+// their tiles grow until what they expand serves enough outputs.
 void test_qconv_plan__tiles_of_wide_dilations(void **state)
 {
 	static const struct {

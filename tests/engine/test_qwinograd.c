@@ -2,7 +2,8 @@
 #include "../../src/engine/kernels/qkernel.h"
 #include "qconv_case.h"
 
-// Whether the convolution is done after Winograd. Not asked of AVX-512, where more rows are taken at once and few squares do not pay.
+// Whether the convolution is done after Winograd. Not asked of AVX-512,
+// where more rows are taken at once and few squares do not pay.
 static bool is_taken(const struct trial *b)
 {
 	struct error err = {0};

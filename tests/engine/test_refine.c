@@ -1,5 +1,6 @@
-// AMD Quark's corrections of scales behind calibration. Expected positions (-log2 of scales) are worked out by hand from the rules of its
-// postprocess/refinement; an independent implementation found the same on some thousand random networks.
+// AMD Quark's corrections of scales behind calibration. Expected positions (-log2 of scales)
+// are worked out by hand from the rules of its postprocess/refinement;
+// an independent implementation found the same on some thousand random networks.
 #include <math.h>
 #include "plan_case.h"
 
@@ -244,7 +245,8 @@ static double gain_of(const char *op, int rows, int columns, const char *target)
 	return gain;
 }
 
-// 1/9 is 7/64 to a pool and 57/512 to a ReduceMean; counts that are not listed are taken as close as seven bits more than they have allow.
+// 1/9 is 7/64 to a pool and 57/512 to a ReduceMean; counts that are not listed are taken as
+// close as seven bits more than they have allow.
 void test_refine__means_are_an_integer_and_a_shift(void **state)
 {
 	assert_float_equal(gain_of("AveragePool", 3, 3, "xint8"), 9 * 7 / 64.0, 1e-7);

@@ -161,7 +161,8 @@ void test_stats__compare_with_a_scale_per_channel(void **state)
 	}
 }
 
-// What the outermost codes stand for is not clipped, what lies beyond is; channels of few elements are compared one by one.
+// What the outermost codes stand for is not clipped, what lies beyond is;
+// channels of few elements are compared one by one.
 void test_stats__clipped_begins_beyond_the_ends(void **state)
 {
 	static const float scale[2] = {0.5f, 0.25f};
@@ -433,7 +434,8 @@ void test_stats__site_of_one_value(void **state)
 	cpu_limit(CPU_LEVELS);
 }
 
-// Codes are counted once, whatever their comparison meets: values that are not finite, strips that are not of whole vectors.
+// Codes are counted once, whatever their comparison meets: values that are not finite,
+// strips that are not of whole vectors.
 void test_stats__codes_beside_odd_floats(void **state)
 {
 	static const float odd[] = {NAN, INFINITY, 0};

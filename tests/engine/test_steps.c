@@ -1,4 +1,5 @@
-// What is executed at once gives the numbers of its parts, each on its own: the bits, unless sums are taken in another order.
+// What is executed at once gives the numbers of its parts, each on its own:
+// the bits, unless sums are taken in another order.
 #include "../../src/engine/run/run_impl.h"
 #include "../../src/engine/tensor/cpu.h"
 #include "onnx_case.h"
@@ -84,7 +85,8 @@ void test_steps__a_sum_alone_and_a_convolution_behind_it(void **state)
 	check(&c);
 }
 
-// A product behind the sum, a constant that makes the tensor larger, a sum of the result with itself: none is part of the step.
+// A product behind the sum, a constant that makes the tensor larger,
+// a sum of the result with itself: none is part of the step.
 void test_steps__what_does_not_belong_to_it(void **state)
 {
 	struct onnx_case c;
@@ -309,7 +311,8 @@ void test_steps__mean_of_planes(void **state)
 		mean_case(i % 2, i / 2 % 2 ? (int64_t[]){-1, -2} : (int64_t[]){2, 3}, 1 + i / 4);
 }
 
-// A long branch and a short one behind one product: what lies behind is that of the dearer way, not of both, and of nothing it is nothing.
+// A long branch and a short one behind one product: what lies behind is that of the dearer way,
+// not of both, and of nothing it is nothing.
 void test_steps__what_is_behind_is_the_dearest_way(void **state)
 {
 	enum { SIDE = 64 };
@@ -365,7 +368,8 @@ static int gated_steps(bool ordered)
 	return n;
 }
 
-// ONNX Runtime's Sigmoid has bits of its own: where they are wanted it runs by itself, or codes behind it change places.
+// ONNX Runtime's Sigmoid has bits of its own: where they are wanted it runs by itself,
+// or codes behind it change places.
 void test_steps__gates_in_the_runtimes_order(void **state)
 {
 	assert_int_equal(gated_steps(true) - gated_steps(false), 3);

@@ -1,4 +1,5 @@
-// A pass of two rounds in stretches: what is held and for how long, that it fits, and that both rounds show what one round shows.
+// A pass of two rounds in stretches: what is held and for how long, that it fits,
+// and that both rounds show what one round shows.
 #include <stdio.h>
 #include <stdlib.h>
 #include "../../src/engine/run/stretches.h"
@@ -74,7 +75,8 @@ static int stretch_of(const struct stretches *s, int step)
 	return i;
 }
 
-// With room for five tensors: what is held is held by whoever reads it, the skip connection to the end, and never more than fits.
+// With room for five tensors: what is held is held by whoever reads it,
+// the skip connection to the end, and never more than fits.
 void test_stretches__what_is_held_fits_and_is_there_when_it_is_read(void **state)
 {
 	struct onnx_case c;
@@ -181,8 +183,8 @@ static void seen_done(struct seen *s)
 	free(s->times);
 }
 
-// The second round computes at most the addition, which does not pay to hold (an edit may want it), be it in one stretch or in several;
-// without room it computes all.
+// The second round computes at most the addition, which does not pay to hold (an edit may want it),
+// be it in one stretch or in several; without room it computes all.
 void test_stretches__both_rounds_show_the_same(void **state)
 {
 	struct onnx_case c;

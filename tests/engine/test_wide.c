@@ -1,5 +1,5 @@
-// Files with very many nodes: what is done for each of them takes time that grows with the file, not with its square. Measured against a file
-// of as many nodes where nothing is wide, on the same machine in the same build.
+// Files with very many nodes: what is done for each of them takes time that grows with the file, not with its square.
+// Measured against a file of as many nodes where nothing is wide, on the same machine in the same build.
 #include <stdio.h>
 #include <time.h>
 #include "../../src/engine/run/stretches.h"

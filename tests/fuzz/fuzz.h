@@ -1,4 +1,5 @@
-// Fuzzing: every parser of the program behind one function each, fed by libFuzzer (libfuzzer.c) or from files (replay.c).
+// Fuzzing: every parser of the program behind one function each, fed by libFuzzer
+// (libfuzzer.c) or from files (replay.c).
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
 

@@ -1,4 +1,5 @@
-// replay CORPUS: every file of CORPUS/NAME through fuzz_NAME, one line a name. A crash, or an input that takes ten seconds, ends it.
+// replay CORPUS: every file of CORPUS/NAME through fuzz_NAME, one line a name.
+// A crash, or an input that takes ten seconds, ends it.
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -45,7 +45,8 @@ void test_esp_ppq__platforms_of_each_chip(void **state)
 	}
 }
 
-// Conv + BatchNormalization + Relu is quantized behind the Relu: esp-ppq skips a scale at the Conv, and ONNX Runtime looks for the tensor.
+// Conv + BatchNormalization + Relu is quantized behind the Relu: esp-ppq skips a scale at the Conv,
+// and ONNX Runtime looks for the tensor.
 void test_esp_ppq__a_scale_is_of_the_operator_at_the_end(void **state)
 {
 	const char *model = support_data("models/resnet20_cifar10.onnx");
@@ -117,7 +118,8 @@ static bool is_operator(const cJSON *run, const char *name)
 	return false;
 }
 
-// What is written for a whole network at 16 bit exists there, Swish included; what is missing is what esp-ppq does not quantize.
+// What is written for a whole network at 16 bit exists there, Swish included;
+// what is missing is what esp-ppq does not quantize.
 void test_esp_ppq__every_name_is_an_operator_there(void **state)
 {
 	cJSON *run = golden("golden/esp-ppq/yolov8n_esp_ESPDL_INT8_n8.json");

@@ -54,7 +54,8 @@ void test_formats__onnxruntime_says_nothing_of_floats(void **state)
 	study_close(&st);
 }
 
-// Its own target has unsigned activations with zero points, and keeps weights at 8 bits beside 16: what is written is what was shown.
+// Its own target has unsigned activations with zero points, and keeps weights at 8 bits beside 16:
+// what is written is what was shown.
 void test_formats__onnxruntime_writes_its_own_target_as_it_is(void **state)
 {
 	(void)state;
@@ -141,7 +142,8 @@ void test_formats__xquant_names_regions_by_tensors(void **state)
 	study_close(&st);
 }
 
-// xquant goes into whatever reads an input of a region, and on to the end of the network where it meets no tensor of output_names.
+// xquant goes into whatever reads an input of a region, and on to the end of the network
+// where it meets no tensor of output_names.
 void test_formats__xquant_stops_where_others_read_the_input(void **state)
 {
 	struct study *st = case_open(MODEL, CALIB, "xquant");
@@ -521,7 +523,8 @@ void test_formats__every_row_writes_without_edits(void **state)
 	study_close(&st);
 }
 
-// Before the first run, and after an edit as long as it is not computed: qdq had no plan to write, others wrote scales of before.
+// Before the first run, and after an edit as long as it is not computed:
+// qdq had no plan to write, others wrote scales of before.
 void test_formats__none_writes_what_is_not_computed(void **state)
 {
 	struct study *st = case_open(MODEL, CALIB, "esp32p4");

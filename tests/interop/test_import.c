@@ -1,4 +1,5 @@
-// Decisions of other tools as edits: what is written for a tool and read again is the same, and what its own files hold is found.
+// Decisions of other tools as edits: what is written for a tool and read again is the same,
+// and what its own files hold is found.
 #include "import_case.h"
 
 void test_import__what_is_exported_comes_back(void **state)
@@ -27,7 +28,8 @@ void test_import__a_scale_with_a_zero_point(void **state)
 	}
 }
 
-// An unsigned type whose zero is its middle code is what a target without zero points has; one whose zero is its lowest code is not.
+// An unsigned type whose zero is its middle code is what a target without zero points has;
+// one whose zero is its lowest code is not.
 void test_import__a_scale_of_a_type_without_a_sign(void **state)
 {
 	struct study *st = bare();
@@ -118,7 +120,8 @@ void test_import__a_table_gives_the_scale_behind_a_relu_once(void **state)
 	study_close(&st);
 }
 
-// Of tensors that share a scale only the one that rules it can be given one: the others are named where they would have another.
+// Of tensors that share a scale only the one that rules it can be given one:
+// the others are named where they would have another.
 void test_import__a_table_gives_a_shared_scale_once(void **state)
 {
 	for (int other = 0; other < 2; other++) {

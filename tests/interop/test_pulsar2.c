@@ -40,7 +40,8 @@ void test_pulsar2__a_conv_has_no_float(void **state)
 	study_close(&st);
 }
 
-// As Axera's documents write it: with comments of both kinds, one name or a list, layer before type before what lies between tensors.
+// As Axera's documents write it: with comments of both kinds, one name or a list,
+// layer before type before what lies between tensors.
 void test_pulsar2__a_configuration_that_was_written_by_hand(void **state)
 {
 	struct study *st = bare();
@@ -59,7 +60,8 @@ void test_pulsar2__a_configuration_that_was_written_by_hand(void **state)
 	study_close(&st);
 }
 
-// A region is what comes after one tensor and leads to another: the other operands of a node in it do not pull their makers in.
+// A region is what comes after one tensor and leads to another:
+// the other operands of a node in it do not pull their makers in.
 void test_pulsar2__a_region_ends_at_its_tensors(void **state)
 {
 	struct study *st = bare();

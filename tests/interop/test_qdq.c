@@ -55,8 +55,8 @@ static struct tensor run_file(const struct qdq_case *c, const struct tensor *in)
 	return out;
 }
 
-// How far the file's first output is from the simulation's, as noise over signal. Integers and floats add up in other orders: a code next
-// to a tie may change places, and many behind it.
+// How far the file's first output is from the simulation's, as noise over signal.
+// Integers and floats add up in other orders: a code next to a tie may change places, and many behind it.
 static double noise_on(const struct qdq_case *c, const struct dataset *data, int sample)
 {
 	struct error err = {0};
@@ -153,7 +153,8 @@ void test_qdq__ties_are_told(void **state)
 	done(&c);
 }
 
-// An older file that no operator ties to its opset is raised to where scales of channels begin, without them to where integer kernels do.
+// An older file that no operator ties to its opset is raised to where scales of channels begin,
+// without them to where integer kernels do.
 void test_qdq__old_opset(void **state)
 {
 	const char *model = support_data("models/resnet20_cifar10.onnx");
@@ -229,7 +230,8 @@ void test_qdq__parameters_where_no_kernel_rounds_them(void **state)
 	case_done(&file);
 }
 
-// A mean of 36 is one of 7/256 to AMD's NPU: the file has a product with 36 * 7/256 behind it. The Relu runs with the pool.
+// A mean of 36 is one of 7/256 to AMD's NPU: the file has a product with 36 * 7/256
+// behind it. The Relu runs with the pool.
 void test_qdq__means_of_an_npu(void **state)
 {
 	static const char *const targets[] = {"xint8", "vint8"};
@@ -311,7 +313,8 @@ void test_qdq__means_of_several_windows(void **state)
 	case_done(&file);
 }
 
-// What ONNX Runtime gives the scale of its input is rounded to it where it computes, and what moves that is on the same grid.
+// What ONNX Runtime gives the scale of its input is rounded to it where it computes,
+// and what moves that is on the same grid.
 void test_qdq__moves_behind_what_keeps_its_scale(void **state)
 {
 	struct onnx_case file;
@@ -440,7 +443,8 @@ void test_qdq__raised_to_scales_of_channels(void **state)
 	is_raised(of_opset_7);
 }
 
-// A Softmax of several dimensions is no operator of opset 13: scales of channels are ONNX Runtime's own then, and no Cast makes bfloat16.
+// A Softmax of several dimensions is no operator of opset 13:
+// scales of channels are ONNX Runtime's own then, and no Cast makes bfloat16.
 void test_qdq__kept_at_an_old_opset(void **state)
 {
 	struct error err = {0};

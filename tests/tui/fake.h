@@ -1,5 +1,5 @@
-// A small made-up detector with figures, for tests of the screen: the same at every call. The arrays are static; the snapshot
-// has one count that is never dropped to zero.
+// A small made-up detector with figures, for tests of the screen: the same at every call.
+// The arrays are static; the snapshot has one count that is never dropped to zero.
 #ifndef TESTS_TUI_FAKE_H
 #define TESTS_TUI_FAKE_H
 
@@ -369,7 +369,8 @@ static struct costs *fake_costs(void)
 	return costs_new(&fake.s, &l);
 }
 
-// Channels of whatever tensor is looked at (all sites of the fake have one slot): each of another reach, some conspicuous.
+// Channels of whatever tensor is looked at (all sites of the fake have one slot):
+// each of another reach, some conspicuous.
 static inline struct channels *fake_channels(int n)
 {
 	static struct channel at[4096];

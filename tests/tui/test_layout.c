@@ -33,7 +33,8 @@ static void check(int w, int h, const struct layout_want *want)
 	}
 }
 
-// Every size from a sliver to a wall of screens, every focus, zoomed or not: inside the screen and nothing over another.
+// Every size from a sliver to a wall of screens, every focus, zoomed or not:
+// inside the screen and nothing over another.
 void test_layout__panels_never_overlap(void **state)
 {
 	for (int w = 1; w <= 400; w += w < 130 ? 1 : 7)

@@ -198,7 +198,8 @@ void test_screens__a_distribution_at_any_width(void **state)
 	}
 }
 
-// Labels that lie beside the samples of a network which they are not for are no error of the user, a task that was asked for is one.
+// Labels that lie beside the samples of a network which they are not for are no error of the user,
+// a task that was asked for is one.
 void test_screens__a_task_that_nobody_asked_for(void **state)
 {
 	for (int asked = 0; asked < 2; asked++) {

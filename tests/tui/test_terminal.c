@@ -1,5 +1,5 @@
-// The program's end of a terminal that answers, or does not, when it is asked whether it takes pictures: a pseudo terminal whose other
-// end plays Kitty, one with Sixel, iTerm2, a multiplexer, a slow line.
+// The program's end of a terminal that answers, or does not, when it is asked whether it takes pictures:
+// a pseudo terminal whose other end plays Kitty, one with Sixel, iTerm2, a multiplexer, a slow line.
 #define _GNU_SOURCE 1
 #include "support.h"
 

@@ -163,7 +163,8 @@ void test_ui_study__a_diff_of_the_second_output(void **state)
 	live_close(&l);
 }
 
-// In 80 columns there is no detail beside the list: the bottom line says what a trial does to scores, which counts more than what it clips.
+// In 80 columns there is no detail beside the list: the bottom line says what a trial does to scores,
+// which counts more than what it clips.
 void test_ui_study__a_trial_of_logits_tells_their_scores(void **state)
 {
 	struct live l;
@@ -309,7 +310,8 @@ static void type(struct ui *ui, const char *command, const char *argument)
 	str_done(&line);
 }
 
-// :write without a name does not know whose the file is by now; with one somebody has said so. Times of a board are part of a session.
+// :write without a name does not know whose the file is by now; with one somebody has said so.
+// Times of a board are part of a session.
 void test_ui_study__a_session_of_another_run_is_spared(void **state)
 {
 	struct live l;
@@ -343,7 +345,8 @@ static void wait_for_file(struct ui *ui)
 	}
 }
 
-// A key does not wait for the file: what it came to is told when it is there. What is edited while it is written is not saved by it.
+// A key does not wait for the file: what it came to is told when it is there.
+// What is edited while it is written is not saved by it.
 void test_ui_study__sessions_are_read_and_written_beside_the_screen(void **state)
 {
 	struct live l;
@@ -463,7 +466,8 @@ void test_ui_study__a_session_is_compared(void **state)
 	live_close(&l);
 }
 
-// What is so already is told, and is no edit: nothing is unsaved and no run begins. The caller's error may be fresh from the stack.
+// What is so already is told, and is no edit: nothing is unsaved and no run begins.
+// The caller's error may be fresh from the stack.
 void test_ui_study__a_command_that_changes_nothing(void **state)
 {
 	static const struct {

@@ -47,8 +47,8 @@ struct findings *findings_new(const struct study *study, const struct snapshot *
 struct findings *findings_take(struct findings *f);
 void findings_drop(struct findings **f);
 const char *finding_name(enum finding_rule r);  // "joined-ranges"
-// The ranking: edits that widen nothing come first, by what they take away at the outputs (of what no node makes by `damage`) if that is a
-// hundredth, then the others by the same over their cost.
+// The ranking: edits that widen nothing come first, by what they take away at the outputs
+// (of what no node makes by `damage`) if that is a hundredth, then the others by the same over their cost.
 double finding_worth(const struct finding *f);
 struct cJSON *findings_json(const struct findings *f, const struct graph *g); // the array of a report; the caller deletes it
 

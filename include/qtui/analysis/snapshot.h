@@ -32,8 +32,9 @@ struct figures {
 };
 // Decibels as sentences and columns show them: what a tenth of one rounds to 0 is 0, never -0.0.
 double shown_db(double db);
-// An end of a range as sentences and columns show it, in four digits or as a whole number; returns out. What is not 0, but less than half a step of 16 bit over the
-// range, reads "~0": no grid tells them apart, and 1.49e-19 beside 0.938 only looks like news.
+// An end of a range as sentences and columns show it, in four digits or as a whole number;
+// returns out. What is not 0, but less than half a step of 16 bit over the range, reads "~0":
+// no grid tells them apart, and 1.49e-19 beside 0.938 only looks like news.
 enum { RANGE_END = 16, RANGE_TEXT = 2 * RANGE_END + 8 };
 char *range_end(char out[RANGE_END], double end, double other);
 char *range_text(char out[RANGE_TEXT], double min, double max, const char *between); // "~0 .. 0.938" with " .. "

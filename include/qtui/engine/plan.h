@@ -136,7 +136,8 @@ MUST_CHECK enum status plan_check_edit(const struct plan *bare, int node, enum p
 // Could the tensor, which a node makes, have this scale at 8 bit? Where the target wants powers of two, the reason
 // names the one nearest to `scale`.
 MUST_CHECK enum status plan_check_scale(const struct plan *bare, int value, double scale, struct error *err);
-// The output whose scale `value`, a node's output, has: itself, or the one that it shares it with; -1: that of a tensor as a node reads it.
+// The output whose scale `value`, a node's output, has: itself, or the one that it shares it with;
+// -1: that of a tensor as a node reads it.
 int plan_scale_of(const struct plan *bare, int value);
 // plan_check_edit for many nodes, each by itself: refused[i] is the answer for nodes[i]. Returns how many are
 // refused; `err` has the reason of the last of them.

@@ -1,4 +1,5 @@
-// Files for other tools: one row a format in src/interop/formats.def. Writers report what the format cannot say (loss report).
+// Files for other tools: one row a format in src/interop/formats.def.
+// Writers report what the format cannot say (loss report).
 #ifndef QTUI_INTEROP_EXPORT_H
 #define QTUI_INTEROP_EXPORT_H
 
@@ -14,20 +15,22 @@ struct decided {
 struct decided decided_now(const struct study *st); // borrows all of it; the edits live until the study's next decision
 struct export_format {
 	const char *name, *suffix, *help;
-	// Appends the file's text to `out` and to `loss` a line for each decision that it cannot say. `s` has the plan of `d`'s decisions.
-	// An error is that the target's decisions are none of the tool's at all.
+	// Appends the file's text to `out` and to `loss` a line for each decision that it cannot say.
+	// `s` has the plan of `d`'s decisions. An error is that the target's decisions are none of the tool's at all.
 	enum status (*write)(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err);
 };
 const struct export_format *export_find(const char *name); // NULL when unknown
 const struct export_format *export_rows(int *n);
 // "DIR/model.onnx" -> "model" + the format's suffix, in the working directory; the caller frees it.
 char *export_path(const char *format, const struct study *st);
-// Writes to `path` (NULL: export_path, "-": standard output). `loss` gets one line for each decision not expressed.
-// STATUS_NOTFOUND: no such format. STATUS_REFUSED as long as the snapshot's figures are not those of the decisions in force.
+// Writes to `path` (NULL: export_path, "-": standard output).
+// `loss` gets one line for each decision not expressed. STATUS_NOTFOUND: no such format.
+// STATUS_REFUSED as long as the snapshot's figures are not those of the decisions in force.
 MUST_CHECK enum status export_write(const char *format, const char *path, const struct study *st, const struct snapshot *s,
     struct str *loss, struct error *err);
-// The same in two halves, of which the first takes little time and the second may run in another thread, but before the study is closed.
-// What export_begin makes, if it succeeds, has its own copy of the decisions, so that the study may go on; the caller frees it.
+// The same in two halves, of which the first takes little time and the second may run in another thread,
+// but before the study is closed. What export_begin makes, if it succeeds, has its own copy of the decisions,
+// so that the study may go on; the caller frees it.
 struct exporting;
 MUST_CHECK enum status export_begin(struct exporting **out, const char *format, const char *path, const struct study *st,
     const struct snapshot *s, struct error *err);

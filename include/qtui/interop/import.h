@@ -1,5 +1,6 @@
-// Decisions of other tools as edits: precision of nodes, scales, the calibrator. Which tool's file it is shows from its members, of tables
-// from their lines (src/interop/import/readers.def). What is imported wins over earlier edits; the rest of them stays.
+// Decisions of other tools as edits: precision of nodes, scales, the calibrator.
+// Which tool's file it is shows from its members, of tables from their lines (src/interop/import/readers.def).
+// What is imported wins over earlier edits; the rest of them stays.
 #ifndef QTUI_INTEROP_IMPORT_H
 #define QTUI_INTEROP_IMPORT_H
 
@@ -14,13 +15,13 @@ struct import_report {
 	                        // Freed by import_report_done
 	int n_notes;            // of all
 };
-// Adds at most five steps to the history of `st`, and none where the file is not read: the error names it. The caller calls
-// import_report_done, whatever the status.
+// Adds at most five steps to the history of `st`, and none where the file is not read: the error names it.
+// The caller calls import_report_done, whatever the status.
 MUST_CHECK enum status import_file(struct import_report *r, struct study *st, const char *path, struct error *err);
-// The same in three parts: the second may run in another thread, but before the study is closed. The first and the last take little time.
-// What import_begin makes, if it succeeds, has its own copy of the decisions; the caller frees it, at any time.
-// `now` is of what is decided; the last is STATUS_REFUSED where something else has been decided meanwhile. It fills the report whatever it
-// returns.
+// The same in three parts: the second may run in another thread, but before the study is closed.
+// The first and the last take little time. What import_begin makes, if it succeeds, has its own copy of the decisions;
+// the caller frees it, at any time. `now` is of what is decided; the last is STATUS_REFUSED where something
+// else has been decided meanwhile. It fills the report whatever it returns.
 struct importing;
 MUST_CHECK enum status import_begin(struct importing **out, const struct study *st, const struct snapshot *now, const char *path,
     struct error *err);

@@ -1,4 +1,5 @@
-// The neighbourhood of a node as a small tree: what feeds it above, what it feeds below. A fused group is one node, its owner.
+// The neighbourhood of a node as a small tree: what feeds it above, what it feeds below.
+// A fused group is one node, its owner.
 #ifndef QTUI_TUI_AROUND_H
 #define QTUI_TUI_AROUND_H
 

@@ -11,7 +11,8 @@ struct ask {
 };
 // Asks, unless the terminal ($TERM) is one that would show the question.
 void ask_begin(struct ask *a);
-// After characters were fed to a->reply: sends the second question where the answer to the first lets hope for pictures.
+// After characters were fed to a->reply: sends the second question where the answer
+// to the first lets hope for pictures.
 void ask_go_on(struct ask *a);
 bool ask_waits(const struct ask *a);          // an answer may still be on its way
 enum pictures ask_pictures(const struct ask *a);

@@ -1,4 +1,5 @@
-// What goes on beside the study's runs: at most one of each kind at a time. It is on its way until what it came to has been told.
+// What goes on beside the study's runs: at most one of each kind at a time.
+// It is on its way until what it came to has been told.
 #ifndef QTUI_TUI_BESIDE_H
 #define QTUI_TUI_BESIDE_H
 

@@ -1,6 +1,6 @@
-// A canvas: the whole screen as cells of a glyph, a role and a ground, drawn by the views and then put onto the terminal by
-// screen.c or written to a file. Whoever declares one calls canvas_done. Coordinates outside of the clip are ignored, so that
-// views may draw rows that are scrolled out.
+// A canvas: the whole screen as cells of a glyph, a role and a ground, drawn by the views and then
+// put onto the terminal by screen.c or written to a file. Whoever declares one calls canvas_done.
+// Coordinates outside of the clip are ignored, so that views may draw rows that are scrolled out.
 #ifndef QTUI_TUI_CANVAS_H
 #define QTUI_TUI_CANVAS_H
 
@@ -20,7 +20,8 @@ struct cell {
 	int fg, bg;           // 0xrrggbb of a picture's cell; -1: what the roles say
 };
 bool cell_equal(const struct cell *a, const struct cell *b);
-// A picture in pixels over some cells, which are blanks of a kind that curses does not clear away. Cells with colours of their own lie over it.
+// A picture in pixels over some cells, which are blanks of a kind that curses does not clear away.
+// Cells with colours of their own lie over it.
 enum { CANVAS_UNDER_IMAGE = 0xA0 }; // the glyph of these cells
 struct canvas_image {
 	struct rect at;
@@ -59,8 +60,8 @@ int canvas_textf(struct canvas *c, int x, int y, int width, enum role role, cons
 int canvas_paragraph(struct canvas *c, struct rect r, enum role role, const char *text);
 void canvas_line(struct canvas *c, int x, int y, int w, enum role role);  // horizontal
 void canvas_stroke(struct canvas *c, int x, int y, int h, enum role role); // vertical
-// A black image of w x h pixels over the cells of `at`, in place of another; NULL: there is no memory for it. canvas_image_done when it is
-// drawn.
+// A black image of w x h pixels over the cells of `at`, in place of another; NULL: there is no memory for it.
+// canvas_image_done when it is drawn.
 struct canvas_image *canvas_image_new(struct canvas *c, struct rect at, int w, int h);
 void canvas_image_done(struct canvas_image *image);
 bool canvas_blank(const struct canvas *c, struct rect r); // nothing is drawn there

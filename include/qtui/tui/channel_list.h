@@ -1,5 +1,5 @@
-// The rows of the channels view: the channels of the tensor that the detail is about, in an order of the user's choice; and what else the
-// view keeps. Owned by the ui.
+// The rows of the channels view: the channels of the tensor that the detail is about, in an order of the user's choice;
+// and what else the view keeps. Owned by the ui.
 #ifndef QTUI_TUI_CHANNEL_LIST_H
 #define QTUI_TUI_CHANNEL_LIST_H
 

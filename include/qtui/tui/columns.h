@@ -24,8 +24,8 @@ struct column_row {
 	const char *help;
 };
 const struct column_row *columns_row(enum column c);
-// False for what only a command brings, as long as it has not: such columns take no room. What a second run brings, the changes, is known to
-// the list of layers (layers.h), which looks through all figures once for a snapshot.
+// False for what only a command brings, as long as it has not: such columns take no room. What a second run brings,
+// the changes, is known to the list of layers (layers.h), which looks through all figures once for a snapshot.
 bool columns_known(enum column c, const struct snapshot *s);
 // By name; on failure the error names the nearest.
 MUST_CHECK enum status columns_find(enum column *out, const char *name, struct error *err);

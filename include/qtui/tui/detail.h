@@ -1,4 +1,5 @@
-// What the parts of the detail share: a page is written line by line; lines above and below its window fall outside of the clip.
+// What the parts of the detail share: a page is written line by line;
+// lines above and below its window fall outside of the clip.
 #ifndef QTUI_TUI_DETAIL_H
 #define QTUI_TUI_DETAIL_H
 

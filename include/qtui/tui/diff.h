@@ -1,5 +1,5 @@
-// Two sets of figures side by side (:diff A B): the nodes, and further outputs of nodes, in which they differ, those that
-// moved most first. Owns its records.
+// Two sets of figures side by side (:diff A B): the nodes, and further outputs of nodes,
+// in which they differ, those that moved most first. Owns its records.
 #ifndef QTUI_TUI_DIFF_H
 #define QTUI_TUI_DIFF_H
 

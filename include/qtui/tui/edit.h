@@ -8,20 +8,22 @@
 MUST_CHECK enum status edit_precision(struct ui *ui, const int *nodes, int n, int precision, struct error *err);
 // outputs: value ids; scale: 0 is auto.
 MUST_CHECK enum status edit_scale(struct ui *ui, const int *outputs, int n, double scale, struct error *err);
-// What a key edits, on the heap: in the list the range, the marked nodes or the node under the cursor, elsewhere the view's node.
+// What a key edits, on the heap: in the list the range, the marked nodes or the node under
+// the cursor, elsewhere the view's node.
 int *edit_selection(const struct ui *ui, int *n);
-// Where a key gives a scale to one tensor, the output that it goes to: the one that the detail shows. STATUS_REFUSED: that
-// is none of a node.
+// Where a key gives a scale to one tensor, the output that it goes to: the one that the detail shows.
+// STATUS_REFUSED: that is none of a node.
 MUST_CHECK enum status edit_output(int *value, const struct ui *ui, struct error *err);
 // The same of all that edit_selection finds, on the heap: of several nodes the first outputs.
 MUST_CHECK enum status edit_outputs(int **values, int *n, const struct ui *ui, struct error *err);
-// The output that stands for a tensor on the screen: itself, or that of the owner of the group that its node is part of.
+// The output that stands for a tensor on the screen: itself, or that of the owner
+// of the group that its node is part of.
 int edit_shown_output(const struct snapshot *s, int value);
 void edit_unsaved(struct ui *ui); // what the session keeps has changed: it is autosaved
 // After any change of the study's edits: that, and shows the study's newest snapshot and starts the run.
 void edit_done(struct ui *ui);
-// After an edit that the study did not fail: edit_done, or where `err` tells that nothing changed, that as the message, and false.
-// `err` was empty before the edit.
+// After an edit that the study did not fail: edit_done, or where `err` tells that nothing changed,
+// that as the message, and false. `err` was empty before the edit.
 bool edit_taken(struct ui *ui, const struct error *err);
 void edit_note(struct ui *ui, const char *what, const char *step); // "undone: set A B and 20 more float"
 

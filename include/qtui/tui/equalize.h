@@ -1,4 +1,5 @@
-// The command :equalize on the screen: the model's weights equalized into a file, and what that buys, in the background.
+// The command :equalize on the screen: the model's weights equalized into a file,
+// and what that buys, in the background.
 #ifndef QTUI_TUI_EQUALIZE_H
 #define QTUI_TUI_EQUALIZE_H
 

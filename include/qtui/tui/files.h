@@ -1,5 +1,5 @@
-// Files that are read and written beside the screen: the commands :open, :write, :diff, :export and :import. In a script they are over when
-// the next line is done.
+// Files that are read and written beside the screen: the commands :open, :write, :diff, :export and :import.
+// In a script they are over when the next line is done.
 #ifndef QTUI_TUI_FILES_H
 #define QTUI_TUI_FILES_H
 

@@ -1,4 +1,5 @@
-// Grades: the role and the mark of a signal-to-noise ratio, of its change, and of a precision; every view shows the same ones.
+// Grades: the role and the mark of a signal-to-noise ratio, of its change, and of a precision;
+// every view shows the same ones.
 #ifndef QTUI_TUI_GRADE_H
 #define QTUI_TUI_GRADE_H
 
@@ -12,7 +13,8 @@ enum role severity_role(enum severity s);
 const char *severity_glyph(enum severity s);
 enum role snr_role(double snr_db);
 
-// A change of an SNR is better (1) or worse (-1) when it does not round to 0.0 dB, as it is shown; 0 as well when it is not known.
+// A change of an SNR is better (1) or worse (-1) when it does not round to 0.0 dB, as it is shown;
+// 0 as well when it is not known.
 int gain_sign(double db);
 enum role gain_role(double db);
 

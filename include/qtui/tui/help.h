@@ -11,7 +11,8 @@ struct help_row {
 };
 int help_count(void);
 const struct help_row *help_at(int i);
-// The row of the command that is named so, else of such a key or column, else the section, else the first that speaks of it; -1: none does.
+// The row of the command that is named so, else of such a key or column, else the section,
+// else the first that speaks of it; -1: none does.
 int help_find(const char *topic);
 int help_of_view(enum view v); // the row where its section begins; 0: it has none
 int help_columns(int width); // of rows that stand side by side in so many columns of the screen

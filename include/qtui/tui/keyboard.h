@@ -1,4 +1,5 @@
-// What is typed, told apart from what the terminal answers (one of the two places that know curses; the other is screen.c).
+// What is typed, told apart from what the terminal answers (one of the two places that
+// know curses; the other is screen.c).
 #ifndef QTUI_TUI_KEYBOARD_H
 #define QTUI_TUI_KEYBOARD_H
 

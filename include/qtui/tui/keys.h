@@ -1,5 +1,6 @@
-// Keys and what they do: keys.def gives every action its name, its keys in a context, its group and its help. From its rows come
-// the bindings, the help view, the hints on the bottom line, the `:` names and the tables of the documentation.
+// Keys and what they do: keys.def gives every action its name, its keys in a context, its group and its help.
+// From its rows come the bindings, the help view, the hints on the bottom line,
+// the `:` names and the tables of the documentation.
 #ifndef QTUI_TUI_KEYS_H
 #define QTUI_TUI_KEYS_H
 

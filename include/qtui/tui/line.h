@@ -1,5 +1,5 @@
-// The prompt on the bottom line: text edited by GNU readline, with history and completion, drawn by us. Readline has one editor
-// for the process, so at most one line is open at a time; struct line is what drawing needs to know of it.
+// The prompt on the bottom line: text edited by GNU readline, with history and completion, drawn by us. Readline has
+// one editor for the process, so at most one line is open at a time; struct line is what drawing needs to know of it.
 #ifndef QTUI_TUI_LINE_H
 #define QTUI_TUI_LINE_H
 
@@ -15,7 +15,8 @@ struct line {
 };
 enum line_event { LINE_EDITED, LINE_ACCEPTED, LINE_CLOSED };
 
-// Completion: the i-th candidate for the word at text[start..end), or NULL past the last; on the heap, the line frees it.
+// Completion: the i-th candidate for the word at text[start..end), or NULL past the last;
+// on the heap, the line frees it.
 typedef char *line_complete_fn(void *arg, const char *text, int start, int i);
 // Opens a line that holds `text`, in place of one that was open. complete: NULL: Tab finds nothing.
 void line_open(struct line *l, enum line_kind kind, const char *text, line_complete_fn *complete, void *arg);

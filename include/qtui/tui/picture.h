@@ -20,8 +20,8 @@ void picture_done(struct picture *p); // the image is given to the canvas
 
 enum pen_kind { PEN_TRUTH, PEN_FLOAT, PEN_QUANT, PEN_KINDS };
 enum role picture_role(enum pen_kind k);
-// A box in pixels of the image, of which the picture is `to_picture` times the size. Its letter and label stand on its upper edge,
-// those of the quantized network on the lower.
+// A box in pixels of the image, of which the picture is `to_picture` times the size.
+// Its letter and label stand on its upper edge, those of the quantized network on the lower.
 void picture_box(struct canvas *c, const struct picture *p, const struct task_box *b, double to_picture, enum pen_kind kind,
     const char *label, bool blocks);
 

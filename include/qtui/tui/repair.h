@@ -1,4 +1,5 @@
-// Blame and fix on the screen: a job in the background; its edits are applied here, one after the other, as steps of the history.
+// Blame and fix on the screen: a job in the background; its edits are applied here,
+// one after the other, as steps of the history.
 #ifndef QTUI_TUI_REPAIR_H
 #define QTUI_TUI_REPAIR_H
 

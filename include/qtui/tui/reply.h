@@ -1,5 +1,6 @@
-// What a terminal answers when it is asked what it can. Answers come among the keys, at once, late, in pieces or never: whoever reads
-// keys feeds every character here first. Any other sequence of a form that answers have is swallowed too, since it is no key.
+// What a terminal answers when it is asked what it can. Answers come among the keys,
+// at once, late, in pieces or never: whoever reads keys feeds every character here first.
+// Any other sequence of a form that answers have is swallowed too, since it is no key.
 #ifndef QTUI_TUI_REPLY_H
 #define QTUI_TUI_REPLY_H
 

@@ -12,7 +12,8 @@ struct screen_key {
 	int x, y, button; // of K_MOUSE: MOUSE_*
 	bool pasted;      // part of a text that the terminal pastes
 };
-// The one terminal of the process, standard input and output; mono: no colours; mouse: clicks and the wheel become keys.
+// The one terminal of the process, standard input and output; mono: no colours;
+// mouse: clicks and the wheel become keys.
 MUST_CHECK enum status screen_open(struct screen **out, bool mono, bool mouse, struct error *err);
 void screen_close(struct screen **s);
 void screen_size(int *w, int *h); // of the terminal now

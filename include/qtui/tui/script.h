@@ -1,5 +1,5 @@
-// Scripts: a line that begins with ':' is a command, any other line is keys, such as `jj/cv3<Enter>8`; blanks between keys are
-// skipped (a blank key is <Space>), '#' begins a comment line. Both go the same way as the keyboard.
+// Scripts: a line that begins with ':' is a command, any other line is keys, such as `jj/cv3<Enter>8`; blanks between
+// keys are skipped (a blank key is <Space>), '#' begins a comment line. Both go the same way as the keyboard.
 #ifndef QTUI_TUI_SCRIPT_H
 #define QTUI_TUI_SCRIPT_H
 

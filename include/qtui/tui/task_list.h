@@ -1,4 +1,5 @@
-// The rows of the task view: samples or classes in an order of the user's choice; and what else the view keeps. Owned by the ui.
+// The rows of the task view: samples or classes in an order of the user's choice;
+// and what else the view keeps. Owned by the ui.
 #ifndef QTUI_TUI_TASK_LIST_H
 #define QTUI_TUI_TASK_LIST_H
 

@@ -1,5 +1,6 @@
-// Text on a grid: UTF-8 one glyph at a time, columns taken, and shortening. Node names come from files: bytes that are no
-// UTF-8 and hidden characters (str.h) become U+FFFD, so that nothing in a name reaches the terminal as a command or unseen.
+// Text on a grid: UTF-8 one glyph at a time, columns taken, and shortening.
+// Node names come from files: bytes that are no UTF-8 and hidden characters (str.h) become U+FFFD,
+// so that nothing in a name reaches the terminal as a command or unseen.
 #ifndef QTUI_TUI_TEXT_H
 #define QTUI_TUI_TEXT_H
 

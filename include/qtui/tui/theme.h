@@ -1,6 +1,6 @@
-// Themes: what each role looks like. A theme is a JSON file: `palette` gives a name its colour on true-colour, 256- and
-// 8-colour terminals, `roles` gives a role foreground, background and attributes, `glyphs` replaces marks. Roles that are not
-// named inherit: snr.bad from snr from text. The struct holds no pointers.
+// Themes: what each role looks like. A theme is a JSON file: `palette` gives a name its colour on true-colour,
+// 256- and 8-colour terminals, `roles` gives a role foreground, background and attributes, `glyphs` replaces marks.
+// Roles that are not named inherit: snr.bad from snr from text. The struct holds no pointers.
 #ifndef QTUI_TUI_THEME_H
 #define QTUI_TUI_THEME_H
 

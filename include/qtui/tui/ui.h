@@ -1,5 +1,6 @@
-// The state of the screen: everything that drawing needs and that keys and commands change. It owns its snapshot and lists, and
-// borrows study and session. Nothing here computes or waits: edits go to the study, figures come back as snapshots.
+// The state of the screen: everything that drawing needs and that keys and commands change.
+// It owns its snapshot and lists, and borrows study and session. Nothing here computes or waits:
+// edits go to the study, figures come back as snapshots.
 #ifndef QTUI_TUI_UI_H
 #define QTUI_TUI_UI_H
 
@@ -107,8 +108,8 @@ struct ui {
 void ui_init(struct ui *ui, struct study *study, struct snapshot *snap, const struct theme *theme, bool ascii);
 void ui_done(struct ui *ui);
 void ui_resize(struct ui *ui, int w, int h);
-// Takes over a newer snapshot; ui_update also what jobs beside the screen have come to. A key does only the first: its own note would stand in
-// the place of theirs.
+// Takes over a newer snapshot; ui_update also what jobs beside the screen have come to.
+// A key does only the first: its own note would stand in the place of theirs.
 void ui_take(struct ui *ui, struct snapshot *snap);
 void ui_update(struct ui *ui, struct snapshot *snap);
 // Computes the layout and brings cursors into their windows: before every frame.

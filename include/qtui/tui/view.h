@@ -1,4 +1,5 @@
-// Views: what the main panel can show, and the two panels beside it. Drawing is a pure function of the ui, which it must not change.
+// Views: what the main panel can show, and the two panels beside it.
+// Drawing is a pure function of the ui, which it must not change.
 #ifndef QTUI_TUI_VIEW_H
 #define QTUI_TUI_VIEW_H
 

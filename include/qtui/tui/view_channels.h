@@ -4,7 +4,8 @@
 
 #include "qtui/tui/ui.h"
 
-// How many lines the plot's parts take: bars of the range, bars of the column that is sorted by, a line of text above each, the axis below.
+// How many lines the plot's parts take: bars of the range, bars of the column that is sorted by,
+// a line of text above each, the axis below.
 struct channel_plot {
 	int range, value;
 	bool labels, axis;

@@ -4,7 +4,8 @@
 
 #include "qtui/tui/ui.h"
 
-// "mAP .371 → .318 (-.053 ±.012)"; what chance may have done is said, and of how many samples it is while there are more to come.
+// "mAP .371 → .318 (-.053 ±.012)"; what chance may have done is said,
+// and of how many samples it is while there are more to come.
 void view_task_headline(char *out, size_t size, const struct task_report *r);
 void view_task_brief(char *out, size_t size, const struct task_report *r); // "mAP .371 → .318"
 

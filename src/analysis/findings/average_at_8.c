@@ -1,4 +1,5 @@
-// A mean over many positions is much smaller and finer than what goes in: 8 bit on it costs more than anywhere else, and 16 bit nothing.
+// A mean over many positions is much smaller and finer than what goes in:
+// 8 bit on it costs more than anywhere else, and 16 bit nothing.
 #include <math.h>
 #include "rule.h"
 

@@ -1,5 +1,5 @@
-// A bias is an integer in units of input step times weight step, or what the target says: it can be too large for its bits, or so
-// small against its unit that it vanishes.
+// A bias is an integer in units of input step times weight step, or what the target says:
+// it can be too large for its bits, or so small against its unit that it vanishes.
 #include <math.h>
 #include "rule.h"
 
@@ -50,7 +50,8 @@ static void speak(struct look *l, const struct site *s, const struct bias *b, do
 	finding_prove(f, "output step", y_step);
 	finding_prove(f, "largest code", b->worst);
 	finding_prove(f, "SNR dB", site_snr(y));
-	// At 16 bit the unit shrinks faster than the accumulator grows: that helps what rounds away, not what overflows.
+	// At 16 bit the unit shrinks faster than the accumulator grows:
+	// that helps what rounds away, not what overflows.
 	if (b->over > 0 && finding_set(f, l, &s->node, 1, PREC_FLOAT))
 		finding_advise(f, "run %s in float; channels with such weights are pruned: their bias could move into the next node",
 		    l->g->node[s->node].name);

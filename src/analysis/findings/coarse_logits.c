@@ -1,5 +1,6 @@
-// A Sigmoid is nearly zero below -8 and moves most around 0, yet the range of its input is mostly set by how far the negatives reach.
-// A finer step that covers the positive side and clips the far negatives keeps the order of the scores.
+// A Sigmoid is nearly zero below -8 and moves most around 0, yet the range of its input is mostly
+// set by how far the negatives reach. A finer step that covers the positive side and clips
+// the far negatives keeps the order of the scores.
 #include <math.h>
 #include "qtui/analysis/logits.h"
 #include "rule.h"

@@ -1,5 +1,5 @@
-// Most codes never occur although the tensor needs them: the range was taken from something else (another tensor, another
-// width, an override), or is one-sided on a two-sided grid.
+// Most codes never occur although the tensor needs them: the range was taken from something else
+// (another tensor, another width, an override), or is one-sided on a two-sided grid.
 #include <math.h>
 #include "rule.h"
 

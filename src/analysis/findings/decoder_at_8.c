@@ -1,7 +1,8 @@
-// What a selection by value has passed on (the queries of a detector's decoder) goes through one layer after the other, each of which
-// refines what the one before it has found: boxes, and from them the places that are looked at next. So the noise of all its nodes meets
-// in the few numbers at its end, and none of them is worth widening alone: its neighbours at 8 bit would lose again what it keeps. The
-// whole has few multiply-accumulates. What comes behind the last weights is left to the rule of post-processing.
+// What a selection by value has passed on (the queries of a detector's decoder) goes through one layer after the other,
+// each of which refines what the one before it has found: boxes, and from them the places that are looked at next.
+// So the noise of all its nodes meets in the few numbers at its end, and none of them is worth widening alone:
+// its neighbours at 8 bit would lose again what it keeps. The whole has few multiply-accumulates.
+// What comes behind the last weights is left to the rule of post-processing.
 #include <math.h>
 #include <stdlib.h>
 #include "../repair/repair_impl.h"

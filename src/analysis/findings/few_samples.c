@@ -1,4 +1,5 @@
-// Ranges are as good as the samples that they were seen on: noise has other ranges than pictures, and few samples miss the tails.
+// Ranges are as good as the samples that they were seen on: noise has other ranges than pictures,
+// and few samples miss the tails.
 #include "rule.h"
 #include "qtui/base/str.h"
 

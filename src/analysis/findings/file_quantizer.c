@@ -1,5 +1,5 @@
-// A QuantizeLinear of the file (the model was quantized before) whose scale clips its tensor or is too coarse for it. What is lost there
-// is lost for the float network too: no edit mends it, and no other figure shows it.
+// A QuantizeLinear of the file (the model was quantized before) whose scale clips its tensor or is too coarse for it.
+// What is lost there is lost for the float network too: no edit mends it, and no other figure shows it.
 #include <math.h>
 #include "qtui/engine/minifloat.h"
 #include "rule.h"
@@ -33,8 +33,8 @@ static const struct tensor *one_number(const struct look *l, const struct node *
 	return t && tensor_count(t) == 1 ? t : NULL;
 }
 
-// Floats of 8 or 4 bits end as a grid does, and what is left of small values they lose about where 16 bits do: such a grid stands for them,
-// with `finer` steps to one of the file's scale.
+// Floats of 8 or 4 bits end as a grid does, and what is left of small values they lose about where 16 bits do:
+// such a grid stands for them, with `finer` steps to one of the file's scale.
 struct file_grid {
 	double scale, zero, finer;
 	double rounding; // noise over signal of what has the steps of floats
@@ -119,7 +119,8 @@ static void take_narrower(struct narrow *least, int value, const struct site *s,
 		*least = (struct narrow){value, s, min, max, codes, least->widest, NAN};
 }
 
-// A tensor in float has no histogram, but scores lie in 0 .. 1 whatever the samples: on a coarser step than that all are 0 or 1.
+// A tensor in float has no histogram, but scores lie in 0 .. 1 whatever the samples:
+// on a coarser step than that all are 0 or 1.
 static bool is_score_in_float(const struct look *l, int value)
 {
 	int p = l->g->value[value_behind(l, value)].producer;

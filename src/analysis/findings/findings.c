@@ -64,8 +64,8 @@ static bool is_unseen(const struct finding *f)
 	return f->rule == FINDING_joined_ranges || f->rule == FINDING_coarse_logits || f->rule == FINDING_masked_logits;
 }
 
-// Damage that no node's own figures show: of narrow tensors in a joint, and of decisions that a rule has found harmed. That
-// of post-processing and of a decoder is none: it is summed from their nodes and joints.
+// Damage that no node's own figures show: of narrow tensors in a joint, and of decisions that a rule has found harmed.
+// That of post-processing and of a decoder is none: it is summed from their nodes and joints.
 static bool is_apart(const struct look *l, const struct finding *f)
 {
 	if (is_unseen(f))
@@ -85,8 +85,9 @@ static double all_noise(const struct look *l)
 	return sum;
 }
 
-// What an edit takes away at the outputs, as a share of the noise there and of the damage that is apart, which no figure of an output
-// shows either. A rule has put noise over signal into `reach`; a better scale leaves the rest of it.
+// What an edit takes away at the outputs, as a share of the noise there and of the damage that is apart,
+// which no figure of an output shows either. A rule has put noise over signal into `reach`;
+// a better scale leaves the rest of it.
 static void find_reach(struct look *l)
 {
 	double sum = l->results.noise, n = l->results.n; // what is apart harms one of them
@@ -152,8 +153,8 @@ static void drop(struct look *l, bool (*is_dropped)(const struct look *l, const 
 	f->n = kept;
 }
 
-// Of those that are worth as much the finding with more damage comes first, then that with more nodes: a joint may be one of the nodes
-// of the post-processing, whose edit mends both.
+// Of those that are worth as much the finding with more damage comes first, then that with more nodes:
+// a joint may be one of the nodes of the post-processing, whose edit mends both.
 static int by_worth(const void *a, const void *b)
 {
 	const struct finding *x = a, *y = b;

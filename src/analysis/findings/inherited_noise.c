@@ -1,5 +1,5 @@
-// A bad output whose own quantization is good: the noise came from upstream. Names the node where it arose, since widening the victim
-// mends nothing.
+// A bad output whose own quantization is good: the noise came from upstream.
+// Names the node where it arose, since widening the victim mends nothing.
 #include <math.h>
 #include "rule.h"
 

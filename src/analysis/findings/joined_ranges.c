@@ -1,5 +1,5 @@
-// A Concat (or a target's aligned Add) puts several tensors on one grid. The widest sets the step; a tensor that spans a few steps
-// is lost, as scores 0..1 beside boxes 0..640.
+// A Concat (or a target's aligned Add) puts several tensors on one grid. The widest sets the step;
+// a tensor that spans a few steps is lost, as scores 0..1 beside boxes 0..640.
 #include <math.h>
 #include "rule.h"
 

@@ -1,5 +1,5 @@
-// A 16-bit node between 8-bit ones: its extra digits are rounded away at once, and where a target puts what it reads on its scale, that is
-// clipped. It gains when the nodes around it widen too.
+// A 16-bit node between 8-bit ones: its extra digits are rounded away at once, and where a target puts what
+// it reads on its scale, that is clipped. It gains when the nodes around it widen too.
 #include <stdlib.h>
 #include "rule.h"
 
@@ -29,8 +29,8 @@ static bool is_lonely(const struct look *l, int node)
 	return readers > 0;
 }
 
-// The 16-bit node whose scale this 8-bit tensor has to take, -1: none. 256 codes of so fine a step end long before 65536
-// do, and clip the tensor.
+// The 16-bit node whose scale this 8-bit tensor has to take, -1: none.
+// 256 codes of so fine a step end long before 65536 do, and clip the tensor.
 static int squeezed_by(const struct look *l, const struct site *s)
 {
 	if (s->kind != SITE_OUTPUT || s->bits != 8 || s->state == SLOT_ACTIVE)

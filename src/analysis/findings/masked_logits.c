@@ -1,6 +1,6 @@
-// What attention must not see is set to -10000 or to the lowest float before the Softmax. Where these logits are quantized, the mask
-// rules the step and all others fall together. The tensor's SNR does not show it, since the mask is most of its signal, and bits seldom
-// help; a Softmax in float does.
+// What attention must not see is set to -10000 or to the lowest float before the Softmax.
+// Where these logits are quantized, the mask rules the step and all others fall together. The tensor's SNR does
+// not show it, since the mask is most of its signal, and bits seldom help; a Softmax in float does.
 #include <math.h>
 #include <stdlib.h>
 #include "rule.h"

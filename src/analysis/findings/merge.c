@@ -1,4 +1,5 @@
-// Many findings of one rule whose edits cost nothing (scales) become one, with all edits in one step; the worst speaks for all.
+// Many findings of one rule whose edits cost nothing (scales) become one,
+// with all edits in one step; the worst speaks for all.
 #include <math.h>
 #include <stdlib.h>
 #include "qtui/base/str.h"

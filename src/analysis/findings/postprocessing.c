@@ -1,5 +1,5 @@
-// Arithmetic with constants behind the last weights decodes boxes: it belongs to the program around the network, and 8 bit cannot hold
-// pixels, strides and scores. It costs no multiply-accumulates to leave it in float.
+// Arithmetic with constants behind the last weights decodes boxes: it belongs to the program around the network,
+// and 8 bit cannot hold pixels, strides and scores. It costs no multiply-accumulates to leave it in float.
 #include <math.h>
 #include <stdlib.h>
 #include "rule.h"

@@ -1,5 +1,5 @@
-// Inputs that the network was not trained on: all the same number, or, where a survey knows the labels, pictures that are recognized
-// better when they are prepared otherwise.
+// Inputs that the network was not trained on: all the same number, or, where a survey knows the labels,
+// pictures that are recognized better when they are prepared otherwise.
 #include <math.h>
 #include "qtui/analysis/survey.h"
 #include "rule.h"

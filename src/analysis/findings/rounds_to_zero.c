@@ -1,6 +1,7 @@
-// What a Log reads, or a Div divides by, is never 0 in float; on its grid the smallest elements are, and the result is infinite. An inverse
-// Sigmoid, log(x / (1 - x)), is such: its quotients reach from hundredths to thousands, and no step of 8 bit or of 16 holds both. Where
-// 16 bit do, they are offered, else float for all that leads there from the last weights, mean or Sigmoid.
+// What a Log reads, or a Div divides by, is never 0 in float; on its grid the smallest elements are,
+// and the result is infinite. An inverse Sigmoid, log(x / (1 - x)), is such:
+// its quotients reach from hundredths to thousands, and no step of 8 bit or of 16 holds both.
+// Where 16 bit do, they are offered, else float for all that leads there from the last weights, mean or Sigmoid.
 #include <math.h>
 #include <stdlib.h>
 #include "rule.h"

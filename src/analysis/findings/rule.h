@@ -43,10 +43,12 @@ bool reads_any(const struct node *n, const bool *value); // [n_values] some of w
 // Whether the node only moves elements that lie on its grid already: the noise in them arose where they were made.
 bool only_moves(const struct look *l, int node);
 const struct site *site_of(const struct look *l, int value);
-// The tensor in front of the QuantizeLinear and DequantizeLinear that a quantized file holds; where there are none the same one.
+// The tensor in front of the QuantizeLinear and DequantizeLinear that a quantized file holds;
+// where there are none the same one.
 int value_behind(const struct look *l, int value);
 const struct site *site_behind(const struct look *l, int value);
-// Whether a tensor is lost on the grid that it shares with wider ones: codes it has there, codes of the widest, SNR in dB.
+// Whether a tensor is lost on the grid that it shares with wider ones:
+// codes it has there, codes of the widest, SNR in dB.
 enum { JOINT_MANY_CODES = 64 };
 bool is_lost_in_joint(double codes, double widest, double snr);
 int site_index(const struct look *l, const struct site *s);
@@ -57,8 +59,8 @@ double site_snr(const struct site *s);                // of the node alone, in d
 double site_damage(const struct site *s);             // noise over signal of the node alone, at most 1
 // The same; but of a mean that only sums read: noise over the signal of those sums.
 double made_damage(const struct look *l, const struct site *s);
-// What the site adds to the sum over all nodes: made_damage; 0 where the noise arose elsewhere, and 0 of decisions, whose
-// noise is mostly harmless clipping far below zero.
+// What the site adds to the sum over all nodes: made_damage; 0 where the noise arose elsewhere,
+// and 0 of decisions, whose noise is mostly harmless clipping far below zero.
 double counted_damage(const struct look *l, const struct site *s);
 double site_lower_end(const struct site *s, double scale); // the values of its lowest and its highest code at this scale
 double site_upper_end(const struct site *s, double scale);
@@ -67,11 +69,12 @@ double site_span(const struct site *s);               // max - min of the float 
 double input_step(const struct look *l, int node, int i);
 double output_step(const struct look *l, int node);
 double predicted_snr(const struct look *l, const struct site *s, double scale); // NAN: not known
-// dB that another scale gains at the node: beside what its histogram predicts of both stands what else it loses (its weights, what it
-// reads), which no scale takes away. NAN: not known.
+// dB that another scale gains at the node: beside what its histogram predicts of both stands what else it
+// loses (its weights, what it reads), which no scale takes away. NAN: not known.
 double predicted_gain(const struct look *l, const struct site *s, double scale);
-// Whether what lies in lo .. hi is still good on a wider scale. Where few large values stand beside many small ones (an outlying channel),
-// energy speaks for the large ones alone, and the network's outputs do not agree with it. Of probabilities the large ones count.
+// Whether what lies in lo .. hi is still good on a wider scale. Where few large values stand beside many small ones
+// (an outlying channel), energy speaks for the large ones alone, and the network's outputs do not agree with it.
+// Of probabilities the large ones count.
 bool keeps_inner(const struct look *l, const struct site *s, double lo, double hi, double wider);
 bool keeps_most(const struct look *l, const struct site *s, double wider); // the same of all but the few largest elements
 // The node whose output's scale governs this site (the end of the chain of shared scales).
@@ -101,8 +104,8 @@ bool finding_set(struct finding *f, const struct look *l, const int *nodes, int 
 // The edit takes away what all these nodes make, not only the first that the finding is about.
 void finding_takes(struct finding *f, const struct look *l, const int *nodes, int n);
 bool can_widen(const struct look *l, int node); // the target has 16 bit for it
-// To 16 bit with its region and those who read its output, which else lose there what it keeps, or float where there is none. Of a finding
-// that is too small to be kept: false, it needs no edit.
+// To 16 bit with its region and those who read its output, which else lose there what it keeps,
+// or float where there is none. Of a finding that is too small to be kept: false, it needs no edit.
 bool finding_widen(struct finding *f, const struct look *l, int node);
 bool finding_widen_weights(struct finding *f, const struct look *l, int node); // without the readers: its constants are what loses
 // Leaves the node and all that follows in float; for nodes of the tail.

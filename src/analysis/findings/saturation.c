@@ -1,7 +1,8 @@
-// A range that is too small clips what lies beyond it. Widening is offered only where it is worth more than the resolution that it
-// costs, to all elements by their energy and to those within the range too: where few large values stand beside many small ones (an
-// outlying channel), energy speaks for the large ones alone, and the network's outputs do not agree with it.
-// Of probabilities the upper end counts: detections that are clipped to the same score cannot be told apart.
+// A range that is too small clips what lies beyond it. Widening is offered only where it is worth more
+// than the resolution that it costs, to all elements by their energy and to those within the range too:
+// where few large values stand beside many small ones (an outlying channel), energy speaks for the large ones alone,
+// and the network's outputs do not agree with it. Of probabilities the upper end counts:
+// detections that are clipped to the same score cannot be told apart.
 #include <math.h>
 #include "rule.h"
 
@@ -15,7 +16,8 @@ struct clipping {
 	double share, now, better, offer, gain; // share of elements, dB, dB, scale, dB of the node
 };
 
-// A calibrator's range holds what it takes for the tensor; one set by hand says nothing of it, and would grow with each wider scale.
+// A calibrator's range holds what it takes for the tensor; one set by hand says nothing of it,
+// and would grow with each wider scale.
 static bool keeps_rest(const struct look *l, const struct site *s, double scale)
 {
 	double now = s->scale[0];
@@ -123,8 +125,8 @@ static const struct site *input_site(const struct look *l, int node, int value)
 	return NULL;
 }
 
-// From the tensor's histogram, else (where it is quantized for this node alone) from its figures and range: on a wider grid the noise is
-// that of rounding, and at most what its farthest element loses. False: not known.
+// From the tensor's histogram, else (where it is quantized for this node alone) from its figures and range:
+// on a wider grid the noise is that of rounding, and at most what its farthest element loses. False: not known.
 static bool read_term(struct term *t, const struct look *l, const struct site *y, int value, double scale)
 {
 	const struct site *x = site_of(l, value), *own = input_site(l, y->node, value);
@@ -176,8 +178,9 @@ static void clipped_term(struct look *l, const struct site *y, const struct term
 	finding_scale(f, l, y, offer);
 }
 
-// A difference is smaller than its terms (x - mean of x, in a layer normalization): where the target has terms read on the scale of the
-// result, the range that the calibrator chose for that one cuts them off, and no figure of any output shows it.
+// A difference is smaller than its terms (x - mean of x, in a layer normalization):
+// where the target has terms read on the scale of the result, the range that the calibrator chose
+// for that one cuts them off, and no figure of any output shows it.
 static void clipped_terms(struct look *l, const struct site *y)
 {
 	double offer = 0;

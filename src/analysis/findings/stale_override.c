@@ -1,7 +1,8 @@
-// A scale set by hand stays when the tensor behind it changes: after edits upstream, another target or other samples it may clip
-// or be coarser than it has to be. Not so one that a repair has measured at the network's outputs: the tensor alone knows less.
-// Logits are judged by their scores, as where a scale is offered for them: what is clipped of them far below zero is no harm. A wider
-// scale has to keep most elements, as that of saturation does: else the two would take turns.
+// A scale set by hand stays when the tensor behind it changes: after edits upstream, another target or other samples
+// it may clip or be coarser than it has to be. Not so one that a repair has measured at the network's outputs:
+// the tensor alone knows less. Logits are judged by their scores, as where a scale is offered for them:
+// what is clipped of them far below zero is no harm. A wider scale has to keep most elements,
+// as that of saturation does: else the two would take turns.
 #include <math.h>
 #include "qtui/analysis/logits.h"
 #include "../study/study_impl.h"

@@ -1,5 +1,6 @@
-// Where the noise at the network's outputs arose. It is followed upwards: of the noise that a tensor has, its node's own figure says how
-// much arose there; the rest came with what the node reads, and is shared out by the noise of these. So everything is accounted for once,
+// Where the noise at the network's outputs arose. It is followed upwards:
+// of the noise that a tensor has, its node's own figure says how much arose there;
+// the rest came with what the node reads, and is shared out by the noise of these. So everything is accounted for once,
 // and what a network swallows on the way (means, saturated activations, small terms of a sum) is held against nobody.
 #include <math.h>
 #include <stdlib.h>
@@ -71,7 +72,8 @@ static bool is_sum(const struct node *n)
 	return is_op(n, OP_Add) || is_op(n, OP_Sub) || is_op(n, OP_Sum);
 }
 
-// Signal of an input, to which its noise over signal is relative, beside the other inputs of a sum or a joint; NAN: not known.
+// Signal of an input, to which its noise over signal is relative, beside the other inputs
+// of a sum or a joint; NAN: not known.
 static double signal_of(const struct trace *t, const struct node *n, int value)
 {
 	const struct site *s = site_of(t->l, value);
@@ -98,8 +100,8 @@ static double read_noise(const struct trace *t, const struct node *n, int value)
 	return is_sum(n) || is_op(n, OP_Concat) ? noise / signal : NAN;
 }
 
-// Of the noise of a tensor the share that arose there: what its node's own figure says, but no more than what a sum has beyond the noise
-// of its terms. Where terms are clipped, and their sum would be, mending the sum alone brings nothing.
+// Of the noise of a tensor the share that arose there: what its node's own figure says, but no more than what a sum has
+// beyond the noise of its terms. Where terms are clipped, and their sum would be, mending the sum alone brings nothing.
 static double own_share(const struct trace *t, const struct node *n, int value)
 {
 	double own = own_noise(t, value), all = t->has[value], beyond = all - read_noise(t, n, value);
@@ -140,8 +142,8 @@ static void follow(struct trace *t)
 
 // ---- what the trace begins with
 
-// Where a joint with wider tensors is an output, its figures show those alone: scores beside boxes. So its inputs are results, each for
-// itself.
+// Where a joint with wider tensors is an output, its figures show those alone: scores beside boxes.
+// So its inputs are results, each for itself.
 static bool *find_results(const struct graph *g)
 {
 	bool *is = xcalloc((size_t)g->n_values + 1, sizeof *is);

@@ -1,4 +1,5 @@
-// One scale for a weight whose channels differ: the small channels get a handful of codes (depthwise convolutions most of all).
+// One scale for a weight whose channels differ: the small channels get a handful of codes
+// (depthwise convolutions most of all).
 #include <math.h>
 #include <stdlib.h>
 #include "qtui/analysis/channels.h"

@@ -1,5 +1,6 @@
-// Ranges that fit the calibration samples and not those of the evaluation: darker pictures, another camera, other preprocessing. A tensor
-// counts when the scale chosen for it loses much against the best one on the evaluation samples, and did not on its own.
+// Ranges that fit the calibration samples and not those of the evaluation:
+// darker pictures, another camera, other preprocessing. A tensor counts when the scale chosen for it loses
+// much against the best one on the evaluation samples, and did not on its own.
 #include <math.h>
 #include <stdlib.h>
 #include "qtui/analysis/survey.h"

@@ -1,5 +1,5 @@
-// A constant divisor with elements below half a step. The plan leaves it in float, as no figure would be a number; the target's own tool
-// does not.
+// A constant divisor with elements below half a step. The plan leaves it in float, as no figure would be a number;
+// the target's own tool does not.
 #include "rule.h"
 
 void rule_zero_divisor(struct look *l)

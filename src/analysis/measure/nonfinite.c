@@ -1,5 +1,5 @@
-// Where the numbers of the float network stop being finite: a pass that looks at every tensor, made only where an output is not finite, or
-// where a tensor has no range.
+// Where the numbers of the float network stop being finite: a pass that looks at every tensor,
+// made only where an output is not finite, or where a tensor has no range.
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -52,7 +52,8 @@ static int input_that_holds(const struct looking *l, const struct node *n, enum 
 	return -1;
 }
 
-// Upstream as long as something that is read has it, too. A NaN may come from infinite numbers: these are the beginning then.
+// Upstream as long as something that is read has it, too.
+// A NaN may come from infinite numbers: these are the beginning then.
 static int beginning(const struct looking *l, int value, enum kind *kind)
 {
 	for (int producer; (producer = l->g->value[value].producer) >= 0;) {

@@ -1,5 +1,6 @@
-// Merged groups on inputs that are not finite. Between the groups that oneDNN takes for one lie weights of zero, and zero times infinity or
-// NaN is NaN: what is wrong with one group would reach the others. Then every group is computed beside zeros.
+// Merged groups on inputs that are not finite. Between the groups that oneDNN takes for one lie weights of zero,
+// and zero times infinity or NaN is NaN: what is wrong with one group would reach the others.
+// Then every group is computed beside zeros.
 #include "onednn_conv.h"
 
 enum { WIDEST = 16 }; // layout_block() at the most

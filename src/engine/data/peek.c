@@ -58,7 +58,8 @@ static enum status peek_parts(struct data_shapes *out, const struct listing *fil
 	return s;
 }
 
-// Names of subdirectories come first: what none of them names is the first file, of classes or of no input in particular.
+// Names of subdirectories come first: what none of them names is the first file,
+// of classes or of no input in particular.
 enum status dataset_peek_shapes(struct data_shapes *out, const char *path, struct error *err)
 {
 	const struct graph none = {0};

@@ -1,5 +1,6 @@
-// A model for several configurations (sample rates, with and without a cache) asks an input of one integer which of them it is to be. What
-// lies behind such an If is no part of the network that is quantized, unless the input is a constant. Its name stays an input of the model.
+// A model for several configurations (sample rates, with and without a cache) asks an input of one integer
+// which of them it is to be. What lies behind such an If is no part of the network that is quantized,
+// unless the input is a constant. Its name stays an input of the model.
 #include <stdlib.h>
 #include "../ops/element.h"
 #include "fixed.h"

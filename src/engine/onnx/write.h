@@ -57,9 +57,8 @@ MUST_CHECK enum status write_own(
     struct tensor **out, struct writer *w, enum dtype type, const struct shape *shape, struct error *err);
 int32_t write_type(const struct value *v); // TensorProto.DataType
 
-// write_interface.c
-// Inputs and outputs of the file have the elements of the model that it came from, though all floats are of 32 bits in between: names
-// in w->name what stands between, and says which elements an input or an output has.
+// write_interface.c Inputs and outputs of the file have the elements of the model that it came from, though all floats
+// are of 32 bits in between: names in w->name what stands between, and says which elements an input or an output has.
 void interface_name_floats(struct writer *w);
 int32_t interface_type(const struct writer *w, int value);
 void interface_add_inputs(struct writer *w);  // before all nodes: Casts

@@ -1,5 +1,5 @@
-// Inputs and outputs that the model has as halves or doubles. Whoever runs the file in the model's place gives it those and gets those, so
-// that a Cast stands behind such an input and before such an output.
+// Inputs and outputs that the model has as halves or doubles. Whoever runs the file in the model's place gives
+// it those and gets those, so that a Cast stands behind such an input and before such an output.
 #include <string.h>
 #include "write.h"
 

@@ -74,7 +74,8 @@ static bool is_bytes(const struct rep *r)
 	return r->coded && r->q.bits == 8;
 }
 
-// Is operand k wherever it has the same code beside one and the same code of the other? A code that operand k never is may stand beside any.
+// Is operand k wherever it has the same code beside one and the same code of the other? A code
+// that operand k never is may stand beside any.
 static bool tells_other(const struct byte_origin of[2], int k, uint8_t other[256])
 {
 	bool seen[256] = {false};
@@ -89,7 +90,8 @@ static bool tells_other(const struct byte_origin of[2], int k, uint8_t other[256
 	return true;
 }
 
-// Two operands that are functions of the same codes, as a HardSwish's that is written out are (x and the Clip of x + 3).
+// Two operands that are functions of the same codes, as a HardSwish's that is written
+// out are (x and the Clip of x + 3).
 static bool one_tells(const struct strips *s, struct teller *out)
 {
 	if (!is_bytes(s->in[0].rep) || !is_bytes(s->in[1].rep))
@@ -106,7 +108,8 @@ static bool one_tells(const struct strips *s, struct teller *out)
 	return true;
 }
 
-// Whether the operands tell the result by a single tensor of 8-bit codes, and it is such codes itself: then a table does it.
+// Whether the operands tell the result by a single tensor of 8-bit codes,
+// and it is such codes itself: then a table does it.
 static bool told_by(const struct strips *s, const struct quantizer *oq, struct teller *out)
 {
 	int full = s->n_in == 2 && s->in[0].spread;

@@ -87,7 +87,8 @@ static bool read_text(struct wishes *w, const char **format, char *text)
 	return false;
 }
 
-// Behind lines that are comments in JSON as other tools take it or in YAML, JSON begins with a bracket. In YAML, a # within a name begins none.
+// Behind lines that are comments in JSON as other tools take it or in YAML, JSON begins with a bracket.
+// In YAML, a # within a name begins none.
 static bool is_json(const char *text)
 {
 	text += strspn(text, " \t\r\n");

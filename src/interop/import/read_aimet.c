@@ -1,4 +1,5 @@
-// AIMET's encodings: 0.6.1 (an object of lists), 1.0.0 (a list of objects with enc_type) and 2.x (ONNX's words, one list).
+// AIMET's encodings: 0.6.1 (an object of lists), 1.0.0 (a list of objects with enc_type)
+// and 2.x (ONNX's words, one list).
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,9 +16,9 @@ static double only_number(const cJSON *a)
 	return cJSON_IsNumber(x) ? x->valuedouble : 0;
 }
 
-// Codes are counted from zero there, so that those of a symmetric scale have their zero in the middle, or one below it where the lowest
-// code is not used. What AIMET calls symmetric may also have no negative values, and all codes above zero: then its scale covers twice the
-// range.
+// Codes are counted from zero there, so that those of a symmetric scale have their zero in the middle,
+// or one below it where the lowest code is not used. What AIMET calls symmetric may also have no negative values,
+// and all codes above zero: then its scale covers twice the range.
 static bool is_centred(double bits, double zero)
 {
 	double middle = bits >= 1 && bits <= 32 ? ldexp(1, (int)bits - 1) : 0;

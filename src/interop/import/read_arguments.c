@@ -1,4 +1,5 @@
-// Arguments of ONNX Runtime's quantize_static and of Quark: lists of what stays in float or goes wide, types and scales of tensors.
+// Arguments of ONNX Runtime's quantize_static and of Quark:
+// lists of what stays in float or goes wide, types and scales of tensors.
 #include <string.h>
 #include "wishes.h"
 
@@ -63,7 +64,8 @@ static bool is_centred(const char *name, double zero)
 	return zero == (type && !type->sign ? (double)(1ll << (type->bits - 1)) : 0);
 }
 
-// The first entry speaks of the tensor; "convert" follows from the widths of its readers. Where it has no type, `plain` holds.
+// The first entry speaks of the tensor; "convert" follows from the widths of its readers.
+// Where it has no type, `plain` holds.
 static void read_override(struct wishes *w, const cJSON *list, const char *plain)
 {
 	const cJSON *o = cJSON_GetArrayItem(list, 0), *scale = cJSON_GetObjectItemCaseSensitive(o, "scale");
@@ -152,7 +154,8 @@ static bool has_weights_per_channel(const struct plan *p)
 	return false;
 }
 
-// 16 bit for all, where the target has it besides its own width. Without a sign or with one, the grid is the same: zero points follow.
+// 16 bit for all, where the target has it besides its own width. Without a sign or with one,
+// the grid is the same: zero points follow.
 static void read_activation_type(struct wishes *w, const char *name, bool symmetric)
 {
 	const struct type *type = find_type(name);

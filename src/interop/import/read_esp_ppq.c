@@ -6,7 +6,8 @@
 #include "wishes.h"
 #include "qtui/engine/op.h"
 
-// The platforms of PPQ's TargetPlatform that say a width. What it calls SOI (shapes and indices) is the plan's own business.
+// The platforms of PPQ's TargetPlatform that say a width.
+// What it calls SOI (shapes and indices) is the plan's own business.
 static const struct platform {
 	const char *name;
 	int number;

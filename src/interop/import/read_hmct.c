@@ -1,5 +1,5 @@
-// HMCT's quant_config: a qtype for the whole model, for types of operators and for nodes; the nearest to the node counts. The
-// configurations of Horizon's hb_mapper and hb_compile hold one, or say the same in older words.
+// HMCT's quant_config: a qtype for the whole model, for types of operators and for nodes; the nearest to the node
+// counts. The configurations of Horizon's hb_mapper and hb_compile hold one, or say the same in older words.
 #include <stdlib.h>
 #include <string.h>
 #include "wishes.h"

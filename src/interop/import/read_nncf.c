@@ -4,7 +4,8 @@
 #include "qtui/engine/op.h"
 #include "wishes.h"
 
-// In an IR that OpenVINO made of the model, a Conv or Gemm with a bias is NAME/WithoutBiases, and NAME is the sum behind it.
+// In an IR that OpenVINO made of the model, a Conv or Gemm with a bias is NAME/WithoutBiases,
+// and NAME is the sum behind it.
 static void ignore_name(struct wishes *w, const char *name)
 {
 	static const char suffix[] = "/WithoutBiases";

@@ -1,5 +1,5 @@
-// Axera Pulsar2: quant.layer_configs of a build configuration. An entry speaks of layers, of types of operators, or of what lies between
-// tensors; this is also the order in which they count.
+// Axera Pulsar2: quant.layer_configs of a build configuration. An entry speaks of layers, of types of operators,
+// or of what lies between tensors; this is also the order in which they count.
 #include <string.h>
 #include "wishes.h"
 
@@ -32,7 +32,8 @@ static bool is_default(const cJSON *names)
 	return cJSON_IsString(name) && strcmp(name->valuestring, "DEFAULT") == 0;
 }
 
-// DEFAULT is the whole model. There, int8 is where Pulsar2 begins, as every target here does: it says nothing of single nodes.
+// DEFAULT is the whole model. There, int8 is where Pulsar2 begins, as every target here does:
+// it says nothing of single nodes.
 static void read_region(struct wishes *w, const cJSON *from, const cJSON *to)
 {
 	bool all = is_default(from) && is_default(to);

@@ -1,4 +1,5 @@
-// RKNN-Toolkit2's .quantization.cfg: custom_quantize_layers, a type for tensors, and quantize_parameters, the scales of its step 1.
+// RKNN-Toolkit2's .quantization.cfg: custom_quantize_layers, a type for tensors,
+// and quantize_parameters, the scales of its step 1.
 #include "wishes.h"
 
 static const struct word types[] = {{"int8", PREC_INT8}, {"int16", PREC_INT16}, {"float16", PREC_FLOAT}, {"float32", PREC_FLOAT}};

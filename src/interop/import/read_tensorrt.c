@@ -1,5 +1,5 @@
-// TensorRT's calibration cache: "TRT-VERSION-CALIBRATOR", then "TENSOR: HHHHHHHH", a float scale as eight hexadecimal digits; and the
-// one that ONNX Runtime writes for its TensorRT provider: "TENSOR RANGE", the largest magnitude.
+// TensorRT's calibration cache: "TRT-VERSION-CALIBRATOR", then "TENSOR: HHHHHHHH", a float scale as eight hexadecimal
+// digits; and the one that ONNX Runtime writes for its TensorRT provider: "TENSOR RANGE", the largest magnitude.
 #include <stdlib.h>
 #include <string.h>
 #include "wishes.h"

@@ -1,5 +1,5 @@
-// tpu-mlir: the quantization table, lines "TENSOR_Type MODE", and the calibration table, lines "TENSOR_Type THRESHOLD MIN MAX". An operator
-// goes by its first output and its type; an input of the network by its own name.
+// tpu-mlir: the quantization table, lines "TENSOR_Type MODE", and the calibration table, lines "TENSOR_Type THRESHOLD
+// MIN MAX". An operator goes by its first output and its type; an input of the network by its own name.
 #include <stdlib.h>
 #include <string.h>
 #include "wishes.h"
@@ -11,7 +11,8 @@ struct row {
 	char *word[COLUMNS];
 };
 
-// The next line that is no comment, cut into words; false at the end, and where a tail section begins, whose lines are of another kind.
+// The next line that is no comment, cut into words; false at the end, and where a tail section begins,
+// whose lines are of another kind.
 static bool next_row(struct row *r, char **text, const char **tail)
 {
 	while (**text) {

@@ -32,18 +32,19 @@ void wish_scale(struct wishes *w, int value, double scale);
 double *scale_wished(const struct wishes *w, int value); // where that stands in `scale`
 // The node that stands for the one which makes the tensor in the file; -1: none does.
 int node_of_tensor(const struct wishes *w, const char *tensor);
-// The output of a node which the tensor is and behind which a group ends. -1: it is none, and *why says so, or is NULL: a
-// parameter.
+// The output of a node which the tensor is and behind which a group ends.
+// -1: it is none, and *why says so, or is NULL: a parameter.
 int quantized_output(const struct wishes *w, const char *tensor, const char **why);
-// The tensor's quantizer has a zero point, which follows from the range, as it does for every scale that is given: so a scale with one
-// can be taken over.
+// The tensor's quantizer has a zero point, which follows from the range, as it does for every scale that is given:
+// so a scale with one can be taken over.
 bool has_zero_point(const struct wishes *w, const char *tensor);
 const struct quantizer *output_quantizer(const struct plan *p, int value); // of a node's output
-// Of a tensor: its width as the file has it (bits; 8, 16 or WISH_FLOAT, others are noted), and its scale unless that is 0.
-// Parameters are left out: their scales follow from their values.
+// Of a tensor: its width as the file has it (bits; 8, 16 or WISH_FLOAT, others are noted),
+// and its scale unless that is 0. Parameters are left out: their scales follow from their values.
 #define WISH_FLOAT 0
 void wish_tensor(struct wishes *w, const char *tensor, double bits, double scale);
-// The same of a tensor whose table says the largest value that is not cut off, rounded to a multiple of `step`. Only its scale.
+// The same of a tensor whose table says the largest value that is not cut off,
+// rounded to a multiple of `step`. Only its scale.
 void wish_threshold(struct wishes *w, const char *tensor, double threshold, double step);
 // Of a node by its name in the file; a name that is not there is noted. False: there is none.
 bool wish_name(struct wishes *w, const char *name, enum precision p);

@@ -163,8 +163,8 @@ int canvas_text(struct canvas *c, int x, int y, int width, enum role role, const
 	return canvas_cut(c, x, y, width, role, CUT_RIGHT, text);
 }
 
-// Without UTF-8 an arrow or a plus-minus takes the blank before it too: one character in its place would mean something else. Not where a
-// theme has another one.
+// Without UTF-8 an arrow or a plus-minus takes the blank before it too:
+// one character in its place would mean something else. Not where a theme has another one.
 static void put_pair(struct canvas *c, int x, int y, uint32_t glyph, enum role role)
 {
 	static const struct {
@@ -260,7 +260,8 @@ static void dump_row(const struct cell *row, int w, struct str *out)
 	str_add(out, "\n");
 }
 
-// Roles as letters: 'a' is the first row of roles.def; a ground other than the text's wins, since it is what the eye sees.
+// Roles as letters: 'a' is the first row of roles.def; a ground other than the text's wins,
+// since it is what the eye sees.
 static char role_letter(const struct cell *c)
 {
 	int r = c->ground != ROLE_TEXT ? c->ground : c->role;

@@ -151,7 +151,8 @@ static int draw_progress(struct canvas *c, const struct ui *ui, struct rect r)
 	return w + gauge + 4;
 }
 
-// Columns that are kept for the brief texts of the pieces behind the i-th; 0 where the first piece would get hardly any.
+// Columns that are kept for the brief texts of the pieces behind the i-th;
+// 0 where the first piece would get hardly any.
 static int kept_room(const struct piece piece[PIECES], int i, int n, int room)
 {
 	enum { LEAST = 10 };
@@ -180,11 +181,12 @@ static void draw_header(struct canvas *c, const struct ui *ui)
 	}
 }
 
-// How much of the tabs has room: titles, brief ones, the keys of all views but the current one, that one alone. Brief tabs and keys stand
-// closer together. Titles that are all there stay where they are while one goes from view to view.
+// How much of the tabs has room: titles, brief ones, the keys of all views but the current one, that one alone. Brief
+// tabs and keys stand closer together. Titles that are all there stay where they are while one goes from view to view.
 enum tabs { TABS_WHOLE, TABS_BRIEF, TABS_KEYS, TABS_ONE };
 
-// "1 Layers", "Why", "Why" being opened by its first letter: what comes first is the key. False: the view has no tab then.
+// "1 Layers", "Why", "Why" being opened by its first letter: what comes first is the key.
+// False: the view has no tab then.
 static bool tab_text(char out[32], const struct ui *ui, enum view v, enum tabs tabs)
 {
 	const struct view_row *row = view_row(v);

@@ -23,8 +23,8 @@ static int draw_hint(struct canvas *c, const struct key_row *row, int x, int y, 
 	return text_width(name) + 1 + text_width(row->hint) + 2;
 }
 
-// Whether the action's key does something new here: an inner context may use it otherwise, and the key of the view that is
-// shown leads nowhere.
+// Whether the action's key does something new here: an inner context may use it otherwise,
+// and the key of the view that is shown leads nowhere.
 static bool leads_on(enum action a, const struct ui *ui, unsigned contexts)
 {
 	const char *keys = keys_row(a)->keys;
@@ -48,8 +48,8 @@ static void draw_hints(struct canvas *c, const struct ui *ui, struct rect r)
 		}
 }
 
-// "alone 12.4 → 9.6 dB  clipped 0.01 → 0.20 %": what stands now, and what the histogram lets expect. Of logits their scores count more than
-// what is clipped of them, which is told where there is room.
+// "alone 12.4 → 9.6 dB clipped 0.01 → 0.20 %": what stands now, and what the histogram lets expect.
+// Of logits their scores count more than what is clipped of them, which is told where there is room.
 static void trial_text(char *out, size_t size, const struct ui *ui, int room)
 {
 	const struct trial *t = &ui->trial;

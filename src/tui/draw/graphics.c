@@ -14,7 +14,8 @@ static void kitty_delete(struct str *out)
 	str_addf(out, "\033_Ga=d,d=I,i=%d,q=2\033\\", KITTY_ID);
 }
 
-// In pieces, as the protocol wants; under the text (z=-1), scaled to the cells, without an answer (q=2), the cursor unmoved (C=1).
+// In pieces, as the protocol wants; under the text (z=-1), scaled to the cells,
+// without an answer (q=2), the cursor unmoved (C=1).
 static void kitty_show(struct str *out, const struct canvas_image *image)
 {
 	struct str data = {0};

@@ -7,7 +7,8 @@ static int between(int low, int v, int high)
 	return v < low ? low : v > high ? high : v;
 }
 
-// The detail has two fifths, of which it needs 46 columns and shows all in 84, and what the list, which keeps 52, has no use for.
+// The detail has two fifths, of which it needs 46 columns and shows all in 84, and what the list,
+// which keeps 52, has no use for.
 static void side_by_side(struct panels *l, struct rect body, const struct layout_want *want)
 {
 	int list = want->list > LIST_LEAST ? want->list : LIST_LEAST;

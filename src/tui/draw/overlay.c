@@ -1,5 +1,5 @@
-// Pictures: cells with colours of their own. Curses has too few colour pairs for them, so it gets their glyphs only (they keep
-// it from clearing over a picture), and the colours are written behind its back, after it has written.
+// Pictures: cells with colours of their own. Curses has too few colour pairs for them, so it gets their glyphs only
+// (they keep it from clearing over a picture), and the colours are written behind its back, after it has written.
 #include "qtui/tui/overlay.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-// Pictures in cells: two pixels a cell, one above the other, as the two halves of U+2580; brightness as characters where there are
-// no colours. Boxes are lines over them, of a kind each for truth, float and quantized.
+// Pictures in cells: two pixels a cell, one above the other, as the two halves of U+2580; brightness as characters
+// where there are no colours. Boxes are lines over them, of a kind each for truth, float and quantized.
 #include "qtui/tui/picture.h"
 
 #include <stdio.h>
@@ -164,7 +164,8 @@ static void dot(const struct canvas_image *image, int x, int y, int ink)
 		at[i] = (uint8_t)(ink >> (16 - 8 * i) & 255);
 }
 
-// One line of a box: single for truth, dashed for float, double for quantized, with a dark edge so that it is seen on any ground.
+// One line of a box: single for truth, dashed for float, double for quantized,
+// with a dark edge so that it is seen on any ground.
 static void pixel_line(const struct canvas_image *image, int x, int y, int n, bool down, enum pen_kind kind, int ink)
 {
 	enum { DASH = 6 };

@@ -54,7 +54,8 @@ static enum depth find_depth(bool mono)
 	return DEPTH_8;
 }
 
-// Pasted text comes between marks, so that it is not taken for keys. Only to terminals of ECMA-48, which pass over what they do not know.
+// Pasted text comes between marks, so that it is not taken for keys.
+// Only to terminals of ECMA-48, which pass over what they do not know.
 static void mark_pastes(bool on)
 {
 	const char *move = tigetstr("cup");
@@ -243,8 +244,8 @@ static attr_t attributes(unsigned ink)
 	return out;
 }
 
-// A ground lends its background, and its foreground to text that has none of its own. Of eight colours most cannot be read on one another:
-// there all text on a coloured ground takes the ground's.
+// A ground lends its background, and its foreground to text that has none of its own.
+// Of eight colours most cannot be read on one another: there all text on a coloured ground takes the ground's.
 static void look(struct screen *s, const struct theme *t, const struct cell *cell, attr_t *attr, int *pair)
 {
 	const struct style *role = &t->style[cell->role], *ground = &t->style[cell->ground];

@@ -5,7 +5,8 @@
 
 static const double PATIENCE = 1; // seconds for the rest of a sequence
 
-// The name and version of the terminal, the size of a cell in pixels, and what kind of terminal it is, which all of them answer.
+// The name and version of the terminal, the size of a cell in pixels,
+// and what kind of terminal it is, which all of them answer.
 const char *reply_question(void)
 {
 	return "\033[>0q\033[16t\033[c";

@@ -37,8 +37,9 @@ static char *numbered(const char *first, int i)
 	return str_detach(&path);
 }
 
-// Locks a session's file for this run; -1: another run has it. The system releases the lock when the run ends, even in a
-// crash. The lock has a file of its own, which is never removed: two runs could else hold locks on two files of that name.
+// Locks a session's file for this run; -1: another run has it. The system releases the lock
+// when the run ends, even in a crash. The lock has a file of its own, which is never removed:
+// two runs could else hold locks on two files of that name.
 static int lock_of(const char *path)
 {
 	struct str name = {0};
@@ -237,7 +238,8 @@ bool autosave_may_quit(struct ui *ui)
 	return false;
 }
 
-// The run is being killed and its edits cannot be autosaved: they go to the first refuge that takes them. False: none did.
+// The run is being killed and its edits cannot be autosaved:
+// they go to the first refuge that takes them. False: none did.
 static bool take_refuge(struct ui *ui)
 {
 	char *first = session_autosave_path(ui->snap->g->path);

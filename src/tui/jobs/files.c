@@ -266,8 +266,8 @@ enum status command_open(struct ui *ui, char *args, struct error *err)
 	return begin(ui, err);
 }
 
-// What names neither a variant nor a run is a session's file if there is one, or if it is written like one: then the error
-// is that the file is missing.
+// What names neither a variant nor a run is a session's file if there is one, or if it is written like one:
+// then the error is that the file is missing.
 static bool is_session(const struct ui *ui, const char *name)
 {
 	struct run_record known;

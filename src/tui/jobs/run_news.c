@@ -9,8 +9,8 @@
 #include "qtui/tui/format.h"
 #include "qtui/tui/grade.h"
 
-// How many nodes the last edit has made better and worse. That none changed is said too: an edit without effect is worth
-// knowing.
+// How many nodes the last edit has made better and worse. That none changed is said too:
+// an edit without effect is worth knowing.
 static void describe_change(struct str *out, const struct snapshot *s, bool outputs)
 {
 	int better = 0, worse = 0;
@@ -73,8 +73,8 @@ static void note_task(struct ui *ui)
 	    i->low <= 0 && i->high >= 0 ? ": may be chance" : "");
 }
 
-// What is wrong with the data or labels of a task shows when the run comes to them. Labels that lay beside the samples are no mistake of
-// anybody: a network of another task may have been calibrated on them.
+// What is wrong with the data or labels of a task shows when the run comes to them. Labels that lay beside
+// the samples are no mistake of anybody: a network of another task may have been calibrated on them.
 static void note_problem(struct ui *ui, const char *was)
 {
 	if (!ui->snap->task_problem[0] || !strcmp(ui->snap->task_problem, was))

@@ -1,4 +1,5 @@
-// The plot over the list of channels: how far each reaches, and how bad it is by the column that the list is ordered by.
+// The plot over the list of channels: how far each reaches, and how bad it
+// is by the column that the list is ordered by.
 #include <math.h>
 #include <stdio.h>
 
@@ -9,8 +10,8 @@
 
 enum { DOTS_MAX = 2048, SPAN_LEAST = 8, ROWS = 4 /* of dots in a line */, GAPPED = 3 };
 
-// Channels first..first+n-1 over columns of dots: `each` for a channel, the last of them blank where there are GAPPED; or, where `each` is 0,
-// several channels a column.
+// Channels first..first+n-1 over columns of dots: `each` for a channel, the last of them blank where there are GAPPED;
+// or, where `each` is 0, several channels a column.
 struct window {
 	int first, n, each, dots;
 };

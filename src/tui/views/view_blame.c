@@ -1,5 +1,6 @@
-// The ranking of blame: what each quantized tensor (or the constants of a node) does to the outputs alone, what would be gained in
-// float and at 16 bit, what that costs, and what is gained for the cost. While :fix works its steps stand here.
+// The ranking of blame: what each quantized tensor (or the constants of a node) does to the outputs alone,
+// what would be gained in float and at 16 bit, what that costs, and what is gained for the cost.
+// While :fix works its steps stand here.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-// Cost: the share of the multiply-accumulates done at each width, bytes and conversions, and which operators do the work.
+// Cost: the share of the multiply-accumulates done at each width, bytes and conversions,
+// and which operators do the work.
 #include <stdio.h>
 #include <string.h>
 

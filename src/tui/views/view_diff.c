@@ -22,8 +22,8 @@ void view_diff_text(char *out, size_t size, const struct ui *ui, int row)
 	snprintf(out, size, "%s", ui->diff.row[row].name);
 }
 
-// "A  4 of 2026-11-22 14:03: 2 edits, ..." when it is of an earlier sitting; "A  base: 0 edits, worst output 9.1 dB, mAP .371 → .318,
-// esp32p4 kl"
+// "A 4 of 2026-11-22 14:03: 2 edits, ..." when it is of an earlier sitting;
+// "A base: 0 edits, worst output 9.1 dB, mAP .371 → .318, esp32p4 kl"
 static void draw_side(struct canvas *c, struct rect r, int y, const char *letter, const struct diff_side *side)
 {
 	char db[FIGURE], was[FIGURE], now[FIGURE], task[96] = "", when[64] = "";

@@ -1,4 +1,5 @@
-// Findings, the most harmful first; above them the one under the cursor in full: what, the evidence, the remedy, the edit.
+// Findings, the most harmful first; above them the one under the cursor in full:
+// what, the evidence, the remedy, the edit.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

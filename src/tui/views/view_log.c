@@ -1,4 +1,5 @@
-// The log. Its rows are lines of text, broken at the width: what went wrong, and what a repair has bought, is read to its end.
+// The log. Its rows are lines of text, broken at the width: what went wrong,
+// and what a repair has bought, is read to its end.
 #include <stdio.h>
 
 #include "qtui/base/log.h"

@@ -1,4 +1,5 @@
-// What accuracy costs: the states that :fix has looked at and that nothing beats, from the cheapest on; one key makes one's own of them.
+// What accuracy costs: the states that :fix has looked at and that nothing beats, from the cheapest on;
+// one key makes one's own of them.
 #include <math.h>
 #include <stdio.h>
 

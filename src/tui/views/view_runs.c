@@ -16,8 +16,8 @@ static int steps(const struct ui *ui, int *current)
 	return ui->study ? study_steps(ui->study, current) : 0;
 }
 
-// The rows are those of the newest runs first, a heading and the runs of earlier sittings where there are any, a heading and the steps
-// where there are any.
+// The rows are those of the newest runs first, a heading and the runs of earlier sittings where there are any,
+// a heading and the steps where there are any.
 enum kind { ROW_RUN, ROW_EARLIER, ROW_STEPS, ROW_STEP };
 struct row {
 	enum kind kind;

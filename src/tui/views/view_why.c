@@ -1,5 +1,5 @@
-// The story of the loss in order: how much, where, why, what mends it, what that gains, what to do next. Its rows are lines of text,
-// broken at the width; keys act on the part that a line belongs to.
+// The story of the loss in order: how much, where, why, what mends it, what that gains, what to do next.
+// Its rows are lines of text, broken at the width; keys act on the part that a line belongs to.
 #include <stdio.h>
 #include <string.h>
 
@@ -32,7 +32,8 @@ static int n_lines(const struct ui *ui)
 	return ui->story && ui->story->n ? ui->story->n + 1 : 0;
 }
 
-// The row'th line of the screen; with row < 0 *count tells how many there are. Texts are short: they are broken anew each time.
+// The row'th line of the screen; with row < 0 *count tells how many there are. Texts are short:
+// they are broken anew each time.
 static struct row find_row(const struct ui *ui, int row, int *count)
 {
 	int n = 0;
