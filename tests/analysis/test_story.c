@@ -138,6 +138,11 @@ void test_story__an_output_without_finite_numbers(void **state)
 	assert_true(tells(s, STORY_LOSS, "output0 is not made of finite numbers"));
 	assert_false(tells(s, STORY_LOSS, "nan"));
 	story_drop(&s);
+	output[1].pooled.mse = 0.25; // noise on zeros has no decibels either
+	output[1].pooled.max_error = 0.5;
+	s = story_new(&bad, f);
+	assert_true(tells(s, STORY_LOSS, "output0 is zero in the float network, so that it has no SNR: quantized it is off by up to 0.5"));
+	story_drop(&s);
 	findings_drop(&f);
 	snapshot_drop(&snap);
 	study_close(&st);
