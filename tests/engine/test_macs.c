@@ -41,7 +41,7 @@ void test_macs__counted_by_hand(void **state)
 		static const char *const name[3] = {"a", "b", "c"};
 		struct onnx_case c;
 		case_init(&c);
-		c.model->opset_import[0]->version = row->opset;
+		c.opset.version = row->opset;
 		for (int k = 0; k < 3 && row->in[k].rank; k++)
 			case_input(&c, name[k], FLOAT, row->in[k].rank, row->in[k].dim);
 		Onnx__NodeProto *n = case_node(&c, row->op, "product", row->in[2].rank ? "a b c" : "a b", "y");
