@@ -215,3 +215,22 @@ void test_strips__codes_of_two_that_do_not_tell_each_other(void **state)
 	rep_drop(&f);
 	rep_drop(&g);
 }
+
+// Two parts of one tensor hold different elements, although both lie in what a table made of the same codes.
+void test_strips__codes_of_two_parts_of_one(void **state)
+{
+	struct support_random r = {5};
+	struct quantizer iq = grid(DT_U8, 0);
+	struct shape half = {.rank = 4, .dim = {N / 2, C, H, W}};
+	struct table_case c;
+	struct rep x = random_codes(&r, &iq, LAYOUT_PLAIN), f = {0}, y = {0};
+	run_on(&c, of_one, &x, NULL, DT_I8, 1, &f);
+	struct rep front = rep_part(&f, &half, 0), back = rep_part(&f, &half, (size_t)tensor_stored(&front.t));
+	run_on(&c, of_two, &front, &back, DT_I8, 1, &y);
+	check_pair(&y, &front, &back, &c.slot.quant);
+	rep_drop(&x);
+	rep_drop(&f);
+	rep_drop(&front);
+	rep_drop(&back);
+	rep_drop(&y);
+}

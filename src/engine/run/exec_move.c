@@ -128,9 +128,7 @@ static void split_share(const struct exec *x, struct rep *in, struct rep *y)
 {
 	size_t at = 0;
 	for (int i = 0; i < x->node->n_out; i++) {
-		y[i] = rep_share(in);
-		y[i].t.shape = x->g->value[x->node->out[i]].shape;
-		y[i].t.data = (char *)in->t.data + at;
+		y[i] = rep_part(in, &x->g->value[x->node->out[i]].shape, at);
 		at += tensor_bytes(&y[i].t);
 	}
 }

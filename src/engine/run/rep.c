@@ -31,6 +31,16 @@ struct rep rep_share(const struct rep *r)
 	return copy;
 }
 
+// The parts of codes that follow from others do not follow from the same ones.
+struct rep rep_part(const struct rep *r, const struct shape *shape, size_t at)
+{
+	struct rep part = rep_share(r);
+	buf_drop(&part.origin);
+	part.t.shape = *shape;
+	part.t.data = (char *)part.t.data + at;
+	return part;
+}
+
 struct rep rep_move(struct rep *r)
 {
 	struct rep moved = *r;

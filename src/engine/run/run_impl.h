@@ -163,6 +163,7 @@ struct byte_origin {
 	const void *data;
 	uint8_t code[256];
 };
+struct rep rep_part(const struct rep *r, const struct shape *shape, size_t at); // shares the elements from byte `at` on
 struct byte_origin rep_origin(const struct rep *r); // that of codes of which nothing is known: themselves
 void rep_set_origin(struct rep *y, const struct rep *x, const uint8_t lut[256]); // y = lut[x], element by element as they lie
 bool quantizer_same_grid(const struct quantizer *a, const struct quantizer *b);
