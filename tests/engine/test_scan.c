@@ -1,6 +1,7 @@
 // Counting floats into bins: every level of the processor against the plain loop.
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "../../src/engine/plan/observer_impl.h"
 #include "../../src/engine/tensor/cpu.h"
@@ -59,6 +60,68 @@ void test_scan__levels_count_alike(void **state)
 				scan_hist(got, b, -2, 2, x, n);
 			hist_plainly(want, b, absolute, absolute ? 0 : -2, 2, x, n);
 			assert_memory_equal(got, want, sizeof got);
+		}
+	}
+	cpu_limit(CPU_LEVELS);
+}
+
+// More equal values than a table of 16 bits can count.
+void test_scan__many_equal_values(void **state)
+{
+	enum { MANY = 600000 };
+	float *x = xcalloc(MANY, sizeof *x);
+	for (int64_t i = 0; i < MANY; i++)
+		x[i] = i % 1000 ? 0.0f : 1.0f;
+	for (int level = CPU_PLAIN; level < CPU_LEVELS; level++) {
+		uint32_t hist[65] = {0};
+		cpu_limit((enum cpu_level)level);
+		scan_hist_abs(hist, 64, 1, x, MANY);
+		assert_int_equal(hist[0], MANY - MANY / 1000);
+		assert_int_equal(hist[63], MANY / 1000);
+	}
+	free(x);
+	cpu_limit(CPU_LEVELS);
+}
+
+// What is not finite has no part in a range, wherever it stands.
+void test_scan__levels_agree_on_ranges(void **state)
+{
+	enum { N = 71 };
+	static const float odd[] = {NAN, INFINITY, -INFINITY};
+	struct support_random r = {7};
+	for (int level = CPU_PLAIN; level < CPU_LEVELS; level++) {
+		cpu_limit((enum cpu_level)level);
+		for (int i = 0; i < 4 * N * (N + 1); i++) { // no odd value or one of the three, at each place, for each length
+			int kind = i % 4, at = i / 4 % N, n = i / 4 / N;
+			float x[N], lo = INFINITY, hi = -INFINITY;
+			struct range got;
+			for (int k = 0; k < n; k++) {
+				x[k] = kind < 3 && (k == at || k % 5 == 3) ? odd[kind] : support_random_float(&r, -3, 3);
+				if (isfinite(x[k])) {
+					lo = fminf(lo, x[k]);
+					hi = fmaxf(hi, x[k]);
+				}
+			}
+			scan_range(&got, x, n);
+			assert_true(got.seen == (lo <= hi));
+			assert_true(!got.seen || (got.lo == lo && got.hi == hi));
+		}
+	}
+	cpu_limit(CPU_LEVELS);
+}
+
+void test_scan__a_range_of_nothing_finite(void **state)
+{
+	static const float odd[] = {NAN, INFINITY, -INFINITY};
+	for (int level = CPU_PLAIN; level < CPU_LEVELS; level++) {
+		cpu_limit((enum cpu_level)level);
+		for (int kind = 0; kind < 3; kind++) {
+			float x[40];
+			struct range got;
+			for (int k = 0; k < 40; k++)
+				x[k] = odd[kind];
+			scan_range(&got, x, 40);
+			assert_false(got.seen);
 		}
 	}
 	cpu_limit(CPU_LEVELS);

@@ -53,28 +53,69 @@ VINLINE void store_bins(uint16_t *out, vint a, vint b)
 }
 #endif
 
-static float lowest(vfloat v)
+// The processor's own fetching ends with the page, so it is asked for the next one.
+enum { PAIR = 2 * VLANES, LINE = 16, PAGE = 1024 };
+VINLINE void fetch_pair(const float *x)
 {
-	float m = v[0];
-	for (int i = 1; i < VLANES; i++)
-		m = v[i] < m ? v[i] : m;
-	return m;
+	for (int i = 0; i < PAIR; i += LINE)
+		__builtin_prefetch(x + i);
 }
 
-static void range(struct range *r, const float *x, int64_t n)
+// Ends of pairs of vectors of floats, which take turns so as not to wait for each other.
+struct two_ends {
+	vfloat lo[2], hi[2];
+};
+VINLINE void two_ends_add(struct two_ends *e, int side, vfloat low, vfloat high)
+{
+	e->lo[side] = vmin(low, e->lo[side]);
+	e->hi[side] = vmax(high, e->hi[side]);
+}
+
+static struct range range_of(const struct two_ends *e, const float *rest, int64_t n)
+{
+	vfloat least = vmin(e->lo[0], e->lo[1]), most = vmax(e->hi[0], e->hi[1]);
+	float low = INFINITY, high = -INFINITY;
+	for (int k = 0; k < VLANES; k++) {
+		low = least[k] < low ? least[k] : low;
+		high = most[k] > high ? most[k] : high;
+	}
+	for (int64_t i = 0; i < n; i++)
+		scan_range_one(&low, &high, rest[i]);
+	return (struct range){.lo = low, .hi = high, .seen = low <= high};
+}
+
+static struct two_ends no_ends(void)
+{
+	vfloat lo = vall(INFINITY), hi = vall(-INFINITY);
+	return (struct two_ends){{lo, lo}, {hi, hi}};
+}
+
+// Of floats among which are infinities, which do not count.
+static struct range range_of_finite(const float *x, int64_t n)
 {
 	const vfloat most = vall(FLT_MAX), inf = vall(INFINITY);
-	vfloat lo = inf, neg = inf; // of x and of -x
+	struct two_ends e = no_ends();
 	int64_t i = 0;
 	for (; i + VLANES <= n; i += VLANES) {
 		vfloat v = vload(x + i), size = vabs(v);
-		lo = vmin(lo, where_le(size, most, v, inf));
-		neg = vmin(neg, where_le(size, most, -v, inf));
+		two_ends_add(&e, 0, where_le(size, most, v, inf), where_le(size, most, v, -inf));
 	}
-	float low = lowest(lo), high = -lowest(neg);
-	for (; i < n; i++)
-		scan_range_one(&low, &high, x[i]);
-	*r = (struct range){.lo = low, .hi = high, .seen = low <= high};
+	return range_of(&e, x + i, n - i);
+}
+
+// A NaN is passed over by the ends themselves.
+static void range(struct range *r, const float *x, int64_t n)
+{
+	struct two_ends e = no_ends();
+	int64_t i = 0;
+	for (; i + PAIR <= n; i += PAIR) {
+		vfloat a = vload(x + i), b = vload(x + i + VLANES);
+		two_ends_add(&e, 0, a, a);
+		two_ends_add(&e, 1, b, b);
+	}
+	*r = range_of(&e, x + i, n - i);
+	if (r->lo < -FLT_MAX || (r->seen && r->hi > FLT_MAX))
+		*r = range_of_finite(x, n);
 }
 
 // Bins are computed like the plain form: (v - lo) * bins / width, each step in float; `spill` outside.
@@ -100,48 +141,43 @@ VINLINE vint bins_at(const struct bins *b, const float *x)
 // Where tables are small, four of them take turns, so that values that come again soon (zeros behind a ReLU)
 // do not wait for their own increments, and four bins of 16 bits are read at a time.
 // Bins are computed AHEAD elements before they are counted: the processor divides while its stores, one a cycle,
-// are what it waits for. Its own fetching ends with the page, so it is asked for the next one.
-enum { SMALL_BINS = 4096, TABLES = 4, PAIR = 2 * VLANES, AHEAD = 128, LINE = 16, PAGE = 1024 };
-typedef uint32_t counts[SMALL_BINS + 1];
+// are what it waits for.
+enum { SMALL_BINS = 4096, TABLES = 4, AHEAD = 128, MOST = TABLES * 65520 };
+typedef uint16_t counts[SMALL_BINS + 1];
 
-VINLINE void count_pair(uint32_t *hist, counts *more, const uint16_t *bin)
+VINLINE void count_pair(counts *table, const uint16_t *bin)
 {
 	for (int i = 0; i < PAIR; i += TABLES) {
 		uint64_t four;
 		memcpy(&four, bin + i, sizeof four);
-		hist[four & 0xffff]++;
-		more[0][four >> 16 & 0xffff]++;
-		more[1][four >> 32 & 0xffff]++;
-		more[2][four >> 48]++;
+		table[0][four & 0xffff]++;
+		table[1][four >> 16 & 0xffff]++;
+		table[2][four >> 32 & 0xffff]++;
+		table[3][four >> 48]++;
 	}
 }
 
-VINLINE void fetch_pair(const float *x)
-{
-	for (int i = 0; i < PAIR; i += LINE)
-		__builtin_prefetch(x + i);
-}
-
-// Elements that make whole pairs of vectors; returns how many.
+// Elements that make whole pairs of vectors, of no more than the tables can count; returns how many.
 static int64_t small_hist(uint32_t *hist, int bins, const struct bins *by, const float *x, int64_t n)
 {
 	const struct bins b = *by;
-	counts more[TABLES - 1];
+	counts table[TABLES];
 	uint16_t bin[AHEAD];
 	int64_t at = 0;
-	for (int t = 0; t < TABLES - 1; t++)
-		memset(more[t], 0, ((size_t)bins + 1) * sizeof more[t][0]);
+	n = n < MOST ? n : MOST;
+	for (int t = 0; t < TABLES; t++)
+		memset(table[t], 0, ((size_t)bins + 1) * sizeof table[t][0]);
 	for (; at + PAIR <= n; at += PAIR) {
 		uint16_t *slot = bin + at % AHEAD;
 		if (at >= AHEAD)
-			count_pair(hist, more, slot);
+			count_pair(table, slot);
 		fetch_pair(x + at + PAGE);
 		store_bins(slot, bins_at(&b, x + at), bins_at(&b, x + at + VLANES));
 	}
 	for (int64_t i = at > AHEAD ? at - AHEAD : 0; i < at; i += PAIR)
-		count_pair(hist, more, bin + i % AHEAD);
+		count_pair(table, bin + i % AHEAD);
 	for (int k = 0; k <= bins; k++)
-		hist[k] += more[0][k] + more[1][k] + more[2][k];
+		hist[k] += (uint32_t)table[0][k] + table[1][k] + table[2][k] + table[3][k];
 	return at;
 }
 
@@ -161,7 +197,12 @@ static int64_t large_hist(uint32_t *hist, const struct bins *b, const float *x, 
 static void hist(uint32_t *hist, int bins, bool absolute, float lo, float hi, const float *x, int64_t n)
 {
 	struct bins b = bins_of(bins, absolute, lo, hi);
-	int64_t i = bins <= SMALL_BINS ? small_hist(hist, bins, &b, x, n) : large_hist(hist, &b, x, n);
+	int64_t i = 0;
+	if (bins > SMALL_BINS)
+		i = large_hist(hist, &b, x, n);
+	else
+		while (n - i >= PAIR)
+			i += small_hist(hist, bins, &b, x + i, n - i);
 	for (; i < n; i++)
 		scan_hist_one(hist, bins, absolute, lo, hi, x[i]);
 }

@@ -4,6 +4,7 @@
 #ifndef QTUI_ENGINE_TENSOR_VECTOR_H
 #define QTUI_ENGINE_TENSOR_VECTOR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #if defined(__AVX2__)
@@ -79,6 +80,55 @@ VINLINE vfloat vmin(vfloat a, vfloat b)
 #else
 	vint m = a < b;
 	return (vfloat)((m & (vint)a) | (~m & (vint)b));
+#endif
+}
+
+// The greater of |a| and b, which is not below 0; of NaN, anything.
+VINLINE vfloat vabsmax(vfloat a, vfloat b)
+{
+#if defined(__AVX512DQ__) && VBYTES == 64
+	return (vfloat)_mm512_range_ps((__m512)a, (__m512)b, 3 | 2 << 2); // the greater magnitude, without its sign
+#else
+	return vmax(vabs(a), b);
+#endif
+}
+
+VINLINE vint vintmax(vint a, vint b)
+{
+#if defined(__AVX512F__) && VBYTES == 64
+	return (vint)_mm512_max_epi32((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__) && VBYTES == 32
+	return (vint)_mm256_max_epi32((__m256i)a, (__m256i)b);
+#else
+	vint m = a > b;
+	return (m & a) | (~m & b);
+#endif
+}
+
+VINLINE vint vintmin(vint a, vint b)
+{
+#if defined(__AVX512F__) && VBYTES == 64
+	return (vint)_mm512_min_epi32((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__) && VBYTES == 32
+	return (vint)_mm256_min_epi32((__m256i)a, (__m256i)b);
+#else
+	vint m = a < b;
+	return (m & a) | (~m & b);
+#endif
+}
+
+// Whether any lane of a mask, all of whose lanes are 0 or -1, is set.
+VINLINE bool vany(vint mask)
+{
+#if defined(__AVX512F__) && VBYTES == 64
+	return _mm512_test_epi32_mask((__m512i)mask, (__m512i)mask) != 0;
+#elif defined(__AVX2__) && VBYTES == 32
+	return _mm256_movemask_epi8((__m256i)mask) != 0;
+#else
+	int32_t any = 0;
+	for (int i = 0; i < VLANES; i++)
+		any |= mask[i];
+	return any != 0;
 #endif
 }
 
