@@ -21,7 +21,7 @@ static int count_repeats(const struct dataset *d)
 static void random_data(struct look *l)
 {
 	struct finding *f = finding_add(l, -1, 1);
-	finding_say(f, "All %d samples are random numbers: ranges and figures say nothing about real inputs.", l->s->samples);
+	finding_say(f, "%d sample%s of random numbers: ranges and figures say nothing about real inputs.", l->s->samples, plural(l->s->samples));
 	finding_advise(f, "calibrate on samples of what the network will see");
 	finding_prove(f, "random samples", l->s->samples);
 }
