@@ -1,4 +1,5 @@
 # qtui: `make` builds build/qtui; `make help` lists the rest.
+VERSION := 0.9.0
 MODE    ?= release
 BUILD   ?= build/$(MODE)
 PREFIX  ?= /usr/local
@@ -40,8 +41,9 @@ fuzz_FLAGS    := -O1 -w -fsanitize=fuzzer-no-link,address,undefined -fno-sanitiz
 ifeq ($(origin $(MODE)_FLAGS),undefined)
   $(error MODE=$(MODE) is unknown: use release, debug, asan, tsan, cov or fuzz)
 endif
+DEFINES  := -DQTUI_DATADIR='"$(PREFIX)/share/qtui"' -DQTUI_VERSION='"$(VERSION)"'
 # Only -I: ncursesw also defines an older _XOPEN_SOURCE.
-override CPPFLAGS += -Iinclude -I$(BUILD)/gen $(shell pkg-config --cflags-only-I $(PKGS) 2>/dev/null) -DQTUI_DATADIR='"$(PREFIX)/share/qtui"'
+override CPPFLAGS += -Iinclude -I$(BUILD)/gen $(shell pkg-config --cflags-only-I $(PKGS) 2>/dev/null) $(DEFINES)
 CFLAGS   := $(BASEFLAGS) $($(MODE)_FLAGS) $(EXTRA_CFLAGS)
 LDLIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -ldnnl -lm
 override LDFLAGS += -pthread -fopenmp $(filter -fsanitize% --coverage,$(CFLAGS))
@@ -91,6 +93,9 @@ $(BUILD)/%.o: %.c | $(PROTO).h
 	@mkdir -p $(dir $@)
 	@echo "  CC    $<"
 	$(Q)$(COMPILE)
+
+# It says the version.
+$(BUILD)/src/cli/main.o: Makefile
 
 # Kernels and backends read no files, and are in gcc's dialect of vectors.
 ifeq ($(MODE),fuzz)
@@ -196,7 +201,7 @@ CROSS   ?= aarch64-linux-gnu-
 portable: | $(PROTO).h
 	$(Q)command -v $(CROSS)gcc >/dev/null || { echo "portable: $(CROSS)gcc is not installed (Debian: gcc-aarch64-linux-gnu)" >&2; exit 1; }
 	$(Q)printf '%s\n' $(SRC) | xargs -P$$(nproc) -n1 $(CROSS)gcc $(BASEFLAGS) $(release_FLAGS) -fsyntax-only -Iinclude -I$(BUILD)/gen \
-	  -idirafter /usr/include -idirafter /usr/include/$$($(CC) -dumpmachine) -DQTUI_DATADIR='"$(PREFIX)/share/qtui"'
+	  -idirafter /usr/include -idirafter /usr/include/$$($(CC) -dumpmachine) $(DEFINES)
 	@echo "portable: $(words $(SRC)) files compile with $(CROSS)gcc"
 
 clean:

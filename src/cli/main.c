@@ -144,6 +144,9 @@ int main(int argc, char **argv)
 	if (st == STATUS_OK && o.help) {
 		print_help(v);
 		code = EXIT_DONE;
+	} else if (st == STATUS_OK && o.version) {
+		puts("qtui " QTUI_VERSION);
+		code = EXIT_DONE;
 	} else if (st != STATUS_OK) {
 		code = fail(&err);
 	} else if (argc < 2) {

@@ -67,6 +67,8 @@ expect two_results_on_standard_output 2 "both to be written to -" analyze $model
 expect no_memory 2 "--memory 0" analyze $model $calib --memory 0
 expect unknown_decoder 2 "one of tf-ssd" eval $model $calib --decoder nosuch
 expect help 0 "" --help
+expect version 0 "" --version
+[ "$(cat "$dir/out")" = "qtui $(sed -n 's/^VERSION := //p' Makefile)" ]; report version_is_the_makefiles $?
 expect help_of_a_verb 0 "" run --help
 expect help_of_export 0 "" export --help
 grep -q esp-ppq-setting "$dir/out"; report help_of_export_has_the_formats $?

@@ -19,7 +19,7 @@ struct options {
 	struct config *config_data;    // what is read from it; private to src/cli/config.c
 	const char *latency, *task, *labels, *calib, *eval, *decoder, *nms, *budget, *threshold, *rules;
 	const char *target, *method, *mean, *std, *color, *resize, *threads, *memory, *backend, *seed, *samples;
-	bool quiet, help, all, findings, layerwise_output, blame, codes, ascii, mono, no_mouse, sums;
+	bool quiet, help, version, all, findings, layerwise_output, blame, codes, ascii, mono, no_mouse, sums;
 	bool may_start_session;        // of the verb: a session file that is not there yet is begun
 	bool repairs;                  // of the verb: what it decides itself is saved with the session
 	int repeat, random, rounds;
