@@ -121,6 +121,21 @@ static enum status show(const struct study *st, const struct snapshot *s, const 
 	return o->json ? write_json(s, o->json, err) : STATUS_OK;
 }
 
+// With a session the model may be the session's: then DATASET stands alone.
+static enum status take_dataset(struct options *o, struct error *err)
+{
+	struct list *words = &o->positional;
+	if (words->n == 1 && o->session) {
+		list_add(words, words->at[0]);
+		words->at[0] = NULL;
+	}
+	if (words->n != 2)
+		return error_set(err, STATUS_USAGE, "MODEL and DATASET are needed: qtui eval MODEL DATASET, or DATASET --session S");
+	o->study.task.data = words->at[1];
+	o->study.calibrate_only = true;
+	return STATUS_OK;
+}
+
 // What eval measures: the task.
 static enum status read_task_checks(struct check *c, const struct options *o, struct error *err)
 {
@@ -133,11 +148,9 @@ static enum status read_task_checks(struct check *c, const struct options *o, st
 static enum status evaluate(struct options *o, struct study **st, struct session **se, struct snapshot **s, struct error *err)
 {
 	struct error of_session = {0};
-	if (o->positional.n != 2)
-		return error_set(err, STATUS_USAGE, "MODEL and DATASET are needed: qtui eval MODEL DATASET");
-	o->study.task.data = o->positional.at[1];
-	o->study.calibrate_only = true;
-	enum status status = check_output(o->json, err);
+	enum status status = take_dataset(o, err);
+	if (status == STATUS_OK)
+		status = check_output(o->json, err);
 	if (status == STATUS_OK)
 		status = choose_calibration(o, err);
 	if (status == STATUS_OK)

@@ -358,6 +358,10 @@ expect write_what_is_named 0 "" "$dir/twice.onnx" $calib --samples 1 --script "$
 # ---- what comes through a pipe, which gives its bytes once: figures, labels, a list of samples, a session
 expect compare_pipes 0 "" compare <(cat "$dir/figures.json") <(cat "$dir/own.json") -q
 grep -q 'kl, 1 sample$' "$dir/out" && grep -q '^No node has another' "$dir/out"; report compare_pipes_finds_nothing $? "$(head -n 4 "$dir/out")"
+expect eval_of_the_sessions_model 0 "" eval examples/val --session "$dir/saved.json" --samples 1 --labels examples/val.json --json "$dir/alone.json" -q
+expect eval_of_the_model_beside_its_session 0 "" eval $model examples/val --session "$dir/saved.json" --samples 1 --labels examples/val.json --json "$dir/beside.json" -q
+cmp -s "$dir/alone.json" "$dir/beside.json"; report eval_of_the_sessions_model_is_the_same $?
+expect eval_of_a_model_alone 2 "MODEL and DATASET are needed" eval $model
 expect labels_from_a_pipe 0 "" eval $model examples/val --samples 1 --labels <(cat examples/val.json) -q
 grep -q '(100 of 100 samples, 10 classes)' "$dir/out"; report labels_from_a_pipe_are_read $? "$(head -n 2 "$dir/out")"
 expect list_from_a_pipe 0 "" analyze $model <(ls $calib/00[0-2].jpg) -q
