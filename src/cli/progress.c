@@ -144,14 +144,14 @@ struct watched {
 	const struct watch *of;
 	struct error *err;
 	enum status status;
-	atomic_bool over;
+	int over; // the end of a pipe, closed when the work is over
 };
 
 static void *watched_thread(void *arg)
 {
 	struct watched *w = arg;
 	w->status = w->of->fn(w->of->arg, w->err);
-	atomic_store(&w->over, true);
+	close(w->over);
 	return NULL;
 }
 
@@ -174,22 +174,29 @@ static void show_watched(const struct watch *w, double seconds, bool terminal, d
 
 enum status run_watched(const struct watch *of, struct error *err)
 {
-	struct watched w = {.of = of, .err = err};
 	struct sigaction old[N_ENDING];
 	bool terminal = !of->quiet && isatty(STDERR_FILENO);
 	double begin = clock_seconds(), said = begin;
 	pthread_t thread;
-	if (!thread_start(&thread, watched_thread, &w))
+	int end[2];
+	if (pipe(end) != 0)
+		return error_set(err, STATUS_NOMEM, "no pipe to be had");
+	struct watched w = {.of = of, .err = err, .over = end[1]};
+	if (!thread_start(&thread, watched_thread, &w)) {
+		close(end[0]);
+		close(end[1]);
 		return error_set(err, STATUS_NOMEM, "no thread to be had");
+	}
 	catch_interrupt(old);
-	while (!atomic_load(&w.over)) {
-		poll(NULL, 0, 50);
+	for (struct pollfd over = {.fd = end[0], .events = POLLIN}; !over.revents;) {
+		poll(&over, 1, 50);
 		if (interrupted)
 			atomic_store(of->cancel, true);
 		if (!of->quiet)
 			show_watched(of, clock_seconds() - begin, terminal, &said);
 	}
 	pthread_join(thread, NULL);
+	close(end[0]);
 	if (terminal)
 		take_bar_away();
 	leave_interrupt(old);

@@ -1,5 +1,6 @@
 // The study on the shipped model: figures, edits, undo, what is computed again and what is not, and sessions.
 #include <math.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,20 @@ void test_study__every_site_has_its_figures(void **state)
 		}
 	}
 	snapshot_drop(&s);
+	study_close(&st);
+}
+
+// Who waits for the descriptor and takes each snapshot hears of the end, too.
+void test_study__the_descriptor_tells_that_a_run_is_over(void **state)
+{
+	enum { HANGS_MS = 60000 };
+	struct study *st = open_study(2, 0);
+	study_run(st);
+	while (study_running(st)) {
+		assert_int_equal(poll(&(struct pollfd){.fd = study_fd(st), .events = POLLIN}, 1, HANGS_MS), 1);
+		struct snapshot *s = study_snapshot(st);
+		snapshot_drop(&s);
+	}
 	study_close(&st);
 }
 

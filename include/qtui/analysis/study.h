@@ -133,7 +133,7 @@ void study_run(struct study *s);    // starts, or restarts with the newest edits
 void study_cancel(struct study *s); // figures computed so far stay
 MUST_CHECK enum status study_wait(struct study *s, struct error *err); // until the run is over; its error
 bool study_running(const struct study *s);
-int study_fd(const struct study *s); // readable when a newer snapshot is there; study_snapshot empties it
+int study_fd(const struct study *s); // readable when a newer snapshot is there or a run is over; study_snapshot empties it
 struct snapshot *study_snapshot(struct study *s); // the newest; the caller drops it. Never NULL after study_open
 // As engine_infer, under the plan of the last finished run; blocks.
 MUST_CHECK enum status study_infer(struct study *s, const struct inference *q, struct error *err);

@@ -277,6 +277,7 @@ static void end(struct study *s, bool *busy)
 	study_lock(s);
 	*busy = false;
 	pthread_cond_broadcast(&s->changed);
+	study_wake(s); // who waits for the descriptor would not hear of the end: the last snapshot came before
 }
 
 // Figures of a session: only here does no run read or make any.

@@ -1,7 +1,7 @@
 // Equalizing in the background: a thread with a study of its own.
 #include <math.h>
+#include <poll.h>
 #include <stdlib.h>
-#include <time.h>
 #include "background_impl.h"
 #include "qtui/analysis/equalizing.h"
 #include "qtui/base/file.h"
@@ -108,7 +108,7 @@ static enum status run(struct equalizing *j, struct study *st, struct error *err
 {
 	study_run(st);
 	while (study_running(st)) {
-		nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+		poll(&(struct pollfd){.fd = study_fd(st), .events = POLLIN}, 1, 50);
 		if (atomic_load(&j->background.cancel))
 			study_cancel(st);
 		struct snapshot *s = study_snapshot(st);
