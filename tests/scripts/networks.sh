@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Networks made at random (network.awk), computed by the default backend and by `ref`, at targets of powers of two and of any scale:
+# every tensor has the same figures, graphwise and alone. NETWORKS="FIRST LAST" takes other seeds; a network that fails is named by its seed.
+set -u
+build=${BUILD:-build/release}
+qtui=$build/qtui targets='esp32p4 xint8 onnxruntime tensorrt'
+read -r first last <<<"${NETWORKS:-1 24}"
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+# figures BACKEND ARGUMENT...: a line for each decibel of each tensor, graphwise and alone
+figures() {
+	local backend=$1; shift
+	"$qtui" analyze "$dir/network.onnx" --random-data 3 --backend "$backend" --quiet --json "$dir/$backend.json" "$@" >/dev/null 2>"$dir/said" || return 1
+	tr -d ' \t\n' <"$dir/$backend.json" | grep -oE '"(tensor|graphwise|layerwise|snr_db|exact)":("[^"]*"|[^,}]*)'
+}
+
+# The first tensor whose decibels lie apart. Sums of floats differ in their last bits, and with them a code here and there.
+differ() {
+	paste -d' ' "$1" "$2" | awk -v tolerance=1 -v faint=60 '
+		function decibels(figure) {
+			if (figure ~ /^"exact"/) return faint
+			sub(/.*:/, "", figure)
+			figure += 0
+			return figure < faint ? figure : faint
+		}
+		$1 ~ /^"tensor"/ {tensor = $1}
+		($1 ~ /^"(snr_db|exact)"/) != ($2 ~ /^"(snr_db|exact)"/) || ($1 !~ /^"(snr_db|exact)"/ && $1 != $2) {print tensor, $1, "ref", $2; exit}
+		$1 !~ /^"(snr_db|exact)"/ {next}
+		{a = decibels($1); b = decibels($2)}
+		a - b > tolerance || b - a > tolerance {print tensor, $1, "ref", $2; exit}'
+}
+
+for target in $targets; do
+	bad=
+	for seed in $(seq "$first" "$last"); do
+		awk -v seed="$seed" -f tests/scripts/network.awk | protoc-c --encode=onnx.ModelProto -I /usr/include/onnx /usr/include/onnx/onnx.proto >"$dir/network.onnx"
+		figures onednn --target "$target" >"$dir/a" && figures ref --target "$target" >"$dir/b" || { bad="network $seed: $(head -c 200 "$dir/said")"; break; }
+		bad=$(differ "$dir/a" "$dir/b")
+		[ -z "$bad" ] || { bad="network $seed: $bad"; break; }
+	done
+	if [ -z "$bad" ]; then echo "ok networks_$target"; else echo "not ok networks_$target $bad"; fi
+done
