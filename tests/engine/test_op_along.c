@@ -664,6 +664,47 @@ void test_op_along__maxima_and_where(void **state)
 		check_maxima(2 + i / 16, 1 + i / 4 % 2, 1 + i / 8 % 2, i / 2 % 2, i % 2);
 }
 
+// Many elements of few values, in order or as they appear: what each output says of the others.
+static void check_many_different(const int64_t *x, int64_t n, bool sorted)
+{
+	struct node_run r;
+	node_run_init(&r, "", "Unique", 11, 4);
+	*(int64_t *)node_run_field(&r, "sorted") = sorted;
+	node_run_add(&r, DT_I64, SHAPE_OF(n), x);
+	node_run(&r);
+	const int64_t *y = r.out[0].data, *first = r.out[1].data, *inverse = r.out[2].data, *count = r.out[3].data;
+	int64_t different = tensor_count(&r.out[0]), *seen = calloc((size_t)n + 1, sizeof *seen);
+	for (int64_t i = 0; i < n; i++) {
+		assert_true(inverse[i] >= 0 && inverse[i] < different);
+		assert_int_equal(y[inverse[i]], x[i]);
+		if (!seen[inverse[i]]++)
+			assert_int_equal(first[inverse[i]], i);
+	}
+	assert_memory_equal(seen, count, (size_t)different * sizeof *seen);
+	for (int64_t k = 1; k < different; k++)
+		assert_true(sorted ? y[k - 1] < y[k] : first[k - 1] < first[k]);
+	free(seen);
+	node_run_done(&r);
+}
+
+void test_op_along__many_different_elements(void **state)
+{
+	enum { MANY = 3000 };
+	static int64_t x[MANY];
+	uint64_t random = 1;
+	(void)state;
+	for (int shift = 0; shift < 63; shift += 7) { // the bits in which they differ
+		for (int i = 0; i < MANY; i++) {
+			random = random * 6364136223846793005u + 1442695040888963407u;
+			x[i] = (int64_t)(((random >> 54) << shift) - (random >> 50 & 1));
+		}
+		check_many_different(x, MANY, true);
+		check_many_different(x, MANY, false);
+	}
+	check_many_different(x, 1, false);
+	check_many_different((const int64_t[]){0}, 0, true);
+}
+
 // In order, zeros of either sign and all NaN being one value each; integers at the ends of their range, signed or not.
 void test_op_along__different_elements(void **state)
 {

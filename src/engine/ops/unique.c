@@ -17,6 +17,11 @@ struct ranked {
 	int64_t index; // of the slice
 };
 
+static bool has_more(const struct slices *s)
+{
+	return s->outer * s->inner > 1;
+}
+
 static enum status make_slices(struct slices *v, const struct node *n, const struct tensor *x, struct error *err)
 {
 	int64_t given = ((const struct unique_attrs *)n->attrs)->axis;
@@ -56,7 +61,7 @@ static int compare_ranked(const struct ranked *x, const struct ranked *y)
 {
 	if (x->key != y->key)
 		return x->key < y->key ? -1 : 1;
-	return x->s->outer * x->s->inner > 1 ? compare_slices(x->s, x->index, y->index) : 0;
+	return has_more(x->s) ? compare_slices(x->s, x->index, y->index) : 0;
 }
 
 static int by_value(const void *a, const void *b)
@@ -72,36 +77,55 @@ struct distinct {
 	int64_t *inverse;       // one a slice
 };
 
-static int by_first(const void *a, const void *b)
+// Numbers the groups as they appear.
+static void order_by_appearance(struct distinct *d, int64_t *number, int64_t n)
 {
-	const int64_t *x = a, *y = b;
-	return x[0] < y[0] ? -1 : x[0] > y[0];
-}
-
-// Puts the groups into the order in which they appear: pairs (first index, group) sorted, then all renumbered.
-static void order_by_appearance(struct distinct *d, int64_t *pairs, int64_t n)
-{
-	for (int64_t g = 0; g < d->n; g++) {
-		pairs[2 * g] = d->first[g];
-		pairs[2 * g + 1] = g;
+	int64_t seen = 0;
+	for (int64_t i = 0; i < n; i++) {
+		int64_t g = d->inverse[i];
+		if (d->first[g] == i)
+			number[g] = seen++;
+		d->inverse[i] = number[g];
 	}
-	qsort(pairs, (size_t)d->n, 2 * sizeof *pairs, by_first);
-	for (int64_t g = 0; g < d->n; g++) {
-		d->first[g] = pairs[2 * g];
-		d->count[pairs[2 * g + 1]] = g; // the new number of each group, for a moment
-	}
-	for (int64_t i = 0; i < n; i++)
-		d->inverse[i] = d->count[d->inverse[i]];
 	memset(d->count, 0, (size_t)d->n * sizeof *d->count);
-	for (int64_t i = 0; i < n; i++)
+	for (int64_t i = n - 1; i >= 0; i--) {
+		d->first[d->inverse[i]] = i;
 		d->count[d->inverse[i]]++;
+	}
 }
 
+enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS };
+
+// By keys alone, of equal ones the first stays in front: by one digit after another, from the lowest.
+// Returns where the result is, which is `r` or `spare`.
+static struct ranked *sort_by_key(struct ranked *r, struct ranked *spare, int64_t n)
+{
+	for (int shift = 0; shift < 64; shift += DIGIT_BITS) {
+		int64_t at[DIGITS + 1] = {0};
+		for (int64_t i = 0; i < n; i++)
+			at[(r[i].key >> shift) % DIGITS + 1]++;
+		if (n == 0 || at[(r[0].key >> shift) % DIGITS + 1] == n) // all have the same digit here
+			continue;
+		for (int k = 0; k < DIGITS; k++)
+			at[k + 1] += at[k];
+		for (int64_t i = 0; i < n; i++)
+			spare[at[(r[i].key >> shift) % DIGITS]++] = r[i];
+		struct ranked *sorted = spare;
+		spare = r;
+		r = sorted;
+	}
+	return r;
+}
+
+// `r` has room for two rows of as many.
 static void group(struct distinct *d, struct ranked *r, const struct slices *s)
 {
 	for (int64_t i = 0; i < s->n; i++)
 		r[i] = (struct ranked){s, s->outer * s->inner > 0 ? key_of_element(s->x, i * s->inner) : 0, i};
-	qsort(r, (size_t)s->n, sizeof *r, by_value);
+	if (has_more(s))
+		qsort(r, (size_t)s->n, sizeof *r, by_value);
+	else
+		r = sort_by_key(r, r + s->n, s->n);
 	for (int64_t i = 0; i < s->n; i++) {
 		if (i == 0 || compare_ranked(&r[i], &r[i - 1])) {
 			d->first[d->n] = r[i].index;
@@ -121,8 +145,8 @@ static void free_distinct(struct distinct *d)
 // d->first is one block for all; free_distinct it.
 static enum status find_distinct(struct distinct *d, const struct node *n, const struct slices *s, struct error *err)
 {
-	struct ranked *r = mem_try_array((size_t)s->n + 1, sizeof *r);
-	int64_t *block = mem_try_array((size_t)s->n * 5 + 1, sizeof *block);
+	struct ranked *r = mem_try_array((size_t)s->n * 2 + 1, sizeof *r);
+	int64_t *block = mem_try_array((size_t)s->n * 4 + 1, sizeof *block);
 	*d = (struct distinct){.first = block};
 	if (!r || !block) {
 		free(r);
