@@ -30,8 +30,46 @@ static const struct product_case cases[] = {
     // queries of 8 elements meet 5 keys, and values of 6
     {"MultiHeadAttention", MS, 13, {{3, {2, 4, 8}}, {3, {2, 5, 8}}, {3, {2, 5, 6}}}, {{"num_heads", 2}}, 2 * 4 * 5 * (8 + 6)},
     {"Attention", "", 23, {{4, {2, 3, 4, 8}}, {4, {2, 3, 5, 8}}, {4, {2, 3, 5, 6}}}, {{0}}, 2 * 3 * 4 * 5 * (8 + 6)},
+    {"MatMul", "", 13, {{1, {5}}, {1, {5}}}, {{0}}, 5},
     {"Add", "", 13, {{2, {3, 5}}, {2, {3, 5}}}, {{0}}, 0},
 };
+
+void test_macs__of_an_equation(void **state)
+{
+	static const struct {
+		const char *equation;
+		int rank[3];
+		int64_t dim[3][4], macs;
+	} rows[] = {
+	    {"bij,bjk->bik", {3, 3}, {{2, 3, 5}, {2, 5, 7}}, 2 * 3 * 5 * 7},
+	    {"bqhd,bkhd->bhqk", {4, 4}, {{2, 4, 3, 8}, {2, 5, 3, 8}}, 2 * 3 * 4 * 5 * 8},
+	    {"...d,od->...o", {4, 2}, {{2, 3, 4, 5}, {7, 5}}, 2 * 3 * 4 * 5 * 7},
+	    {"ij,jk,kl->il", {2, 2, 2}, {{2, 3}, {3, 5}, {5, 7}}, 2 * 3 * 5 * 7},
+	    {"ij,ij->", {2, 2}, {{3, 5}, {3, 5}}, 3 * 5},
+	    {"ij,jk->ik", {2, 2}, {{3, 1}, {5, 7}}, 3 * 5 * 7}, // the one column stands for five
+	    {"ij,ij->ij", {2, 2}, {{3, 5}, {3, 5}}, 0},         // a Mul
+	    {"ij->i", {2}, {{3, 5}}, 0},                        // a ReduceSum
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		static const char *const name[3] = {"a", "b", "c"}, *const names[3] = {"a", "a b", "a b c"};
+		int n = 0;
+		struct onnx_case c;
+		case_init(&c);
+		for (; n < 3 && rows[i].rank[n]; n++)
+			case_input(&c, name[n], FLOAT, rows[i].rank[n], rows[i].dim[n]);
+		Onnx__AttributeProto *a = case_attr(
+		    &c, case_node(&c, "Einsum", "product", names[n - 1], "y"), "equation", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING);
+		a->has_s = true;
+		a->s = (ProtobufCBinaryData){strlen(rows[i].equation), (uint8_t *)case_text(&c, rows[i].equation)};
+		case_output(&c, c.graph, "y");
+		case_load(&c);
+		int64_t macs = graph_macs(c.loaded, graph_find_node(c.loaded, "product"));
+		if (macs != rows[i].macs)
+			fail_msg("%s: %lld multiply-accumulates, not %lld", rows[i].equation, (long long)macs, (long long)rows[i].macs);
+		case_done(&c);
+	}
+}
 
 void test_macs__counted_by_hand(void **state)
 {

@@ -1,8 +1,10 @@
 // Multiply-accumulates of a node, for the shapes of the graph: what costs, budgets and the worth of kept tensors count in.
 #include "qtui/engine/graph.h"
 #include "qtui/engine/op.h"
+#include "../ops/attrs.h"
+#include "../ops/einsum.h"
 
-enum product { NONE, CONV, CONV_TRANSPOSE, GEMM, MATMUL, FUSED_MATMUL, RECURRENT, ATTENTION };
+enum product { NONE, CONV, CONV_TRANSPOSE, GEMM, MATMUL, FUSED_MATMUL, EINSUM, RECURRENT, ATTENTION };
 static const struct product_row {
 	enum product kind;
 	int weight; // index of that input
@@ -25,6 +27,7 @@ static const struct product_row {
     [OP_QLinearMatMul] = {MATMUL, 3},
     [OP_FusedMatMul] = {FUSED_MATMUL, 1},
     [OP_TransposeMatMul] = {FUSED_MATMUL, 1},
+    [OP_Einsum] = {EINSUM, 1},
     [OP_RNN] = {RECURRENT, 1},
     [OP_GRU] = {RECURRENT, 1},
     [OP_LSTM] = {RECURRENT, 1},
@@ -81,6 +84,19 @@ static int64_t attention_macs(const struct graph *g, const struct node *n, int64
 	return times(queries + result, key_count(g, n, query, key)) + (projected ? times(rows, shape_count(second)) : 0);
 }
 
+static int64_t einsum_length(const struct graph *g, const struct node *n)
+{
+	struct tensor t[EINSUM_OPERANDS] = {0};
+	const struct tensor *in[EINSUM_OPERANDS];
+	if (n->n_in > EINSUM_OPERANDS)
+		return 0;
+	for (int i = 0; i < n->n_in; i++) {
+		t[i].shape = g->value[n->in[i]].shape;
+		in[i] = &t[i];
+	}
+	return einsum_sum_length(((const struct einsum_attrs *)n->attrs)->equation, in, n->n_in);
+}
+
 // The length of the sum that is an output element (ConvTranspose: that an input element takes part in).
 static int64_t sum_length(const struct graph *g, const struct node *n)
 {
@@ -89,6 +105,8 @@ static int64_t sum_length(const struct graph *g, const struct node *n)
 	if (!a || !w)
 		return 0;
 	switch (row->kind) {
+	case EINSUM:
+		return einsum_length(g, n);
 	case GEMM:
 		return a->dim[((const struct gemm_attrs *)n->attrs)->trans_a ? 0 : a->rank - 1];
 	case FUSED_MATMUL:
@@ -100,15 +118,23 @@ static int64_t sum_length(const struct graph *g, const struct node *n)
 	}
 }
 
+// 0 where the first of the tensors is left out, or its shape is not known.
+static int64_t elements(const struct graph *g, const int *ids, int n)
+{
+	int64_t count = n > 0 && ids[0] >= 0 ? shape_count(&g->value[ids[0]].shape) : 0;
+	return count > 0 ? count : 0;
+}
+
 int64_t graph_macs(const struct graph *g, int node)
 {
 	const struct node *n = &g->node[node];
 	enum product kind = products[n->op->id].kind;
-	const struct shape *per =
-	    kind == CONV_TRANSPOSE ? operand(g, n->in, n->n_in, 0) : operand(g, n->out, n->n_out, 0);
+	if (kind == NONE)
+		return 0;
 	if (kind == RECURRENT)
 		return recurrent_macs(g, n);
-	if (kind == NONE || !per)
-		return 0;
-	return kind == ATTENTION ? attention_macs(g, n, shape_count(per)) : times(shape_count(per), sum_length(g, n));
+	if (kind == ATTENTION)
+		return attention_macs(g, n, elements(g, n->out, n->n_out));
+	return times(
+	    kind == CONV_TRANSPOSE ? elements(g, n->in, n->n_in) : elements(g, n->out, n->n_out), sum_length(g, n));
 }

@@ -197,7 +197,8 @@ static enum status walk(
 	for (int k = 0; s == STATUS_OK && k < operands; k++)
 		label_strides(w->stride[k], e, &e->in[k], &in[k]->shape);
 	for (int i = e->out.n; s == STATUS_OK && i < e->labels; i++)
-		w->terms *= e->dim[i];
+		if (__builtin_mul_overflow(w->terms, e->dim[i], &w->terms))
+			s = error_set(err, STATUS_UNSUPPORTED, "equation `%.100s` has too many terms", equation);
 	return s;
 }
 
@@ -207,6 +208,15 @@ bool einsum_product(struct einsum_product *p, const char *equation, const struct
 	struct einsum_walk w;
 	struct error err;
 	return walk(&w, &e, equation, in, 2, &err) == STATUS_OK && einsum_product_of(p, &w);
+}
+
+int64_t einsum_sum_length(const char *equation, const struct tensor *const *in, int operands)
+{
+	struct einsum e;
+	struct einsum_walk w;
+	struct error err;
+	bool fits = operands > 1 && walk(&w, &e, equation, in, operands, &err) == STATUS_OK;
+	return fits && e.labels > e.out.n ? w.terms : 0;
 }
 
 // Moves the places `at` to element `flat` of the labels first..last-1.
