@@ -280,3 +280,24 @@ void test_onnx_narrow__outputs_keep_their_width(void **state)
 		case_done(&c);
 	}
 }
+
+// So does one whose shape and type are not known before it runs.
+void test_onnx_narrow__outputs_of_unknown_shape_keep_their_width(void **state)
+{
+	static const struct { int type, bytes; } rows_of[] = {{FLOAT, 0}, {ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16, 2}, {ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE, 8}};
+	for (size_t r = 0; r < sizeof rows_of / sizeof *rows_of; r++) {
+		struct onnx_case c;
+		int64_t dim = 3;
+		case_init(&c);
+		case_input(&c, "x", rows_of[r].type, 1, &dim);
+		case_input(&c, "taken", ONNX__TENSOR_PROTO__DATA_TYPE__BOOL, 1, &dim);
+		case_node(&c, "Compress", "chosen", "x taken", "y");
+		case_output(&c, c.graph, "y");
+		c.graph->output[0]->type->tensor_type->elem_type = rows_of[r].type;
+		case_load(&c);
+		const struct value *y = &c.loaded->value[c.loaded->output[0]];
+		assert_int_equal(y->type, DT_NONE);
+		assert_int_equal(y->float_bytes, rows_of[r].bytes);
+		case_done(&c);
+	}
+}

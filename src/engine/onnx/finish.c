@@ -33,9 +33,12 @@ static void note_constant(struct value *v)
 		log_warn("the model's constant '%s' holds NaN, so that no figure means much: export it again", v->name);
 }
 
-static int float_bytes(int elements)
+// What is known only when it runs (DT_NONE) is what the file declares.
+static int float_bytes(const struct draft_value *v)
 {
-	return elements == ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16 ? 2 : elements == ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE ? 8 : 0;
+	if ((v->type != DT_F32 && v->type != DT_NONE) || !(v->is_input || v->is_output))
+		return 0;
+	return v->elements == ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16 ? 2 : v->elements == ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE ? 8 : 0;
 }
 
 static int final_value(struct finisher *f, int draft_id)
@@ -57,7 +60,7 @@ static int final_value(struct finisher *f, int draft_id)
 	    .constant = v->constant,
 	    .is_input = v->is_input,
 	    .is_output = v->is_output,
-	    .float_bytes = v->type == DT_F32 && (v->is_input || v->is_output) ? float_bytes(v->elements) : 0,
+	    .float_bytes = float_bytes(v),
 	    .fixed = v->fixed,
 	    .minifloat = v->type == DT_F32 && is_minifloat(v->elements) ? v->elements : 0,
 	};
