@@ -93,3 +93,26 @@ void test_op_einsum__nothing_to_sum(void **state)
 	assert_true(((float *)r.out[0].data)[0] == 35);
 	node_run_done(&r);
 }
+
+void test_op_einsum__integers(void **state)
+{
+	static const int64_t x[6] = {1, 2, 3, 4, 5, -6};
+	static const int32_t y[4] = {7, -8, 9, 10};
+	struct node_run r;
+	(void)state;
+	node_run_init(&r, "", "Einsum", 12, 1);
+	*(const char **)node_run_field(&r, "equation") = "ij,kj->ik";
+	node_run_add(&r, DT_I64, SHAPE_OF(2, 3), x);
+	node_run_add(&r, DT_I64, SHAPE_OF(2, 3), x);
+	node_run(&r);
+	assert_int_equal(r.out[0].type, DT_I64);
+	assert_memory_equal(r.out[0].data, ((int64_t[]){14, -4, -4, 77}), 4 * sizeof(int64_t));
+	node_run_done(&r);
+	node_run_init(&r, "", "Einsum", 12, 1);
+	*(const char **)node_run_field(&r, "equation") = "ii";
+	node_run_add(&r, DT_I32, SHAPE_OF(2, 2), y);
+	node_run(&r);
+	assert_int_equal(r.out[0].type, DT_I32);
+	assert_int_equal(*(int32_t *)r.out[0].data, 17);
+	node_run_done(&r);
+}

@@ -1,4 +1,5 @@
-// Operators that few networks have: CenterCropPad, TensorScatter, random numbers, optional values, ImageScaler.
+// Operators that few networks have: CenterCropPad, TensorScatter, random numbers, optional values, ImageScaler,
+// and what ONNX Runtime has of its own under a name of ONNX.
 #include <math.h>
 #include "node_run.h"
 #include "onnx_case.h"
@@ -232,4 +233,43 @@ void test_op_rare__fused_matmul_with_batches_second(void **state)
 		}
 		node_run_done(&r);
 	}
+}
+
+// ONNX Runtime's own of these names.
+void test_op_rare__of_onnx_runtime(void **state)
+{
+	static const float x[5] = {3, 1, 3, 2, 1}, start = 2, limit = 6, delta = 3;
+	static const int32_t axis = -2;
+	struct node_run r;
+	(void)state;
+	node_run_init(&r, "com.microsoft", "Unique", 1, 3);
+	node_run_add(&r, DT_F32, SHAPE_OF(5), x);
+	node_run(&r);
+	node_run_floats(&r, 3, (const float[]){3, 1, 2});
+	assert_int_equal(tensor_count(&r.out[1]), 5);
+	assert_memory_equal(r.out[1].data, ((int64_t[]){0, 1, 0, 2, 1}), 5 * sizeof(int64_t));
+	assert_int_equal(tensor_count(&r.out[2]), 3);
+	assert_memory_equal(r.out[2].data, ((int64_t[]){2, 2, 1}), 3 * sizeof(int64_t));
+	node_run_done(&r);
+	node_run_init(&r, "com.microsoft", "Range", 1, 1);
+	node_run_add(&r, DT_F32, (struct shape){0}, &start);
+	node_run_add(&r, DT_F32, (struct shape){0}, &limit);
+	node_run(&r);
+	node_run_floats(&r, 4, (const float[]){2, 3, 4, 5});
+	node_run_done(&r);
+	node_run_init(&r, "com.microsoft", "Range", 1, 1);
+	node_run_add(&r, DT_F32, (struct shape){0}, &start);
+	node_run_add(&r, DT_F32, (struct shape){0}, &limit);
+	node_run_add(&r, DT_F32, (struct shape){0}, &delta);
+	node_run(&r);
+	node_run_floats(&r, 2, (const float[]){2, 5});
+	node_run_done(&r);
+	node_run_init(&r, "com.microsoft", "ExpandDims", 1, 1);
+	node_run_add(&r, DT_F32, SHAPE_OF(5), x);
+	node_run_add(&r, DT_I32, (struct shape){0}, &axis);
+	node_run(&r);
+	assert_int_equal(r.out[0].shape.rank, 2);
+	assert_int_equal(r.out[0].shape.dim[0], 1);
+	node_run_floats(&r, 5, x);
+	node_run_done(&r);
 }

@@ -233,6 +233,7 @@ SPEC(scan, scan_attrs) = {
 	INTS(scan_attrs, scan_output_directions, "scan_output_directions"), END,
 };
 SPEC(unique, unique_attrs) = {INT(unique_attrs, axis, "axis", NO_AXIS), INT(unique_attrs, sorted, "sorted", 1), END};
+SPEC(unique_ms, unique_attrs) = {INT(unique_attrs, axis, "", NO_AXIS), END}; // as they appear
 
 // Spectra
 SPEC(dft, signal_attrs) = {

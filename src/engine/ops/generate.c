@@ -161,12 +161,19 @@ enum status onehot_eval(
 	return STATUS_OK;
 }
 
+static double range_delta(const struct node *n, const struct tensor *const *in)
+{
+	const struct tensor *delta = rule_input(n, in, 2);
+	return delta ? element_double(delta, 0) : 1;
+}
+
 enum status range_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	struct shape y = {.rank = 1};
 	double start, limit, delta, count;
-	(void)n;
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < n->n_in; i++) {
+		if (!in[i]) // ONNX Runtime's delta
+			continue;
 		if (tensor_count(in[i]) != 1)
 			return error_set(err, STATUS_FORMAT, "start, limit and delta must be single numbers");
 		if (!in[i]->data)
@@ -174,7 +181,7 @@ enum status range_shape(const struct node *n, const struct tensor *const *in, st
 	}
 	start = element_double(in[0], 0);
 	limit = element_double(in[1], 0);
-	delta = element_double(in[2], 0);
+	delta = range_delta(n, in);
 	count = ceil((limit - start) / delta);
 	if (delta == 0 || !(count < (double)RULE_MAX_DIM))
 		return error_set(
@@ -187,8 +194,7 @@ enum status range_shape(const struct node *n, const struct tensor *const *in, st
 enum status range_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
-	double start = element_double(in[0], 0), delta = element_double(in[2], 0);
-	(void)n;
+	double start = element_double(in[0], 0), delta = range_delta(n, in);
 	(void)width;
 	(void)err;
 	for (int64_t i = 0; i < out[0].shape.dim[0]; i++) {

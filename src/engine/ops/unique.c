@@ -1,5 +1,5 @@
 // Unique: the different elements, or slices along an axis, with first index, inverse and counts; sorted, or in order of
-// appearance.
+// appearance. That of ONNX Runtime has no first index.
 #include <stdlib.h>
 #include <string.h>
 #include "../tensor/float_bits.h"
@@ -162,6 +162,13 @@ static enum status find_distinct(struct distinct *d, const struct node *n, const
 	return STATUS_OK;
 }
 
+enum list { FIRST = 1, INVERSE, COUNT };
+
+static enum list list_of(const struct node *n, int output)
+{
+	return (enum list)(*n->op->domain ? output + 1 : output);
+}
+
 enum status unique_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	int64_t axis = ((const struct unique_attrs *)n->attrs)->axis;
@@ -181,17 +188,11 @@ enum status unique_shape(const struct node *n, const struct tensor *const *in, s
 		y.dim[axis < 0 ? axis + y.rank : axis] = d.n;
 	rule_set(&out[0], in[0]->type, &y);
 	for (int i = 1; i < n->n_out; i++) {
-		list.dim[0] = i == 2 ? v.n : d.n;
+		list.dim[0] = list_of(n, i) == INVERSE ? v.n : d.n;
 		rule_set(&out[i], DT_I64, &list);
 	}
 	free_distinct(&d);
 	return STATUS_OK;
-}
-
-static void put_list(const struct node *n, struct tensor *out, int i, const int64_t *list, int64_t count)
-{
-	if (i < n->n_out && n->out[i] >= 0 && count)
-		memcpy(out[i].data, list, (size_t)count * sizeof *list);
 }
 
 enum status unique_eval(
@@ -211,9 +212,11 @@ enum status unique_eval(
 		for (int64_t g = 0; g < d.n; g++)
 			memcpy((char *)out[0].data + (size_t)(o * d.n + g) * run,
 			    (const char *)in[0]->data + (size_t)(o * v.n + d.first[g]) * run, run);
-	put_list(n, out, 1, d.first, d.n);
-	put_list(n, out, 2, d.inverse, v.n);
-	put_list(n, out, 3, d.count, d.n);
+	for (int i = 1; i < n->n_out; i++) {
+		const int64_t *const list[] = {[FIRST] = d.first, [INVERSE] = d.inverse, [COUNT] = d.count};
+		if (n->out[i] >= 0 && tensor_bytes(&out[i]))
+			memcpy(out[i].data, list[list_of(n, i)], tensor_bytes(&out[i]));
+	}
 	free_distinct(&d);
 	return STATUS_OK;
 }

@@ -1,5 +1,5 @@
 // Operators that give the same elements another shape: Identity, Dropout (inference), Flatten, Reshape, Squeeze,
-// Unsqueeze.
+// Unsqueeze, ExpandDims.
 #include <string.h>
 #include "element.h"
 #include "rule.h"
