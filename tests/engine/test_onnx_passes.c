@@ -71,6 +71,20 @@ void test_onnx_passes__batchnorm_stays_when_conv_has_two_readers(void **state)
 	case_done(&c);
 }
 
+// Its statistics are those of the batch.
+void test_onnx_passes__batchnorm_in_training_stays(void **state)
+{
+	struct onnx_case c;
+	conv_case(&c, false);
+	c.opset.version = 15;
+	case_attr_int(&c, case_node(&c, "BatchNormalization", "norm", "h scale shift mean var", "y"), "training_mode", 1);
+	case_output(&c, c.graph, "y");
+	case_load(&c);
+	assert_int_equal(c.loaded->n_nodes, 2);
+	assert_true(constant(c.loaded, 0, 1)[0] == weight[0]);
+	case_done(&c);
+}
+
 void test_onnx_passes__batchnorm_alone_is_a_depthwise_conv(void **state)
 {
 	struct onnx_case c;

@@ -1,5 +1,5 @@
 // Operators that few networks have: CenterCropPad, TensorScatter, random numbers, optional values, ImageScaler,
-// and what ONNX Runtime has of its own under a name of ONNX.
+// BatchNormalization in training, and what ONNX Runtime has of its own under a name of ONNX.
 #include <math.h>
 #include "node_run.h"
 #include "onnx_case.h"
@@ -271,5 +271,33 @@ void test_op_rare__of_onnx_runtime(void **state)
 	assert_int_equal(r.out[0].shape.rank, 2);
 	assert_int_equal(r.out[0].shape.dim[0], 1);
 	node_run_floats(&r, 5, x);
+	node_run_done(&r);
+}
+
+void test_op_rare__batch_normalization_in_training(void **state)
+{
+	// two samples, two channels, two elements: channel 0 has 1 3 5 7, channel 1 has 2 2 2 6
+	static const float x[8] = {1, 3, 2, 2, 5, 7, 2, 6}, scale[2] = {1, 2}, bias[2] = {0, 10}, mean[2] = {8, 1}, variance[2] = {1, 5};
+	static const float wide = 2.2360679775f, narrow = 1.7320508076f; // deviations
+	struct node_run r;
+	(void)state;
+	node_run_init(&r, "", "BatchNormalization", 15, 3);
+	*(int64_t *)node_run_field(&r, "training_mode") = 1;
+	*(float *)node_run_field(&r, "momentum") = 0.75f;
+	*(float *)node_run_field(&r, "epsilon") = 0;
+	r.out_id[1] = r.out_id[2] = 0;
+	node_run_add(&r, DT_F32, SHAPE_OF(2, 2, 2), x);
+	node_run_add(&r, DT_F32, SHAPE_OF(2), scale);
+	node_run_add(&r, DT_F32, SHAPE_OF(2), bias);
+	node_run_add(&r, DT_F32, SHAPE_OF(2), mean);
+	node_run_add(&r, DT_F32, SHAPE_OF(2), variance);
+	node_run(&r);
+	const float y[8] = {-3 / wide, -1 / wide, 10 - 2 / narrow, 10 - 2 / narrow, 1 / wide, 3 / wide, 10 - 2 / narrow, 10 + 6 / narrow};
+	for (int i = 0; i < 8; i++)
+		assert_true(fabsf(((const float *)r.out[0].data)[i] - y[i]) < 1e-5f);
+	for (int i = 0; i < 2; i++) { // means 4 and 3, variances 5 and 3
+		assert_true(((const float *)r.out[1].data)[i] == mean[i] * 0.75f + (i ? 3 : 4) * 0.25f);
+		assert_true(((const float *)r.out[2].data)[i] == variance[i] * 0.75f + (i ? 3 : 5) * 0.25f);
+	}
 	node_run_done(&r);
 }

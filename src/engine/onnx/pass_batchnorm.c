@@ -4,6 +4,7 @@
 #include <math.h>
 #include "attr.h"
 #include "pass.h"
+#include "qtui/base/log.h"
 
 struct norm {
 	const float *scale, *shift, *mean, *var;
@@ -14,6 +15,11 @@ struct norm {
 static bool read_norm(struct norm *out, const struct draft *d, const struct draft_node *n)
 {
 	const struct tensor *t[5] = {0};
+	if (((const struct norm_attrs *)n->n.attrs)->training) {
+		log_warn("node %s (BatchNormalization) is in training mode, where it normalizes by what is in each batch: export the model for inference",
+		    n->n.name);
+		return false;
+	}
 	for (int i = 1; i < 5; i++) {
 		t[i] = draft_constant(d, n, i);
 		if (!t[i] || t[i]->type != DT_F32 || tensor_count(t[i]) != tensor_count(t[1]))

@@ -1,4 +1,4 @@
-// BatchNormalization (inference), InstanceNormalization, LRN, LpNormalization.
+// BatchNormalization, InstanceNormalization, LRN, LpNormalization.
 #include <math.h>
 #include "norm.h"
 #include "rule.h"
@@ -31,13 +31,32 @@ enum status batchnorm_shape(const struct node *n, const struct tensor *const *in
 		return s;
 	if (!a->spatial)
 		return error_set(err, STATUS_UNSUPPORTED, "spatial = 0 is not supported");
-	if (a->training)
-		return error_set(
-		    err, STATUS_UNSUPPORTED, "training mode is not supported: export the model for inference");
 	rule_set(&out[0], DT_F32, &in[0]->shape);
 	for (int i = 1; i < n->n_out; i++)
 		rule_set(&out[i], DT_F32, &in[(i - 1) % 2 + 3]->shape);
 	return STATUS_OK;
+}
+
+// Of channel k over all samples, each of which has as many elements of it: `planes` lie `c` apart.
+static struct row_moments channel_moments(const float *x, int64_t planes, int64_t c, int64_t k, int64_t size)
+{
+	struct row_moments all = {0};
+	double seen = 0;
+	for (int64_t p = k; p < planes; p += c) {
+		struct row_moments m = row_moments_of(x + p * size, size);
+		double away = m.mean - all.mean, share = 1 / ++seen;
+		all.mean += away * share;
+		all.variance += (m.variance - all.variance) * share + away * away * share * (1 - share);
+	}
+	return all;
+}
+
+// An output that may be left out: a channel's old statistic moved towards that of this batch.
+static void put_running(const struct node *n, struct tensor *out, int i, int64_t k, float old, double batch)
+{
+	double momentum = (double)((const struct norm_attrs *)n->attrs)->momentum;
+	if (i < n->n_out && n->out[i] >= 0)
+		((float *)out[i].data)[k] = (float)((double)old * momentum + batch * (1 - momentum));
 }
 
 enum status batchnorm_eval(
@@ -45,18 +64,24 @@ enum status batchnorm_eval(
 {
 	const struct norm_attrs *a = n->attrs;
 	const struct shape *x = &in[0]->shape;
-	const float *scale = in[1]->data, *bias = in[2]->data, *mean = in[3]->data, *variance = in[4]->data;
+	const float *from = in[0]->data, *scale = in[1]->data, *bias = in[2]->data, *mean = in[3]->data, *variance = in[4]->data;
 	int64_t c = channels(x), size = rule_product(x, 2, x->rank),
 	        planes = c ? tensor_count(in[0]) / (size ? size : 1) : 0;
 	(void)width;
-	for (int i = 1; i < n->n_out; i++)
+	for (int i = 1; i < n->n_out && !a->training; i++)
 		if (n->out[i] >= 0)
 			return error_set(err, STATUS_UNSUPPORTED,
 			    "the statistics of training are not computed: export the model for inference");
-	for (int64_t p = 0; p < planes; p++) {
-		int64_t k = p % c;
-		norm_apply((const float *)in[0]->data + p * size, (float *)out[0].data + p * size, size, mean[k],
-		    scale[k] / sqrtf(variance[k] + a->epsilon), bias[k]);
+	for (int64_t k = 0; k < c; k++) {
+		struct row_moments m = {(double)mean[k], (double)variance[k]};
+		if (a->training) {
+			m = channel_moments(from, planes, c, k, size);
+			put_running(n, out, 1, k, mean[k], m.mean);
+			put_running(n, out, 2, k, variance[k], m.variance);
+		}
+		for (int64_t p = k; p < planes; p += c)
+			norm_apply(from + p * size, (float *)out[0].data + p * size, size, (float)m.mean,
+			    scale[k] / sqrtf((float)m.variance + a->epsilon), bias[k]);
 	}
 	return STATUS_OK;
 }
