@@ -43,6 +43,30 @@ void test_onnx_sequences__elements_are_put_together(void **state)
 	case_done(&c);
 }
 
+void test_onnx_sequences__elements_are_taken_out(void **state)
+{
+	struct onnx_case c;
+	begin(&c);
+	case_ints(&c, "second", 1, (const int64_t[]){1});
+	case_node(&c, "Neg", "neg", "x", "n");
+	case_node(&c, "Abs", "abs", "n", "a");
+	case_node(&c, "SequenceConstruct", "construct", "a n x", "all");
+	case_node(&c, "SequenceErase", "erase", "all second", "two"); // a x
+	case_node(&c, "SequenceErase", "erase_last", "two", "one");   // a
+	case_node(&c, "SequenceInsert", "insert", "one n", "more");   // a n
+	case_attr_int(&c, case_node(&c, "ConcatFromSequence", "join", "more", "y"), "axis", 0);
+	check(&c, "y", 16, (const float[]){0, 1, 2, 3, 4, 5, 6, 7, -0.0f, -1, -2, -3, -4, -5, -6, -7});
+	case_done(&c);
+	begin(&c);
+	case_ints(&c, "far", 1, (const int64_t[]){2});
+	case_node(&c, "SequenceConstruct", "construct", "x x", "all");
+	case_node(&c, "SequenceErase", "erase", "all far", "one");
+	case_attr_int(&c, case_node(&c, "ConcatFromSequence", "join", "one", "y"), "axis", 0);
+	case_output(&c, c.graph, "y");
+	case_refused(&c, STATUS_UNSUPPORTED, "SequenceErase");
+	case_done(&c);
+}
+
 void test_onnx_sequences__are_stacked_along_a_new_axis(void **state)
 {
 	struct onnx_case c;

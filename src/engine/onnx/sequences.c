@@ -117,6 +117,22 @@ static bool insert_one(struct resolver *r, const Onnx__NodeProto *p)
 	return true;
 }
 
+static bool erase_one(struct resolver *r, const Onnx__NodeProto *p)
+{
+	const struct sequence *from = sequence_of(r, p);
+	size_t at;
+	if (!from || from->whole || !from->n || !position(&at, r, p, 1, from->n, from->n, from->n - 1))
+		return false;
+	if ((r->copied += from->n) > COPIED_MAX)
+		return false;
+	struct sequence own = *from; // the list may move
+	struct sequence *s = new_sequence(r, p->output[0], &own);
+	free(s->at[at]);
+	s->n--;
+	memmove(s->at + at, s->at + at + 1, (s->n - at) * sizeof *s->at);
+	return true;
+}
+
 // The name of a constant that it adds: a number, or a list of that number.
 static char *add_constant(struct resolver *r, const Onnx__NodeProto *from, const char *what, int64_t v, bool list)
 {
@@ -291,6 +307,7 @@ static const struct rule {
     {"SequenceEmpty", construct},
     {"SequenceConstruct", construct},
     {"SequenceInsert", insert_one},
+    {"SequenceErase", erase_one},
     {"SplitToSequence", split},
     {"SequenceAt", take_element},
     {"SequenceLength", take_length},
