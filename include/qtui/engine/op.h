@@ -93,6 +93,10 @@ op_eval_fn *op_eval_ordered(enum op_id id);
 // allocated, the caller drops them.
 MUST_CHECK enum status matmulnbits_weights(struct tensor *w, const struct node *n, const struct tensor *const *in, struct error *err);
 
+// How many products an Einsum sums for an element of its result, by the inputs' shapes. 0: it sums none, or the equation
+// does not fit them.
+int64_t einsum_sum_length(const struct node *n, const struct tensor *const *in);
+
 // Loop and Scan: what their body is inferred with. loop_formals writes the type and shape of each of the node's own
 // inputs as the body sees it, formal[n_in - n_captured], assuming that the body returns what it carries from one
 // iteration to the next with the type and shape that it got; rank -1 where nothing is known. loop_settle checks that

@@ -210,12 +210,13 @@ bool einsum_product(struct einsum_product *p, const char *equation, const struct
 	return walk(&w, &e, equation, in, 2, &err) == STATUS_OK && einsum_product_of(p, &w);
 }
 
-int64_t einsum_sum_length(const char *equation, const struct tensor *const *in, int operands)
+int64_t einsum_sum_length(const struct node *n, const struct tensor *const *in)
 {
+	const char *equation = ((const struct einsum_attrs *)n->attrs)->equation;
 	struct einsum e;
 	struct einsum_walk w;
 	struct error err;
-	bool fits = operands > 1 && walk(&w, &e, equation, in, operands, &err) == STATUS_OK;
+	bool fits = n->n_in > 1 && walk(&w, &e, equation, in, n->n_in, &err) == STATUS_OK;
 	return fits && e.labels > e.out.n ? w.terms : 0;
 }
 

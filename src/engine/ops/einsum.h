@@ -43,8 +43,5 @@ struct einsum_product {
 // False where an operand has a sum or a diagonal of its own, or nothing is in it.
 bool einsum_product_of(struct einsum_product *p, const struct einsum_walk *w);
 bool einsum_product(struct einsum_product *p, const char *equation, const struct tensor *const *in);
-// How many products are summed for an element of the result, by the inputs' shapes. 0: nothing is, or the equation does
-// not fit them.
-int64_t einsum_sum_length(const char *equation, const struct tensor *const *in, int operands);
 
 #endif

@@ -1,8 +1,7 @@
 // Multiply-accumulates of a node, for the shapes of the graph: what costs, budgets and the worth of kept tensors count in.
+#include <stdlib.h>
 #include "qtui/engine/graph.h"
 #include "qtui/engine/op.h"
-#include "../ops/attrs.h"
-#include "../ops/einsum.h"
 
 enum product { NONE, CONV, CONV_TRANSPOSE, GEMM, MATMUL, FUSED_MATMUL, EINSUM, RECURRENT, ATTENTION };
 static const struct product_row {
@@ -86,15 +85,16 @@ static int64_t attention_macs(const struct graph *g, const struct node *n, int64
 
 static int64_t einsum_length(const struct graph *g, const struct node *n)
 {
-	struct tensor t[EINSUM_OPERANDS] = {0};
-	const struct tensor *in[EINSUM_OPERANDS];
-	if (n->n_in > EINSUM_OPERANDS)
-		return 0;
+	struct tensor *t = xcalloc((size_t)n->n_in, sizeof *t);
+	const struct tensor **in = xcalloc((size_t)n->n_in, sizeof *in);
 	for (int i = 0; i < n->n_in; i++) {
 		t[i].shape = g->value[n->in[i]].shape;
 		in[i] = &t[i];
 	}
-	return einsum_sum_length(((const struct einsum_attrs *)n->attrs)->equation, in, n->n_in);
+	int64_t length = einsum_sum_length(n, in);
+	free(in);
+	free(t);
+	return length;
 }
 
 // The length of the sum that is an output element (ConvTranspose: that an input element takes part in).
