@@ -115,7 +115,7 @@ void test_op__documentation_is_current(void **state)
 	    "These are rewritten when a model is loaded, and need no row:\n"
 	    "- calls of the model's own functions;\n"
 	    "- sequences whose length is known or that a Loop appends to: "
-	    "SequenceConstruct, SequenceInsert, SplitToSequence, SequenceAt, SequenceLength, ConcatFromSequence;\n"
+	    "SequenceConstruct, SequenceInsert, SequenceErase, SplitToSequence, SequenceAt, SequenceLength, ConcatFromSequence;\n"
 	    "- com.microsoft's NhwcMaxPool, QLinearConv and pooling of codes with channels last.\n"
 	    "\n"
 	    "| domain | operator | since | flags |\n"
