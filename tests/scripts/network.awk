@@ -1,7 +1,12 @@
 # A small network as the text of an ONNX model: `awk -v seed=N -f network.awk`. Functions, movers between them, joins of tensors that
 # came different ways from one, convolutions whose channels fill blocks or do not: what an engine that fuses, fills tables and leaves
 # copies out has to keep apart.
-function pick(n) { return int(rand() * n) }
+# Lehmer's numbers in 0..1: rand() is another one in every awk.
+function random() {
+	state = state * 16807 % 2147483647
+	return state / 2147483647
+}
+function pick(n) { return int(random() * n) }
 
 function node(op, ins, outs, attributes,    i, n, name) {
 	text = text sprintf("  node { name: \"%s_%d\" op_type: \"%s\"", op, ++nodes, op)
@@ -33,7 +38,7 @@ function constant(type, dims, values, reach,    i, count, name, d) {
 		reach = values
 		values = 1
 		for (i = 1; i <= count; i++) values *= d[i]
-		for (i = 0; i < values; i++) text = text sprintf(" float_data: %.4f", (rand() + rand() - 1) * reach)
+		for (i = 0; i < values; i++) text = text sprintf(" float_data: %.4f", (random() + random() - 1) * reach)
 	}
 	text = text " }\n"
 	return name
@@ -133,7 +138,7 @@ function gate(t,    y, half, other) {
 }
 
 BEGIN {
-	srand(seed)
+	state = seed * 2654435 % 2147483646 + 1
 	n_functions = split("Relu HardSwish Sigmoid LeakyRelu Tanh HardSigmoid Elu Softplus", list, " ")
 	for (i = 1; i <= n_functions; i++) functions[i - 1] = list[i]
 	n_joins = split("Add Mul Sub Max", list, " ")

@@ -4,7 +4,7 @@
 set -u
 build=${BUILD:-build/release}
 qtui=$build/qtui targets='esp32p4 xint8 onnxruntime tensorrt'
-read -r first last <<<"${NETWORKS:-1 24}"
+read -r first last <<<"${NETWORKS:-1 36}"
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
