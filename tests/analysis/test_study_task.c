@@ -204,6 +204,26 @@ void test_study_task__labels_beside_the_samples_are_measured_on_them(void **stat
 	study_close(&st);
 }
 
+// Labels that are none are a failure for as long as they are asked for, and no longer.
+void test_study_task__broken_labels_are_taken_back(void **state)
+{
+	static const char broken[] = "{\"images\":3}";
+	struct study_options o = options();
+	struct error err;
+	o.task.labels = support_temp_file("broken.json", broken, sizeof broken - 1);
+	struct study *st = open_for_test(o);
+	study_run(st);
+	assert_int_not_equal(study_wait(st, &err), STATUS_OK);
+	struct snapshot *s = study_snapshot(st);
+	assert_non_null(strstr(s->task_problem, "broken.json"));
+	snapshot_drop(&s);
+	study_set_task(st, &(struct task_wish){.none = true});
+	s = run_study(st);
+	assert_string_equal(s->task_problem, "");
+	snapshot_drop(&s);
+	study_close(&st);
+}
+
 // Labels that merely lie there and are broken: said, and no failure.
 void test_study_task__broken_labels_beside_the_samples_are_no_failure(void **state)
 {

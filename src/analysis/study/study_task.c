@@ -176,6 +176,7 @@ void study_task_gather(struct work *w)
 
 void study_task_clear(struct work *w)
 {
+	set_problem(w, "");
 	show(w, NULL, false);
 }
 

@@ -9,8 +9,8 @@
 #include "qtui/tui/format.h"
 #include "qtui/tui/grade.h"
 
-// How many nodes the last edit has made better and worse. That none changed is said too:
-// an edit without effect is worth knowing.
+// How many nodes the last edit has made better and worse, by what a tenth of a decibel shows. That none changed is
+// said too: an edit without effect is worth knowing.
 static void describe_change(struct str *out, const struct snapshot *s, bool outputs)
 {
 	int better = 0, worse = 0;
@@ -22,7 +22,7 @@ static void describe_change(struct str *out, const struct snapshot *s, bool outp
 	if (better || worse)
 		str_addf(out, "; %d node%s better, %d worse", better, plural(better), worse);
 	else if (!outputs)
-		str_add(out, "; NO figure has changed");
+		str_add(out, "; NO node better or worse by 0.1 dB");
 }
 
 // Whether the worst output has another figure than before, which it says.
