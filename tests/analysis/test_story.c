@@ -193,6 +193,33 @@ void test_story__figures_fall_at_an_output(void **state)
 	study_close(&st);
 }
 
+// Of a node with several outputs, what is told alone is that of the output at which they fall.
+void test_story__figures_fall_at_a_further_output(void **state)
+{
+	struct study *st = open_study("esp32p4");
+	struct snapshot *snap = study_snapshot(st), bad = *snap;
+	struct site *sites = xcalloc((size_t)snap->n_sites, sizeof *sites), *further = NULL;
+	char where[200];
+	memcpy(sites, snap->site, (size_t)snap->n_sites * sizeof *sites);
+	for (int i = 0; i < snap->n_sites; i++)
+		if (sites[i].kind == SITE_OUTPUT && graph_is_further(snap->g, sites[i].value))
+			further = &sites[i];
+	assert_non_null(further);
+	further->graphwise.pooled.snr_db = -20;
+	further->graphwise.pooled.exact = further->layerwise.pooled.exact = false;
+	further->layerwise.pooled.snr_db = 33;
+	bad.site = sites;
+	struct story *s = story_new(&bad, NULL);
+	snprintf(where, sizeof where, "The figures fall most at %s, tensor %s: ", snap->g->node[further->node].name,
+	    snap->g->value[further->value].name);
+	assert_true(tells(s, STORY_WHERE, where));
+	assert_true(tells(s, STORY_WHERE, " -20.0 dB behind it; alone it has 33.0 dB"));
+	story_drop(&s);
+	free(sites);
+	snapshot_drop(&snap);
+	study_close(&st);
+}
+
 static void expect_remedy(const struct snapshot *snap, const char *edit, const char *told)
 {
 	struct finding one = {.text = "text", .advice = "advice", .edit = (char *)edit, .gain_db = NAN, .share = NAN, .reach = NAN};

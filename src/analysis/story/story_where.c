@@ -139,7 +139,7 @@ static void tell_noise(struct telling *t)
 }
 
 struct jump {
-	int node;
+	int node, value; // -1: none
 	double from, to;
 };
 
@@ -177,7 +177,7 @@ static double worst_read(const struct node *n, const double *at)
 static struct jump find_jump(const struct telling *t)
 {
 	const struct snapshot *s = t->s;
-	struct jump worst = {.node = -1};
+	struct jump worst = {.node = -1, .value = -1};
 	double *at = find_figures(t);
 	for (int n = 0; n < s->g->n_nodes; n++) {
 		const struct node *node = &s->g->node[n];
@@ -187,7 +187,7 @@ static struct jump find_jump(const struct telling *t)
 			if (v >= 0 && isnan(at[v]))
 				at[v] = from;
 			else if (v >= 0 && (worst.node < 0 || noise_of(at[v]) - noise_of(from) > noise_of(worst.to) - noise_of(worst.from)))
-				worst = (struct jump){n, from, at[v]};
+				worst = (struct jump){n, v, from, at[v]};
 		}
 	}
 	free(at);
@@ -205,6 +205,14 @@ static void add_origin(struct str *out, const struct site *site, double now)
 		str_add(out, ", and the noise arises there");
 }
 
+static const struct site *site_of(const struct snapshot *s, int value)
+{
+	for (int i = 0; i < s->n_sites; i++)
+		if (s->site[i].kind == SITE_OUTPUT && s->site[i].value == value)
+			return &s->site[i];
+	return NULL;
+}
+
 static void tell_jump(struct telling *t)
 {
 	struct jump j = find_jump(t);
@@ -215,9 +223,12 @@ static void tell_jump(struct telling *t)
 	if (j.from < MOST_DB)
 		snprintf(from, sizeof from, "%.1f dB at what it reads", j.from);
 	struct str origin = {0};
-	add_origin(&origin, snapshot_output(t->s, row), j.to);
+	const struct value *v = &t->s->g->value[j.value];
+	bool several = t->s->g->node[j.node].n_out > 1;
+	add_origin(&origin, site_of(t->s, j.value), j.to);
 	t->node = row;
-	tell(t, STORY_WHERE, "The figures fall most at %s: %s, %.1f dB behind it%s.", telling_name(t, row), from, j.to, str_text(&origin));
+	tell(t, STORY_WHERE, "The figures fall most at %s%s%s: %s, %.1f dB behind it%s.", telling_name(t, row), several ? ", tensor " : "",
+	    several ? v->name : "", from, j.to, str_text(&origin));
 	t->node = -1;
 	str_done(&origin);
 }
