@@ -30,7 +30,7 @@ static void read_findings(struct ui *ui)
 
 void ui_init(struct ui *ui, struct study *study, struct snapshot *snap, const struct theme *theme, bool ascii)
 {
-	*ui = (struct ui){.study = study, .snap = snap, .theme = *theme, .ascii = ascii, .blocks = !ascii, .cancelled_at = -1e9};
+	*ui = (struct ui){.study = study, .snap = snap, .theme = *theme, .ascii = ascii, .blocks = !ascii, .cancelled_at = -1e9, .detail_site = -1};
 	layers_init(&ui->layers, snap->n_rows);
 	channel_list_init(&ui->channels);
 	layers_refresh(&ui->layers, snap);
@@ -82,13 +82,37 @@ int ui_node(const struct ui *ui)
 	return around_owner(ui->snap, g->value[g->output[row]].producer);
 }
 
+// The tensor that the cursor's row names, or -1: it stands for a node.
+static int named_value(const struct ui *ui)
+{
+	int row = ui_cursor(ui)->cursor;
+	if (ui->view == VIEW_OUTPUTS && row < ui->snap->g->n_outputs)
+		return ui->snap->g->output[row];
+	return ui->view == VIEW_DIFF && row < ui->diff.n ? ui->diff.row[row].value : -1;
+}
+
+// What the detail is about before somebody chooses.
+static const struct site *site_of_row(const struct ui *ui, int node)
+{
+	const struct snapshot *s = ui->snap;
+	const struct node_row *row = &s->row[node];
+	const struct site *first = &s->site[row->first_site], *worst = snapshot_made(s, node);
+	int value = named_value(ui);
+	for (const struct site *i = first; i < first + row->n_sites && site_is_made(i); i++)
+		if (i->value == value)
+			return i;
+	return worst ? worst : first;
+}
+
 const struct site *ui_site(const struct ui *ui)
 {
 	int node = ui_node(ui);
 	const struct node_row *row = node >= 0 ? &ui->snap->row[node] : NULL;
 	if (!row || row->n_sites <= 0)
 		return NULL;
-	return &ui->snap->site[row->first_site + (ui->detail_site < row->n_sites ? ui->detail_site : 0)];
+	if (ui->detail_site >= 0 && ui->detail_site < row->n_sites)
+		return &ui->snap->site[row->first_site + ui->detail_site];
+	return site_of_row(ui, node);
 }
 
 struct scroll *ui_scroll(struct ui *ui)
@@ -201,7 +225,8 @@ bool ui_rows_are_nodes(const struct ui *ui)
 void ui_new_node(struct ui *ui)
 {
 	layers_choose(&ui->layers);
-	ui->detail_site = ui->detail_top = 0;
+	ui->detail_site = -1;
+	ui->detail_top = 0;
 	ui->around.cursor = -1;
 }
 

@@ -163,6 +163,34 @@ void test_ui_study__a_diff_of_the_second_output(void **state)
 	live_close(&l);
 }
 
+// A node that makes several tensors stands with its worst, in the list and in the detail;
+// the lists that name a tensor show that.
+void test_ui_study__a_row_is_about_the_worst_output(void **state)
+{
+	struct live l;
+	live_open(&l, "xint8", 2);
+	ui_resize(&l.ui, 120, 40);
+	press(&l.ui, ":scale<Space>/model.12/Split_output_1<Space>2^-9<Enter>");
+	live_wait(&l);
+	int split = graph_find_node(l.ui.snap->g, "/model.12/Split");
+	const struct node_row *row = &l.ui.snap->row[split];
+	const struct site *first = &l.ui.snap->site[row->first_site], *second = first + 1;
+	assert_true(row->n_sites == 2 && figures_snr(&second->graphwise) < figures_snr(&first->graphwise) - 3);
+	assert_true(columns_row(COLUMN_SNR)->value(l.ui.snap, split) == figures_snr(&second->graphwise));
+	assert_true(columns_row(COLUMN_SCALE)->value(l.ui.snap, split) == 0x1p-9);
+	press(&l.ui, ":goto<Space>/model.12/Split<Enter>");
+	assert_ptr_equal(ui_site(&l.ui), second);
+	press(&l.ui, "l");
+	assert_ptr_equal(ui_site(&l.ui), first);
+	press(&l.ui, "jk");
+	assert_ptr_equal(ui_site(&l.ui), second);
+	press(&l.ui, ":diff<Space>1<Enter>");
+	for (l.ui.scroll[VIEW_DIFF].cursor = 0; ui_node(&l.ui) != split; l.ui.scroll[VIEW_DIFF].cursor++)
+		assert_true(l.ui.scroll[VIEW_DIFF].cursor < l.ui.diff.n);
+	assert_string_equal(l.ui.snap->g->value[ui_site(&l.ui)->value].name, l.ui.diff.row[l.ui.scroll[VIEW_DIFF].cursor].name);
+	live_close(&l);
+}
+
 // In 80 columns there is no detail beside the list: the bottom line says what a trial does to scores,
 // which counts more than what it clips.
 void test_ui_study__a_trial_of_logits_tells_their_scores(void **state)

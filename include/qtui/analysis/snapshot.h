@@ -40,6 +40,8 @@ char *range_end(char out[RANGE_END], double end, double other);
 char *range_text(char out[RANGE_TEXT], double min, double max, const char *between); // "~0 .. 0.938" with " .. "
 // The pooled SNR in shown decibels: INFINITY when exact, NAN when not known.
 double figures_snr(const struct figures *f);
+// Whether f has less SNR. What is no number is worst; what is not known is never worse.
+bool figures_worse(const struct figures *f, const struct figures *than);
 
 enum site_kind { SITE_OUTPUT, SITE_INPUT, SITE_WEIGHT, SITE_FLOAT };
 // A place where a quantizer acts, and the figures of the tensor there: an output of a node (of a fused group: that at
@@ -69,7 +71,7 @@ static inline bool site_is_made(const struct site *s)
 	return s->kind == SITE_OUTPUT || s->kind == SITE_FLOAT;
 }
 struct node_row {
-	int n_sites, first_site;      // in snapshot.site; the first is the node's output, quantized or left in float, if it has figures
+	int n_sites, first_site;      // in snapshot.site; the node's outputs first, quantized or left in float, as far as they have figures
 	enum precision precision;     // effective
 	int requested;                // enum precision of the edit, or -1
 	bool edited;                  // an edit sets its precision, or the scale of one of its outputs
@@ -157,10 +159,11 @@ const char *snapshot_samples(const struct snapshot *s, char *out, size_t size);
 const struct plan *snapshot_plan(const struct snapshot *s);
 // The SNR of the worst output in dB; NAN: none is known.
 double snapshot_worst_output(const struct snapshot *s);
-// The quantized output of a node whose figures stand in its row, or NULL.
-const struct site *snapshot_output(const struct snapshot *s, int node);
-// Likewise, or the output that was left in float.
+// The output of a node whose figures stand in its row: of several the one with the least SNR, the first where none is
+// known. NULL: the node has none, or what it makes has no figures.
 const struct site *snapshot_made(const struct snapshot *s, int node);
+// The same, if it is quantized; NULL: it is not.
+const struct site *snapshot_output(const struct snapshot *s, int node);
 // The output (a value id) that a scale for the tensor of the site is given to: the tensor itself, or what its node
 // makes where other nodes are fused to it; -1: inputs and parameters have no scale by hand.
 int snapshot_scalable(const struct snapshot *s, const struct site *site);

@@ -7,7 +7,7 @@
 
 struct diff_row {
 	int at;                  // in the arrays of the runs' nodes
-	int node;
+	int node, value;         // and which of its outputs
 	const char *name;        // the node's; of a further output its own. Of the graph
 	double a_db, b_db, gain; // graphwise SNR; NAN: not known
 	bool decided;            // precision or scale differ

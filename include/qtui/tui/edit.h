@@ -14,7 +14,7 @@ int *edit_selection(const struct ui *ui, int *n);
 // Where a key gives a scale to one tensor, the output that it goes to: the one that the detail shows.
 // STATUS_REFUSED: that is none of a node.
 MUST_CHECK enum status edit_output(int *value, const struct ui *ui, struct error *err);
-// The same of all that edit_selection finds, on the heap: of several nodes the first outputs.
+// The same of all that edit_selection finds, on the heap: of several nodes each one's output whose figures stand in its row.
 MUST_CHECK enum status edit_outputs(int **values, int *n, const struct ui *ui, struct error *err);
 // The output that stands for a tensor on the screen: itself, or that of the owner
 // of the group that its node is part of.

@@ -74,7 +74,8 @@ struct ui {
 	bool only_blocks;              // no pictures in pixels, whatever the terminal can
 	int cell_w, cell_h;            // of a cell in pixels, where the terminal takes pictures in pixels; else 0
 	struct diff diff;              // of VIEW_DIFF
-	int detail_top, detail_site;   // first line that is shown; which of the node's sites, from 0
+	int detail_top;                // the first line that is shown
+	int detail_site;               // which of the node's sites, from 0; -1: that which the row is about
 	struct scroll around;          // of the neighbourhood; cursor < 0: on the node in the middle
 	int jump[UI_JUMPS], n_jumps;   // nodes that jumps began at, the latest last
 	struct trial trial;

@@ -93,12 +93,19 @@ static const struct site *site_of_output(const struct snapshot *s, int value)
 	return NULL;
 }
 
+// What a node's own entry is about: further outputs have theirs.
+static const struct site *first_output(const struct snapshot *s, int node)
+{
+	const struct node_row *r = &s->row[node];
+	return r->n_sites > 0 && site_is_made(&s->site[r->first_site]) ? &s->site[r->first_site] : NULL;
+}
+
 static struct run_nodes *nodes_of(const struct snapshot *s)
 {
 	int n, *further = run_further(s->g, &n);
 	struct run_nodes *to = run_nodes_new(s->n_rows + n);
 	for (int i = 0; i < s->n_rows; i++)
-		note_output(to, i, &s->row[i], snapshot_made(s, i));
+		note_output(to, i, &s->row[i], first_output(s, i));
 	for (int i = 0; i < n; i++)
 		note_output(to, s->n_rows + i, &s->row[s->g->value[further[i]].producer], site_of_output(s, further[i]));
 	free(further);

@@ -59,12 +59,6 @@ static void tell_task(struct telling *t)
 		    "pictures are prepared (:survey) are not its own, or the file was ruined before.");
 }
 
-// What is no number is worst.
-static bool worse(double snr, double than)
-{
-	return !isnan(than) && (isnan(snr) || snr < than);
-}
-
 static void tell_output(struct telling *t, int worst)
 {
 	const struct graph *g = t->s->g;
@@ -84,21 +78,21 @@ static void tell_output(struct telling *t, int worst)
 // Of the tensors where the result is read the worst, if that is none of the outputs: these lie behind a selection then.
 static void tell_selected(struct telling *t, bool has_output)
 {
+	const struct figures *least = NULL;
 	const struct value *worst = NULL;
-	double snr = NAN;
 	int n;
 	struct point *p = points_find(t->s->g, &n);
 	for (int i = 0; i < n; i++) {
 		const struct figures *f = point_figures(t->s, &p[i]);
-		if (f && (!worst || worse(figures_snr(f), snr))) {
+		if (f && (!least || figures_worse(f, least))) {
 			worst = &t->s->g->value[p[i].value];
-			snr = figures_snr(f);
+			least = f;
 		}
 	}
 	free(p);
 	if (!worst || worst->is_output)
 		return;
-	t->worst_db = snr;
+	double snr = t->worst_db = figures_snr(least);
 	char figure[32];
 	snprintf(figure, sizeof figure, "%.1f dB", snr);
 	const char *why = has_output ? "Behind a selection by value (ArgMax, TopK, NonMaxSuppression) a small change puts other elements in their "
@@ -126,7 +120,7 @@ static void tell_loss(struct telling *t)
 	if (t->s->task && t->s->task->n_figures && !t->s->task_old)
 		tell_task(t);
 	for (int i = 0; i < t->s->n_outputs; i++)
-		if (t->s->output[i].known && (worst < 0 || worse(figures_snr(&t->s->output[i]), figures_snr(&t->s->output[worst]))))
+		if (t->s->output[i].known && (worst < 0 || figures_worse(&t->s->output[i], &t->s->output[worst])))
 			worst = i;
 	if (worst >= 0)
 		tell_output(t, worst);

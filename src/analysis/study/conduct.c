@@ -19,8 +19,9 @@ void study_wake(struct study *s)
 void study_publish(struct study *s, struct snapshot *snap)
 {
 	study_lock(s);
-	struct snapshot *old = s->snap;
-	s->snap = snap;
+	bool is_void = s->snap && snap->generation < s->snap->generation; // of a run that an edit ends: the edit is shown already
+	struct snapshot *old = is_void ? snap : s->snap;
+	s->snap = is_void ? s->snap : snap;
 	study_unlock(s);
 	snapshot_drop(&old);
 	study_wake(s);

@@ -168,6 +168,12 @@ double figures_snr(const struct figures *f)
 	return shown_db(f->pooled.snr_db);
 }
 
+bool figures_worse(const struct figures *f, const struct figures *than)
+{
+	double snr = figures_snr(f), least = figures_snr(than);
+	return f->known && (!than->known || (!isnan(least) && (isnan(snr) || snr < least)));
+}
+
 double snapshot_worst_output(const struct snapshot *s)
 {
 	double worst = NAN;
@@ -179,8 +185,11 @@ double snapshot_worst_output(const struct snapshot *s)
 const struct site *snapshot_made(const struct snapshot *s, int node)
 {
 	const struct node_row *r = &s->row[node];
-	const struct site *site = r->n_sites > 0 ? &s->site[r->first_site] : NULL;
-	return site && site_is_made(site) ? site : NULL;
+	const struct site *worst = NULL;
+	for (const struct site *i = s->site + r->first_site; i < s->site + r->first_site + r->n_sites && site_is_made(i); i++)
+		if (!worst || figures_worse(&i->graphwise, &worst->graphwise))
+			worst = i;
+	return worst;
 }
 
 const struct site *snapshot_output(const struct snapshot *s, int node)

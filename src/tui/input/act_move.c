@@ -68,9 +68,12 @@ void act_bottom(struct ui *ui)
 
 static void step_site(struct ui *ui, int by)
 {
-	int node = ui_node(ui), n = node >= 0 ? ui->snap->row[node].n_sites : 0;
-	if (n > 0)
-		ui->detail_site = (ui->detail_site + by + n) % n;
+	const struct site *at = ui_site(ui);
+	if (!at)
+		return;
+	const struct node_row *row = &ui->snap->row[at->node];
+	int from = (int)(at - ui->snap->site) - row->first_site;
+	ui->detail_site = (from + by + row->n_sites) % row->n_sites;
 }
 
 void act_left(struct ui *ui)

@@ -129,13 +129,22 @@ enum status edit_output(int *value, const struct ui *ui, struct error *err)
 	    ui->snap->g->value[site->value].name);
 }
 
+// Of several marked nodes each one's output whose figures stand in its row.
+static int output_of_row(const struct snapshot *s, int node)
+{
+	const struct site *made = snapshot_made(s, node);
+	return made ? snapshot_scalable(s, made) : graph_output(s->g, node);
+}
+
 enum status edit_outputs(int **values, int *n, const struct ui *ui, struct error *err)
 {
 	int *nodes = edit_selection(ui, n), kept = 0;
 	enum status st = *n == 1 ? edit_output(&nodes[0], ui, err) : STATUS_OK;
-	for (int i = 0; *n > 1 && i < *n; i++)
-		if (graph_output(ui->snap->g, nodes[i]) >= 0)
-			nodes[kept++] = graph_output(ui->snap->g, nodes[i]);
+	for (int i = 0; *n > 1 && i < *n; i++) {
+		int value = output_of_row(ui->snap, nodes[i]);
+		if (value >= 0)
+			nodes[kept++] = value;
+	}
 	*n = *n > 1 ? kept : *n;
 	*values = nodes;
 	return st;

@@ -36,8 +36,10 @@ static void list_outputs(struct diff *d, const struct graph *g, const struct run
 	for (int i = 0; i < g->n_nodes + n; i++) {
 		if (a->precision[i] < 0 || b->precision[i] < 0 || !compare_output(&d->row[d->n], a, b, i))
 			continue;
-		d->row[d->n].node = i < g->n_nodes ? i : g->value[further[i - g->n_nodes]].producer;
-		d->row[d->n++].name = i < g->n_nodes ? g->node[i].name : g->value[further[i - g->n_nodes]].name;
+		struct diff_row *r = &d->row[d->n++];
+		r->value = i < g->n_nodes ? graph_output(g, i) : further[i - g->n_nodes];
+		r->node = i < g->n_nodes ? i : g->value[r->value].producer;
+		r->name = i < g->n_nodes ? g->node[i].name : g->value[r->value].name;
 	}
 	free(further);
 	qsort(d->row, (size_t)d->n, sizeof *d->row, by_gain);
