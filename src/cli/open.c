@@ -92,6 +92,8 @@ static enum status apply_options(struct study *st, const struct options *o, cons
 		s = study_set_target(st, o->target, err);
 	if (s == STATUS_OK && se && o->method && calib_parse(&m, o->method))
 		s = study_set_method(st, m, err);
+	if (s == STATUS_OK && se && o->samples)
+		s = study_samples(st, o->samples, err);
 	if (s == STATUS_OK)
 		s = config_apply(o->config_data, st, err);
 	for (int i = 0; s == STATUS_OK && i < o->import.n; i++)

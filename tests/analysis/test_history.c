@@ -301,7 +301,8 @@ void test_history__malformed_runs_are_named(void **state)
 	    {"{\"calibration\": \"kl\", \"task\": []}", "\"task\" must be an object"},
 	    {"{\"calibration\": \"kl\", \"node_scale\": 1}", "\"node_scale\" must be a list"},
 	    {"{\"calibration\": \"kl\", \"state\": {\"edits\": 1}}", "\"state\": \"edits\" must be a list"},
-	    {"{\"calibration\": \"kl\", \"state\": {\"preprocess\": {\"color\": \"grey\"}}}", "\"state\": \"color\""},
+	    {"{\"calibration\": \"kl\", \"state\": {\"preprocess\": {\"color\": \"grey\"}}}", "\"state\": \"preprocess\": \"color\""},
+	    {"{\"calibration\": \"kl\", \"state\": {\"samples\": -1}}", "\"state\": \"samples\" must be a number"},
 	};
 	struct study *st = open_study();
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

@@ -141,6 +141,69 @@ void test_prepare__undo_after_a_session_computes_nothing(void **state)
 	study_close(&st);
 }
 
+// How many samples there are is decided likewise: with more of them the figures are those of a study that was opened with
+// so many, going back computes nothing, and the session brings it back.
+void test_prepare__more_samples(void **state)
+{
+	struct error err = {0};
+	char path[256];
+	struct session *se = NULL;
+	struct study *st = open_study(0), *fresh = open_for_test((struct study_options){.model = "examples/digits.onnx", .calib = "examples/calib",
+	    .target = "esp32p4", .method = CALIB_MINMAX, .threads = 2, .memory = (size_t)512 << 20, .data = {.samples = 5}, .task = {.none = true}});
+	struct snapshot *two = run_study(st), *of_five = run_study(fresh);
+	assert_int_equal(study_command(st, "samples 5", &err), STATUS_OK);
+	struct snapshot *five = run_study(st);
+	assert_int_equal(five->samples, 5);
+	assert_int_equal(five->output[0].known, 5);
+	assert_true(snr(five) == snr(of_five) && snr(five) != snr(two));
+	assert_int_equal(study_command(st, "preprocess --color bgr", &err), STATUS_OK);
+	assert_int_equal(dataset_count(study_dataset(st)), 5); // the one says nothing of the other
+	assert_int_equal(study_command(st, "samples 2", &err), STATUS_OK);
+	assert_true(dataset_count(study_dataset(st)) == 2 && dataset_preprocess(study_dataset(st))->bgr);
+	assert_true(study_undo(st) && study_undo(st));
+	snprintf(path, sizeof path, "%s", support_temp("more.json"));
+	assert_int_equal(session_write(st, path, NULL, &err), STATUS_OK);
+	assert_true(study_undo(st));
+	struct snapshot *back = run_study(st);
+	assert_true(back->samples == 2 && back->computed == 0 && snr(back) == snr(two));
+	study_close(&st);
+
+	st = open_study(0);
+	assert_int_equal(session_read(&se, path, &err), STATUS_OK);
+	assert_int_equal(session_apply(se, st, &err), STATUS_OK);
+	struct snapshot *again = run_study(st);
+	assert_true(again->samples == 5 && again->computed == 0 && fabs(snr(again) - snr(five)) < 1e-9);
+	struct snapshot *all[] = {two, of_five, five, back, again};
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		snapshot_drop(&all[i]);
+	session_free(&se);
+	study_close(&st);
+	study_close(&fresh);
+}
+
+void test_prepare__samples_that_make_no_sense(void **state)
+{
+	static const char *const bad[] = {"samples 0", "samples -3", "samples many", "samples 2.5", "samples 99999999999"};
+	struct error err = {0};
+	struct study *st = open_study(0);
+	int current;
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		assert_int_equal(study_command(st, bad[i], &err), STATUS_USAGE);
+	assert_int_equal(study_command(st, "samples", &err), STATUS_FORMAT);
+	assert_int_equal(study_command(st, "samples 2", &err), STATUS_OK); // there are so many already
+	assert_int_equal(study_steps(st, &current), 0);
+	assert_int_equal(study_command(st, "samples 2000000000", &err), STATUS_OK); // as many as there are
+	int all = dataset_count(study_dataset(st));
+	assert_true(all > 2);
+	assert_int_equal(study_command(st, "samples 1000000", &err), STATUS_OK);
+	assert_int_equal(study_steps(st, &current), 1);
+	study_close(&st);
+	st = open_study(2);
+	assert_int_equal(study_command(st, "samples 3", &err), STATUS_OK); // of random numbers, too
+	assert_int_equal(dataset_count(study_dataset(st)), 3);
+	study_close(&st);
+}
+
 static void wait_for(struct survey_job *j, struct study *st)
 {
 	while (background_running(survey_job_background(j)))

@@ -3,8 +3,8 @@
 #ifndef QTUI_ANALYSIS_HISTORY_H
 #define QTUI_ANALYSIS_HISTORY_H
 
+#include "qtui/analysis/preprocess.h"
 #include "qtui/analysis/snapshot.h"
-#include "qtui/engine/data.h"
 
 // What a run said of each node of the graph, and behind them of each further output (run_further); arrays are [n].
 struct run_nodes {
@@ -20,8 +20,7 @@ struct run_state {
 	struct edits *edits;     // the user's own
 	char target[256];
 	enum calib_method method;
-	bool prepared;           // pictures were prepared as `pre` says; false: as the study was opened
-	struct preprocess pre;
+	struct way way;
 };
 struct run_record {
 	struct run_note note;

@@ -15,4 +15,14 @@ struct cJSON *preprocess_json(const struct preprocess *p);   // what the user ga
 // *out holds only what was given: members that are absent are as if the user had not given them.
 MUST_CHECK enum status preprocess_parse(struct preprocess *out, const struct cJSON *j, struct error *err);
 
+// How many samples there are and how pictures are prepared, as far as that is otherwise than the study was opened.
+struct way {
+	bool prepared;         // pictures as `pre` says
+	struct preprocess pre;
+	int samples;           // so many; 0: as many as then
+};
+// As members "preprocess" and "samples" of an object, and back: STATUS_FORMAT names the member.
+void way_add(struct cJSON *o, const struct way *w);
+MUST_CHECK enum status way_parse(struct way *out, const struct cJSON *o, struct error *err);
+
 #endif

@@ -107,5 +107,7 @@ void engine_yield(struct engine *e); // see jobs_yield
 // Drops stored tensors, those of the least worth first, until the store has at most `bytes`; what a running pass
 // holds stays.
 void engine_trim(struct engine *e, size_t bytes);
+// What the options said is another amount from here on; kernels that are packed already stay. While no pass runs.
+void engine_set_memory(struct engine *e, size_t bytes);
 
 #endif

@@ -33,7 +33,7 @@ static void few(struct look *l, int n, int repeats)
 		finding_say(f, "%d of the %d samples repeat another one: ranges come from %d different samples.", repeats, n, n - repeats);
 	else
 		finding_say(f, "Ranges come from %d sample%s only; the next one may exceed them.", n, plural(n));
-	finding_advise(f, "calibrate on at least %d different samples", ENOUGH);
+	finding_advise(f, "calibrate on at least %d different samples (:samples %d, --samples)", ENOUGH, ENOUGH);
 	finding_prove(f, "samples", n);
 	finding_prove(f, "repeated", repeats);
 }

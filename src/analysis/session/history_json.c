@@ -82,8 +82,7 @@ static cJSON *state_json(const struct run_state *s, const struct graph *g)
 {
 	cJSON *o = cJSON_CreateObject();
 	cJSON_AddStringToObject(o, "target", s->target); // that of the run's line may be shortened
-	if (s->prepared)
-		cJSON_AddItemToObject(o, "preprocess", preprocess_json(&s->pre));
+	way_add(o, &s->way);
 	cJSON_AddItemToObject(o, "edits", edits_json(g, s->edits));
 	return o;
 }
@@ -203,15 +202,14 @@ static void read_key(struct key *out, const cJSON *o, const char *name)
 // Of nodes or tuned weights that are not there any more no state can be made: *out is NULL.
 static enum status read_state(struct run_state **out, const struct study *s, enum calib_method method, const cJSON *o, struct error *err)
 {
-	static const struct json_member member[] = {{NULL, "target", cJSON_String}, {NULL, "preprocess", cJSON_Object}, {NULL, "edits", cJSON_Array}};
-	const cJSON *pre = cJSON_GetObjectItemCaseSensitive(o, "preprocess");
+	static const struct json_member member[] = {{NULL, "target", cJSON_String}, {NULL, "edits", cJSON_Array}};
 	struct run_state *state = xcalloc(1, sizeof *state);
-	*state = (struct run_state){.method = method, .prepared = pre != NULL};
+	*state = (struct run_state){.method = method};
 	atomic_store(&state->refs, 1);
 	snprintf(state->target, sizeof state->target, "%s", json_text(o, "target", ""));
 	enum status st = json_check(o, member, sizeof member / sizeof *member, false, err);
-	if (st == STATUS_OK && pre)
-		st = preprocess_parse(&state->pre, pre, err);
+	if (st == STATUS_OK)
+		st = way_parse(&state->way, o, err);
 	if (st == STATUS_OK)
 		st = edits_parse(&state->edits, s, cJSON_GetObjectItemCaseSensitive(o, "edits"), err);
 	if (st != STATUS_OK)

@@ -88,6 +88,11 @@ static enum status replay_preprocess(struct study *s, char **word, int n, struct
 	return study_preprocess(s, word + 1, n - 1, err);
 }
 
+static enum status replay_samples(struct study *s, char **word, int n, struct error *err)
+{
+	return n == 2 ? study_samples(s, word[1], err) : error_set(err, STATUS_FORMAT, "samples needs a number");
+}
+
 static enum status replay_tune(struct study *s, char **word, int n, struct error *err)
 {
 	return n == 2 ? study_tune(s, word[1], err) : error_set(err, STATUS_FORMAT, "tune needs a name");
@@ -99,7 +104,7 @@ enum status study_command(struct study *s, const char *text, struct error *err)
 		const char *name;
 		enum status (*apply)(struct study *, char **, int, struct error *);
 	} table[] = {{"set", replay_set}, {"scale", replay_scale}, {"target", replay_target}, {"calibration", replay_calibration},
-	    {"variant", replay_variant}, {"preprocess", replay_preprocess}, {"tune", replay_tune}};
+	    {"variant", replay_variant}, {"preprocess", replay_preprocess}, {"samples", replay_samples}, {"tune", replay_tune}};
 	char *copy = xstrdup(text), **word = xcalloc(strlen(text) / 2 + 2, sizeof *word);
 	int n = split_words(copy, word, (int)(strlen(text) / 2 + 1));
 	size_t i = 0, rows = sizeof table / sizeof *table;

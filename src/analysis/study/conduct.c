@@ -141,7 +141,7 @@ static void note_run(struct work *w)
 	bool first = snap->n_runs == 0 || snap->run[snap->n_runs - 1].earlier;
 	r.note.when = seconds_since_1970();
 	r.note.decision = w->req.decision;
-	r.note.samples = all_samples_key(study_first_dataset(s));
+	r.note.samples = study_measured_key(s, w->req.preparation);
 	r.note.seconds = clock_seconds() - w->began;
 	r.note.computed = atomic_load(&w->computed);
 	r.note.total = r.note.computed + atomic_load(&w->reused);
@@ -238,6 +238,7 @@ static enum status conduct_run(struct study *s, struct request *req)
 	struct error err = {0};
 	struct snapshot *before = study_latest(s);
 	study_preparation_use(s, req->preparation);
+	engine_set_memory(s->engine, study_engine_memory(s)); // a preparation that is new has figures of its own
 	struct work w = {.study = s, .req = *req, .total_samples = dataset_count(s->d), .began = clock_seconds(),
 	    .task = task_report_take(before->task), .task_old = true};
 	snapshot_drop(&before);

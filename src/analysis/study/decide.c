@@ -302,6 +302,21 @@ enum status study_preprocess(struct study *s, char **word, int n, struct error *
 	return STATUS_OK;
 }
 
+enum status study_samples(struct study *s, const char *count, struct error *err)
+{
+	struct str text = {0};
+	int preparation;
+	enum status st = study_find_samples(&preparation, s, count, err);
+	if (st != STATUS_OK)
+		return st;
+	if (dataset_count(s->preparation[preparation].d) == dataset_count(study_dataset(s)))
+		return nothing_changed(err, "so many samples there are already");
+	str_addf(&text, "samples %s", count);
+	branch(s, str_detach(&text))->preparation = preparation;
+	commit(s);
+	return STATUS_OK;
+}
+
 enum status study_tune(struct study *s, const char *name, struct error *err)
 {
 	bool none = strcmp(name, "auto") == 0;

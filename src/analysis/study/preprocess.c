@@ -1,5 +1,6 @@
 // How pictures are prepared: words, keys and JSON.
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 #include "qtui/analysis/preprocess.h"
@@ -123,4 +124,32 @@ enum status preprocess_parse(struct preprocess *p, const cJSON *obj, struct erro
 		if (!(p->std[i] > 0))
 			return error_set(err, STATUS_FORMAT, "\"std\": what x is divided by must be above 0");
 	return STATUS_OK;
+}
+
+void way_add(cJSON *o, const struct way *w)
+{
+	if (w->prepared)
+		cJSON_AddItemToObject(o, "preprocess", preprocess_json(&w->pre));
+	if (w->samples > 0)
+		cJSON_AddNumberToObject(o, "samples", w->samples);
+}
+
+enum status way_parse(struct way *w, const cJSON *o, struct error *err)
+{
+	static const struct json_member member[] = {{NULL, "preprocess", cJSON_Object}, {NULL, "samples", cJSON_Number}};
+	const cJSON *pre = cJSON_GetObjectItemCaseSensitive(o, "preprocess");
+	double samples = json_number(o, "samples", 0);
+	*w = (struct way){.prepared = pre != NULL};
+	enum status st = json_check(o, member, sizeof member / sizeof *member, false, err);
+	if (st == STATUS_OK && !(samples >= 0 && samples <= INT_MAX))
+		st = error_set(err, STATUS_FORMAT, "\"samples\" must be a number from 0 to %d", INT_MAX);
+	if (st != STATUS_OK)
+		return st;
+	w->samples = (int)samples;
+	if (!pre)
+		return STATUS_OK;
+	st = preprocess_parse(&w->pre, pre, err);
+	if (st == STATUS_OK && !(w->pre.mean_set && w->pre.std_set && w->pre.color_set && w->pre.resize_set))
+		st = error_set(err, STATUS_FORMAT, "mean, std, color or resize is missing or unknown");
+	return st == STATUS_OK ? st : error_prefix(err, "\"preprocess\"");
 }

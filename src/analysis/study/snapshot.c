@@ -69,8 +69,8 @@ struct snapshot *snapshot_new(struct study *st, const struct request *req)
 	s->n_edits = req->n_edits;
 	s->decision = req->decision;
 	s->preparation = req->preparation;
-	s->samples = dataset_count(study_first_dataset(st));
-	s->left_out = dataset_left_out(study_first_dataset(st));
+	s->samples = dataset_count(st->preparation[req->preparation].d);
+	s->left_out = dataset_left_out(st->preparation[req->preparation].d);
 	s->left = -1;
 	study_lock(st);
 	s->look = task_look_take(st->look);

@@ -134,15 +134,6 @@ static void copy_options(struct study *s, const struct study_options *opt)
 	s->opt.truncate = (const char *const *)list;
 }
 
-// Of the memory that the user gives, what the figures of all samples do not take.
-static size_t engine_memory(const struct study *s)
-{
-	size_t each = 2 * sizeof(struct tensor_sums) + sizeof(struct tensor_range), figures = 0;
-	for (int v = 0; v < s->g->n_values; v++)
-		figures += s->g->value[v].constant || s->g->value[v].type != DT_F32 ? 0 : each * (size_t)dataset_count(s->d);
-	return s->opt.memory > figures ? s->opt.memory - figures : 0;
-}
-
 // Of a quantized file the analysis takes the file itself for the reference:
 // what its own quantizers lose is in no figure.
 static void warn_of_quantized(const struct graph *g)
@@ -164,11 +155,10 @@ static enum status open_parts(struct study *s, struct error *err)
 		return st;
 	warn_of_quantized(s->g);
 	tell_fixed(s->g);
-	struct engine_options eo = {.backend = s->opt.backend, .threads = s->opt.threads, .memory = engine_memory(s)};
+	study_first_preparation(s, s->d);
+	struct engine_options eo = {.backend = s->opt.backend, .threads = s->opt.threads, .memory = study_engine_memory(s)};
 	s->engine = engine_new(s->g, s->d, &eo);
 	s->plan_cache = plan_cache_new();
-	s->preparation[s->n_preparations++] = (struct preparation){s->d, memo_new(dataset_count(s->d))};
-	study_preparation_use(s, 0);
 	s->task = study_task_new(&s->opt.task);
 	s->looker = looker_new();
 	s->repairs = repair_memo_new();
@@ -306,11 +296,9 @@ const struct target *study_target(const struct study *s)
 static struct run_state *state_of(const struct study *s, const struct decision *d)
 {
 	struct run_state *state = xcalloc(1, sizeof *state);
-	*state = (struct run_state){.edits = edits_copy(d->edits), .method = d->method, .prepared = d->preparation > 0};
+	*state = (struct run_state){.edits = edits_copy(d->edits), .method = d->method, .way = study_way(s, d->preparation)};
 	atomic_store(&state->refs, 1);
 	snprintf(state->target, sizeof state->target, "%s", d->target);
-	if (state->prepared)
-		state->pre = *dataset_preprocess(s->preparation[d->preparation].d);
 	return state;
 }
 

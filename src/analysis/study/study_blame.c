@@ -10,7 +10,8 @@ struct key decision_key(const struct graph *g, const char *target, enum calib_me
     const struct edits *effective, const struct preparation *b)
 {
 	struct key k = key_add_text(key_add_int(edits_key(effective, g), method), target);
-	return key_add_key(k, preprocess_key(dataset_preprocess(b->d)));
+	k = key_add_key(k, preprocess_key(dataset_preprocess(b->d)));
+	return b->samples ? key_add_int(k, b->samples) : k; // sessions of before know no number
 }
 
 static int find(const struct study *s, struct key decision)

@@ -13,17 +13,18 @@ struct decision {
 	struct edits *edits;
 	char target[256];
 	enum calib_method method;
-	int preparation; // how pictures are prepared: an index into study.preparation
+	int preparation; // which samples, and how they are prepared: an index into study.preparation
 	char *text;      // of a step the command that led here, NULL for the first; of a variant its name
 };
-// The samples prepared in one way, and the figures on them.
+// So many samples prepared in one way, and the figures on them.
 struct preparation {
+	int samples;  // that were asked for, there may be fewer; 0: as many as when the study was opened
 	struct dataset *d;
 	struct memo *memo;
 };
 enum {
 	STUDY_LATEST = 4,        // finished runs whose snapshots stay, for a session
-	STUDY_PREPARATIONS = 16, // ways to prepare pictures
+	STUDY_PREPARATIONS = 16, // ways to prepare samples
 	STUDY_FOUND = 32         // states whose findings are remembered, for undo
 };
 // Findings, and the key of all that they were read from.
@@ -171,12 +172,21 @@ void variants_free(struct study *s);
 const struct preparation *study_preparation(const struct study *s); // of the decision in force
 const struct dataset *study_first_dataset(const struct study *s);   // as the study was opened
 struct key all_samples_key(const struct dataset *d);                // of all samples as they are prepared
+// What a run is measured on: runs that only prepare the same samples otherwise can be compared.
+struct key study_measured_key(const struct study *s, int preparation);
+void study_first_preparation(struct study *s, struct dataset *d);   // as it is opened; takes the samples over
 void study_preparation_use(struct study *s, int preparation);       // by the conductor
+size_t study_engine_memory(const struct study *s); // of the user's what the figures of all samples do not take
 void study_preparations_free(struct study *s);
 // The index of the preparation that the words of a command ask for ("auto", or options); added where it is new.
 MUST_CHECK enum status study_find_preparation(int *out, struct study *s, char **word, int n, struct error *err);
-// The same for given settings.
-MUST_CHECK enum status study_preparation_of(int *out, struct study *s, const struct preprocess *p, struct error *err);
+// The same for given settings: pictures as `p` says, NULL: as the study was opened; so many samples, 0: likewise.
+MUST_CHECK enum status study_preparation_of(int *out, struct study *s, const struct preprocess *p, int samples, struct error *err);
+// The same for another number of samples, prepared as in the decision in force.
+MUST_CHECK enum status study_find_samples(int *out, struct study *s, const char *count, struct error *err);
+// What is special about a preparation, and the preparation of which that is so.
+struct way study_way(const struct study *s, int preparation);
+MUST_CHECK enum status study_find_way(int *out, struct study *s, const struct way *w, struct error *err);
 
 // ---- results.c
 void results_load(struct study *s, const struct cJSON *results); // by the conductor

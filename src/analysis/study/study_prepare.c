@@ -1,6 +1,9 @@
-// How pictures are prepared, as a decision like others. Each way has samples and figures of its own,
-// which stay until the study is closed: going back to one computes nothing.
+// How many samples there are and how pictures are prepared, as a decision like others. Each way has samples and figures
+// of its own, which stay until the study is closed: going back to one computes nothing. The engine's store goes by
+// samples: tensors of those that another way has as well are found there.
+#include <limits.h>
 #include <string.h>
+#include "qtui/base/log.h"
 #include "study_impl.h"
 
 const struct preparation *study_preparation(const struct study *s)
@@ -26,10 +29,25 @@ struct key all_samples_key(const struct dataset *d)
 	return k;
 }
 
+struct key study_measured_key(const struct study *s, int preparation)
+{
+	return all_samples_key(s->preparation[s->preparation[preparation].samples ? preparation : 0].d);
+}
+
 void study_preparation_use(struct study *s, int preparation)
 {
 	s->d = s->preparation[preparation].d;
 	s->memo = s->preparation[preparation].memo;
+}
+
+size_t study_engine_memory(const struct study *s)
+{
+	size_t each = 2 * sizeof(struct tensor_sums) + sizeof(struct tensor_range), figures = 0, samples = 0;
+	for (int i = 0; i < s->n_preparations; i++)
+		samples += (size_t)dataset_count(s->preparation[i].d);
+	for (int v = 0; v < s->g->n_values; v++)
+		figures += s->g->value[v].constant || s->g->value[v].type != DT_F32 ? 0 : each * samples;
+	return s->opt.memory > figures ? s->opt.memory - figures : 0;
 }
 
 void study_preparations_free(struct study *s)
@@ -40,23 +58,39 @@ void study_preparations_free(struct study *s)
 	}
 }
 
-static int find_preparation(const struct study *s, const struct preprocess *p)
+void study_first_preparation(struct study *s, struct dataset *d)
+{
+	s->preparation[s->n_preparations++] = (struct preparation){.d = d, .memo = memo_new(dataset_count(d))};
+	study_preparation_use(s, 0);
+}
+
+static int find_preparation(const struct study *s, const struct preprocess *p, int samples)
 {
 	for (int i = 0; i < s->n_preparations; i++)
-		if (key_equal(preprocess_key(dataset_preprocess(s->preparation[i].d)), preprocess_key(p)))
+		if (s->preparation[i].samples == samples && key_equal(preprocess_key(dataset_preprocess(s->preparation[i].d)), preprocess_key(p)))
 			return i;
 	return -1;
 }
 
-static enum status add_preparation(struct study *s, const struct preprocess *p, struct error *err)
+static enum status open_samples(struct dataset **d, const struct study *s, const struct preprocess *p, int samples, struct error *err)
 {
 	struct dataset_options o = s->opt.data;
-	struct preparation b = {0};
+	bool as_opened = key_equal(preprocess_key(p), preprocess_key(dataset_preprocess(study_first_dataset(s))));
+	if (samples)
+		*(o.random ? &o.random : &o.samples) = samples;
+	if (!as_opened) {
+		o.pre = *p;
+		o.pre.mean_set = o.pre.std_set = o.pre.color_set = o.pre.resize_set = true;
+	}
+	return dataset_open(d, s->opt.calib, s->g, &o, err);
+}
+
+static enum status add_preparation(struct study *s, const struct preprocess *p, int samples, struct error *err)
+{
+	struct preparation b = {.samples = samples};
 	if (s->n_preparations == STUDY_PREPARATIONS)
-		return error_set(err, STATUS_REFUSED, "%d ways of preparation were tried: open the model anew for more", STUDY_PREPARATIONS);
-	o.pre = *p;
-	o.pre.mean_set = o.pre.std_set = o.pre.color_set = o.pre.resize_set = true;
-	enum status st = dataset_open(&b.d, s->opt.calib, s->g, &o, err);
+		return error_set(err, STATUS_REFUSED, "%d ways to prepare samples were tried: open the model anew for more", STUDY_PREPARATIONS);
+	enum status st = open_samples(&b.d, s, p, samples, err);
 	if (st != STATUS_OK)
 		return st;
 	b.memo = memo_new(dataset_count(b.d));
@@ -87,15 +121,17 @@ static bool has_pictures(const struct study *s)
 	return file && !s->opt.data.random && image_size(&w, &h, file, &ignored) == STATUS_OK;
 }
 
-enum status study_preparation_of(int *out, struct study *s, const struct preprocess *p, struct error *err)
+enum status study_preparation_of(int *out, struct study *s, const struct preprocess *p, int samples, struct error *err)
 {
-	if (!has_pictures(s))
+	if (p && !has_pictures(s))
 		return error_set(err, STATUS_REFUSED, "the samples are not pictures: whoever made them has prepared them");
-	*out = find_preparation(s, p);
+	p = p ? p : dataset_preprocess(study_first_dataset(s));
+	samples = samples == (s->opt.data.random ? s->opt.data.random : s->opt.data.samples) ? 0 : samples;
+	*out = find_preparation(s, p, samples);
 	if (*out >= 0)
 		return STATUS_OK;
 	*out = s->n_preparations;
-	return add_preparation(s, p, err);
+	return add_preparation(s, p, samples, err);
 }
 
 enum status study_find_preparation(int *out, struct study *s, char **word, int n, struct error *err)
@@ -108,5 +144,31 @@ enum status study_find_preparation(int *out, struct study *s, char **word, int n
 		return error_set(err, STATUS_USAGE, "pictures are prepared by auto, or by --color rgb|bgr, --mean R,G,B, --std R,G,B, --resize MODE");
 	if (first)
 		p = *dataset_preprocess(s->preparation[0].d);
-	return study_preparation_of(out, s, &p, err);
+	return study_preparation_of(out, s, &p, study_preparation(s)->samples, err);
+}
+
+enum status study_find_samples(int *out, struct study *s, const char *count, struct error *err)
+{
+	long long n;
+	const struct preparation *now = study_preparation(s);
+	const struct preprocess *p = has_pictures(s) ? dataset_preprocess(now->d) : NULL;
+	if (!str_to_int(count, &n) || n < 1 || n > INT_MAX)
+		return error_set(err, STATUS_USAGE, "\"%.40s\" samples: give a whole number from 1 on", count);
+	enum status st = study_preparation_of(out, s, p, (int)n, err);
+	if (st == STATUS_OK && dataset_count(s->preparation[*out].d) < n)
+		log_info("%s has %d samples", s->opt.calib, dataset_count(s->preparation[*out].d));
+	return st;
+}
+
+struct way study_way(const struct study *s, int preparation)
+{
+	const struct preparation *p = &s->preparation[preparation];
+	struct way w = {.samples = p->samples, .pre = *dataset_preprocess(p->d)};
+	w.prepared = !key_equal(preprocess_key(&w.pre), preprocess_key(dataset_preprocess(study_first_dataset(s))));
+	return w;
+}
+
+enum status study_find_way(int *out, struct study *s, const struct way *w, struct error *err)
+{
+	return study_preparation_of(out, s, w->prepared ? &w->pre : NULL, w->samples, err);
 }

@@ -118,7 +118,7 @@ static enum status become_run(struct study *s, const struct run_record *run, str
 	if (!state)
 		return error_set(err, STATUS_REFUSED, "run %d does not say what was decided: it is of an older session, or one of very many",
 		    run->note.number);
-	if (state->prepared && study_preparation_of(&preparation, s, &state->pre, err) != STATUS_OK)
+	if (study_find_way(&preparation, s, &state->way, err) != STATUS_OK)
 		return err->status;
 	snprintf(name, sizeof name, "run-%d", run->note.number);
 	struct decision v = {.text = name, .edits = state->edits, .method = state->method, .preparation = preparation};
@@ -175,7 +175,7 @@ static struct run_record now(struct study *s)
 {
 	struct snapshot *snap = study_latest(s);
 	struct run_record r = run_record_of(snap);
-	r.note.samples = all_samples_key(study_first_dataset(s));
+	r.note.samples = study_measured_key(s, snap->preparation);
 	if (snap->task && !snap->task_old)
 		run_note_task(&r.note, snap->task);
 	snapshot_drop(&snap);
@@ -185,7 +185,7 @@ static struct run_record now(struct study *s)
 enum status study_figures(struct run_record *out, struct study *s, const char *what, struct error *err)
 {
 	const struct decision *v = find(s, what);
-	struct key decision = v ? decision_of(s, v) : (struct key){0}, samples = all_samples_key(study_first_dataset(s));
+	struct key decision = v ? decision_of(s, v) : (struct key){0}, samples = study_measured_key(s, v ? v->preparation : 0);
 	enum status st = STATUS_OK;
 	if (strcmp(what, "now") == 0) {
 		*out = now(s);
@@ -214,32 +214,18 @@ struct cJSON *study_save_variants(const struct study *s)
 		cJSON_AddStringToObject(o, "name", v->text);
 		cJSON_AddStringToObject(o, "target", v->target);
 		cJSON_AddStringToObject(o, "calibration", calib_name(v->method));
-		if (v->preparation > 0) // else pictures are prepared as the study was opened
-			cJSON_AddItemToObject(o, "preprocess", preprocess_json(dataset_preprocess(s->preparation[v->preparation].d)));
+		const struct way w = study_way(s, v->preparation);
+		way_add(o, &w);
 		cJSON_AddItemToObject(o, "edits", edits_json(s->g, v->edits));
 		cJSON_AddItemToArray(a, o);
 	}
 	return a;
 }
 
-static enum status read_preparation(int *out, struct study *s, const cJSON *o, struct error *err)
-{
-	const cJSON *j = cJSON_GetObjectItemCaseSensitive(o, "preprocess");
-	struct preprocess p;
-	*out = 0;
-	if (!j)
-		return STATUS_OK;
-	enum status st = preprocess_parse(&p, j, err);
-	if (st == STATUS_OK && !(p.mean_set && p.std_set && p.color_set && p.resize_set))
-		st = error_set(err, STATUS_FORMAT, "mean, std, color or resize is missing or unknown");
-	if (st == STATUS_OK)
-		st = study_preparation_of(out, s, &p, err);
-	return st == STATUS_OK ? st : error_prefix(err, "\"preprocess\"");
-}
-
 static enum status read_variant(struct study *s, const cJSON *o, struct error *err)
 {
-	static const struct json_member member[] = {{NULL, "edits", cJSON_Array}, {NULL, "preprocess", cJSON_Object}};
+	static const struct json_member member[] = {{NULL, "edits", cJSON_Array}};
+	struct way way;
 	const char *name = json_text(o, "name", ""), *target = json_text(o, "target", "");
 	struct decision v = {0};
 	enum status st = json_check(o, member, sizeof member / sizeof *member, false, err);
@@ -250,7 +236,9 @@ static enum status read_variant(struct study *s, const cJSON *o, struct error *e
 	if (st != STATUS_OK || find(s, name))
 		return st;
 	memcpy(v.target, target, strlen(target));
-	st = read_preparation(&v.preparation, s, o, err);
+	st = way_parse(&way, o, err);
+	if (st == STATUS_OK)
+		st = study_find_way(&v.preparation, s, &way, err);
 	if (st == STATUS_OK)
 		st = edits_parse(&v.edits, s, cJSON_GetObjectItemCaseSensitive(o, "edits"), err);
 	if (st != STATUS_OK)

@@ -133,6 +133,13 @@ void engine_yield(struct engine *e)
 	jobs_yield(e->jobs);
 }
 
+void engine_set_memory(struct engine *e, size_t bytes)
+{
+	e->opt.memory = bytes;
+	e->room = share(e->g, &e->opt).store;
+	store_set_budget(e->store, e->room);
+}
+
 void engine_trim(struct engine *e, size_t bytes)
 {
 	store_trim(e->store, bytes);

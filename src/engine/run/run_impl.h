@@ -69,6 +69,7 @@ bool store_put(struct store *s, struct key k, const struct rep *r, double work, 
 void store_release(struct store *s, int until);
 size_t store_bytes(struct store *s);
 void store_trim(struct store *s, size_t budget);
+void store_set_budget(struct store *s, size_t budget); // likewise, and no more from here on
 
 // Prepared kernels by key. Thread-safe. Users are the workers, numbered from 0, and behind them
 // the thread that prepares kernels ahead. A kernel that a user got stays until that user's next step;

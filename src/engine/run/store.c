@@ -177,6 +177,14 @@ void store_trim(struct store *s, size_t budget)
 	pthread_mutex_unlock(&s->lock);
 }
 
+void store_set_budget(struct store *s, size_t budget)
+{
+	pthread_mutex_lock(&s->lock);
+	s->budget = budget;
+	pthread_mutex_unlock(&s->lock);
+	store_trim(s, budget);
+}
+
 void store_release(struct store *s, int until)
 {
 	pthread_mutex_lock(&s->lock);

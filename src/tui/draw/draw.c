@@ -41,6 +41,7 @@ int draw_found(struct canvas *c, const struct ui *ui, int x, int y, int width, e
 enum { PIECES = 6 };
 struct piece {
 	char text[96], brief[64]; // brief: in place of the text where that has no room; empty: there is none
+	bool unkept; // what stands before it keeps no room for the brief text
 	enum role role;
 };
 
@@ -70,7 +71,10 @@ static int header_pieces(const struct ui *ui, struct piece out[PIECES])
 		out[n++].role = s->task_old ? ROLE_BAR : ROLE_BAR_STRONG;
 	}
 	if (!isnan(worst)) {
-		snprintf(out[n].text, sizeof out->text, "worst output %s%s", format_db(snr, worst), isinf(worst) ? "" : " dB");
+		const char *unit = isinf(worst) ? "" : " dB";
+		snprintf(out[n].text, sizeof out->text, "worst output %s%s", format_db(snr, worst), unit);
+		snprintf(out[n].brief, sizeof out->brief, "out %s%s", snr, unit);
+		out[n].unkept = true;
 		out[n++].role = ROLE_BAR;
 	}
 	if (s->n_edits || ui->autosave_fails) {
@@ -158,7 +162,7 @@ static int kept_room(const struct piece piece[PIECES], int i, int n, int room)
 	enum { LEAST = 10 };
 	int kept = 0;
 	for (int k = i + 1; k < n; k++)
-		kept += piece[k].brief[0] ? text_width(piece[k].brief) + 3 : 0;
+		kept += piece[k].brief[0] && !piece[k].unkept ? text_width(piece[k].brief) + 3 : 0;
 	return i > 0 || room - kept >= LEAST ? kept : 0;
 }
 

@@ -1,4 +1,4 @@
-// The commands :survey and :preprocess.
+// The commands :survey, :preprocess and :samples.
 #include "qtui/tui/survey.h"
 
 #include <string.h>
@@ -53,6 +53,14 @@ enum status command_preprocess(struct ui *ui, char *args, struct error *err)
 	for (char *w = strtok_r(args, " ", &rest); w && n < WORDS; w = strtok_r(NULL, " ", &rest))
 		word[n++] = w;
 	if (study_preprocess(ui->study, word, n, err))
+		return err->status;
+	edit_taken(ui, err);
+	return STATUS_OK;
+}
+
+enum status command_samples(struct ui *ui, char *args, struct error *err)
+{
+	if (study_samples(ui->study, args, err))
 		return err->status;
 	edit_taken(ui, err);
 	return STATUS_OK;
