@@ -313,7 +313,9 @@ void test_findings__few_and_random_samples(void **state)
 	struct findings *a = find(few), *b = find(random), *c = find(enough);
 	assert_sound(of_rule(a, FINDING_few_samples), study_graph(few));
 	assert_non_null(strstr(of_rule(a, FINDING_few_samples)->text, "2 samples"));
+	assert_string_equal(of_rule(a, FINDING_few_samples)->edit, "samples 32");
 	assert_non_null(strstr(of_rule(b, FINDING_few_samples)->text, "random"));
+	assert_null(of_rule(b, FINDING_few_samples)->edit);
 	assert_null(of_rule(c, FINDING_few_samples));
 	findings_drop(&a);
 	findings_drop(&b);

@@ -58,6 +58,25 @@ void test_dataset__a_list_keeps_its_order(void **state)
 	free(dir);
 }
 
+// In other files of a list, or in other rows of the one file.
+void test_dataset__knows_whether_there_are_more_samples(void **state)
+{
+	static const char list[] = "one.npy\none.npy\none.npy";
+	write_npy("one.npy", 'f', 4, SHAPE(4), batch);
+	char *path[] = {strdup(support_temp_file("three.txt", list, sizeof list - 1)), strdup(write_npy("three.npy", 'f', 4, SHAPE(3, 4), batch))};
+	for (int i = 0; i < 2; i++) {
+		for (int samples = 0; samples <= 4; samples++) {
+			struct data_case c = vector_case();
+			c.opt.samples = samples;
+			case_open(&c, path[i]);
+			assert_int_equal(dataset_count(c.data), samples == 0 || samples > 3 ? 3 : samples);
+			assert_int_equal(dataset_has_more(c.data), samples == 1 || samples == 2);
+			case_done(&c);
+		}
+		free(path[i]);
+	}
+}
+
 void test_dataset__a_subdirectory_an_input(void **state)
 {
 	static const int64_t state_value[2] = {5, 6};

@@ -48,6 +48,7 @@ void dataset_free(struct dataset **d);
 int dataset_left_out(const struct dataset *d);
 const char *dataset_left_out_why(const struct dataset *d, int i); // "FILE is not a sound JPEG image: ..."
 int dataset_count(const struct dataset *d);
+bool dataset_has_more(const struct dataset *d); // more samples lie there than the options ask for
 const char *dataset_name(const struct dataset *d, int i);  // file's base name (row N of a batch: "name#N")
 // The file that holds the sample (of several subdirectories: that in the first); NULL for random samples.
 const char *dataset_file(const struct dataset *d, int i);

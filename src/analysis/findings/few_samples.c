@@ -3,7 +3,7 @@
 #include "rule.h"
 #include "qtui/base/str.h"
 
-enum { ENOUGH = 8 };
+enum { ENOUGH = 8, USUAL = 32 };
 
 static int count_repeats(const struct dataset *d)
 {
@@ -26,14 +26,16 @@ static void random_data(struct look *l)
 	finding_prove(f, "random samples", l->s->samples);
 }
 
-static void few(struct look *l, int n, int repeats)
+static void few(struct look *l, int n, int repeats, bool more)
 {
 	struct finding *f = finding_add(l, -1, 0.01);
 	if (repeats > 0)
 		finding_say(f, "%d of the %d samples repeat another one: ranges come from %d different samples.", repeats, n, n - repeats);
 	else
 		finding_say(f, "Ranges come from %d sample%s only; the next one may exceed them.", n, plural(n));
-	finding_advise(f, "calibrate on at least %d different samples (:samples %d, --samples)", ENOUGH, ENOUGH);
+	finding_advise(f, "calibrate on at least %d different samples", ENOUGH);
+	if (more)
+		finding_take_samples(f, n < USUAL ? USUAL : 2 * n);
 	finding_prove(f, "samples", n);
 	finding_prove(f, "repeated", repeats);
 }
@@ -47,5 +49,5 @@ void rule_few_samples(struct look *l)
 	if (study_options(l->study)->data.random > 0)
 		random_data(l);
 	else if (l->s->samples - repeats < ENOUGH)
-		few(l, l->s->samples, repeats);
+		few(l, l->s->samples, repeats, dataset_has_more(d));
 }

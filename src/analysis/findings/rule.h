@@ -117,6 +117,7 @@ const char *range_phrase(char out[RANGE_TEXT], const struct site *s); // "-4 .. 
 // ---- afterwards
 
 void finding_prepare(struct finding *f, const char *options); // pictures otherwise
+void finding_take_samples(struct finding *f, int n);
 bool finding_is_small(const struct finding *f, double noise); // of that much noise: not worth what its edit costs
 void finding_done(struct finding *f);
 void findings_merge(struct findings *f);

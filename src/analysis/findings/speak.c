@@ -193,5 +193,12 @@ void finding_prepare(struct finding *f, const char *options)
 {
 	struct str text = {0};
 	str_addf(&text, "preprocess %s", options);
-	f->edit = str_detach(&text);
+	take_edit(f, &text);
+}
+
+void finding_take_samples(struct finding *f, int n)
+{
+	struct str text = {0};
+	str_addf(&text, "samples %d", n);
+	take_edit(f, &text);
 }

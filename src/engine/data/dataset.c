@@ -133,8 +133,10 @@ static enum status add_file(struct dataset *d, size_t file, struct error *err)
 			d->single = a;
 		dataset_close_file(d, &a);
 	}
-	for (int row = 0; row < rows && !s && !is_full(d); row++)
+	int row = 0;
+	for (; row < rows && !s && !is_full(d); row++)
 		add_sample(d, file, row, rows);
+	d->more |= row < rows;
 	return s;
 }
 
@@ -202,8 +204,10 @@ static enum status fill(struct dataset *d, const char *path, struct error *err)
 		return STATUS_OK;
 	}
 	s = listing_read(&d->files, path, d->g, err);
-	for (size_t i = 0; i < d->files.n_files && !s && !is_full(d); i++)
+	size_t i = 0;
+	for (; i < d->files.n_files && !s && !is_full(d); i++)
 		s = add_file(d, i, err);
+	d->more |= i < d->files.n_files;
 	if (!s && !d->n)
 		s = none_left(d, path, err);
 	d->mark = xcalloc(d->files.n_files * (size_t)d->files.n_parts + 1, sizeof *d->mark);
@@ -258,6 +262,11 @@ void dataset_free(struct dataset **dp)
 	listing_done(&d->files);
 	pthread_mutex_destroy(&d->lock);
 	free(d);
+}
+
+bool dataset_has_more(const struct dataset *d)
+{
+	return d->more;
 }
 
 int dataset_count(const struct dataset *d)

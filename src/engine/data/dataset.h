@@ -31,6 +31,7 @@ struct dataset {
 	size_t n, cap;
 	char **left_out; // why, each naming its file
 	size_t n_left_out, cap_left_out;
+	bool more; // files or rows behind the last sample that is taken
 	int image_input; // index into graph.input, or -1
 	struct image_input image;
 	struct arrays *single; // the file, kept open, when it is the only one and holds arrays
