@@ -58,9 +58,17 @@ void study_preparations_free(struct study *s)
 	}
 }
 
+// The number is raised last: other threads read what it counts.
+static void append(struct study *s, struct preparation b)
+{
+	b.memo = memo_new(dataset_count(b.d));
+	s->preparation[s->n_preparations] = b;
+	s->n_preparations++;
+}
+
 void study_first_preparation(struct study *s, struct dataset *d)
 {
-	s->preparation[s->n_preparations++] = (struct preparation){.d = d, .memo = memo_new(dataset_count(d))};
+	append(s, (struct preparation){.d = d});
 	study_preparation_use(s, 0);
 }
 
@@ -91,11 +99,9 @@ static enum status add_preparation(struct study *s, const struct preprocess *p, 
 	if (s->n_preparations == STUDY_PREPARATIONS)
 		return error_set(err, STATUS_REFUSED, "%d ways to prepare samples were tried: open the model anew for more", STUDY_PREPARATIONS);
 	enum status st = open_samples(&b.d, s, p, samples, err);
-	if (st != STATUS_OK)
-		return st;
-	b.memo = memo_new(dataset_count(b.d));
-	s->preparation[s->n_preparations++] = b;
-	return STATUS_OK;
+	if (st == STATUS_OK)
+		append(s, b);
+	return st;
 }
 
 // ---- the command's words
