@@ -357,6 +357,24 @@ void test_ui__any_keys_at_any_size(void **state)
 	ui_done(&ui);
 }
 
+// What was pruned has no signal to lose: it hides none of those that do.
+void test_ui__dead_channels_are_not_the_worst(void **state)
+{
+	struct ui ui;
+	start(&ui, FAKE_MEASURED);
+	struct channels *c = ui.snap->channels = fake_channels(20);
+	c->at[3].flags = CHANNEL_DEAD;
+	c->at[3].now = (struct metrics){.snr_db = -5};
+	c->at[3].alone_db = -5;
+	press(&ui, "lC");
+	int at = 0;
+	while (ui.channels.row[at] != 3)
+		assert_false(isnan(channel_column(CHANNEL_COLUMN_SNR)->value(c, ui.channels.row[at++])));
+	assert_true(at > 10);
+	assert_true(isnan(channel_column(CHANNEL_COLUMN_SNR)->value(c, 3)) && isnan(channel_column(CHANNEL_COLUMN_ALONE)->value(c, 3)));
+	ui_done(&ui);
+}
+
 void test_ui__channels_are_ordered_and_walked(void **state)
 {
 	struct ui ui;

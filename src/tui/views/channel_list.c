@@ -17,15 +17,21 @@ static double value_index(const struct channels *c, int i)
 	return i;
 }
 
+// A channel without a signal has none to lose: it is not the worst.
+static bool is_dead(const struct channels *c, int i)
+{
+	return c->at[i].flags & CHANNEL_DEAD;
+}
+
 static double value_snr(const struct channels *c, int i)
 {
 	const struct metrics *m = &c->at[i].now;
-	return m->exact ? INFINITY : m->snr_db;
+	return m->exact ? INFINITY : is_dead(c, i) ? NAN : m->snr_db;
 }
 
 static double value_alone(const struct channels *c, int i)
 {
-	return c->at[i].alone_db;
+	return is_dead(c, i) && !isinf(c->at[i].alone_db) ? NAN : c->at[i].alone_db;
 }
 
 static double value_share(const struct channels *c, int i)
