@@ -92,6 +92,7 @@ void test_esp_ppq__other_targets_are_refused(void **state)
 		str_addf(&said, "target %s is none of esp-ppq's", other[i]);
 		assert_non_null(strstr(err.text, str_text(&said)));
 		snapshot_drop(&s);
+		str_done(&loss);
 		str_done(&said);
 		study_close(&st);
 	}
