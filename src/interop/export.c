@@ -49,10 +49,14 @@ struct exporting {
 
 static enum status unknown_format(const char *format, struct error *err)
 {
+	struct nearest near = {.name = format};
 	struct str known = {0};
-	for (int i = 0; i < N_ROWS; i++)
+	for (int i = 0; i < N_ROWS; i++) {
+		nearest_try(&near, rows[i].name);
 		str_addf(&known, "%s%s", i ? ", " : "", rows[i].name);
-	enum status st = error_set(err, STATUS_NOTFOUND, "no format is named %.60s; known are %s", format, str_text(&known));
+	}
+	enum status st = error_set(err, STATUS_NOTFOUND, "no format is named %.60s%s%s; known are %s", format, near.best ? ", the nearest is " : "",
+	    near.best ? near.best : "", str_text(&known));
 	str_done(&known);
 	return st;
 }

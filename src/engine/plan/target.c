@@ -134,14 +134,18 @@ static enum status unknown_target(const char *name, struct error *err)
 {
 	int n;
 	char **all = target_list(&n);
+	struct nearest near = {.name = name};
 	struct str known = {0};
 	for (int i = 0; i < n; i++) {
+		nearest_try(&near, all[i]);
 		str_addf(&known, "%s%s", i ? ", " : "", all[i]);
-		free(all[i]);
 	}
-	free(all);
-	error_set(err, STATUS_NOTFOUND, "target %.80s is not known; known are %.300s", name, str_text(&known));
+	error_set(err, STATUS_NOTFOUND, "target %.80s is not known%s%s; known are %.300s", name, near.best ? ", the nearest is " : "",
+	    near.best ? near.best : "", str_text(&known));
 	str_done(&known);
+	for (int i = 0; i < n; i++)
+		free(all[i]);
+	free(all);
 	return STATUS_NOTFOUND;
 }
 
