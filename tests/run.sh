@@ -24,7 +24,7 @@ for t in "$@"; do
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 	if ((f > 0)); then
 		echo "=== $t: $f failed (exit $rc)"
-		grep -vE '^\[ (RUN|      OK)' "$log" | tail -n 60
+		grep -vE '^(\[ (RUN|      OK)|ok )' "$log" | tail -n 60
 	else
 		echo "ok    $t: $p passed, $s skipped"
 	fi
