@@ -169,7 +169,8 @@ static const struct place *find_place(const struct state *st, enum sim sim, stru
 	if (part.concat < 0 || sim == SIM_ALONE)
 		return NULL;
 	const struct node *concat = &r->g->node[r->places.node[part.concat]];
-	if (!st->run[sim][r->steps.of_value[concat->out[0]]])
+	int step = r->steps.of_value[concat->out[0]]; // -1: a function is fused to it, and only what that gives is anybody's
+	if (step < 0 || !st->run[sim][step])
 		return NULL;
 	*p = (struct place){.g = r->g, .concat = concat, .whole = &st->whole[sim][part.concat], .input = part.input};
 	return p;
