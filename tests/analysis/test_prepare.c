@@ -181,6 +181,22 @@ void test_prepare__more_samples(void **state)
 	study_close(&fresh);
 }
 
+// A study that is opened with what a step asks for has one step less: what was undone stays undone.
+void test_prepare__a_step_that_changes_nothing_is_none(void **state)
+{
+	static const char *const command[] = {"samples 2", "set /model.0/conv/Conv int16", "set /model.1/conv/Conv int16"};
+	struct error err = {0};
+	struct study *st = open_study(0);
+	int current;
+	assert_int_equal(study_restore(st, command, 3, 2, &err), STATUS_OK);
+	assert_int_equal(study_steps(st, &current), 2);
+	assert_int_equal(current, 1);
+	assert_string_equal(study_step(st, 0), command[1]);
+	assert_true(study_redo(st));
+	assert_string_equal(study_step(st, 1), command[2]);
+	study_close(&st);
+}
+
 void test_prepare__samples_that_make_no_sense(void **state)
 {
 	static const char *const bad[] = {"samples 0", "samples -3", "samples many", "samples 2.5", "samples 99999999999"};

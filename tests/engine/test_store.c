@@ -71,6 +71,11 @@ void test_store__what_was_hardly_worth_it_goes_with_its_reading(void **state)
 	assert_int_equal(store_bytes(s), all);
 	store_trim(s, all / 2);
 	assert_in_range(store_bytes(s), all / 4, all / 2);
+	store_set_budget(s, all / 4);
+	for (int i = 0; i < 80; i++) {
+		assert_in_range(store_bytes(s), all / 8, all / 4);
+		put(s, i, 2.5);
+	}
 	store_free(&s);
 }
 

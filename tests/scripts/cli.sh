@@ -513,6 +513,12 @@ printf ':view-pareto\n:save-screen %s\n:target xquant\n:view-pareto\n:save-scree
 expect search_leaves_what_accuracy_costs 0 "" --session "$dir/search.json" --script "$dir/pareto.qtui"
 grep -q 'states that nothing beats' "$dir/pareto.txt" && grep -q 'in force:' "$dir/pareto.txt" && grep -q 'figures are of another target' "$dir/stale.txt"
 report search_is_shown_on_the_screen $? "$(sed -n 3,8p "$dir/pareto.txt")"
+printf ':wait\n:samples 3\n:wait\n:write %s/more.json\n' "$dir" >"$dir/more.txt"
+expect samples_on_the_screen 0 "" $model $calib --samples 2 --script "$dir/more.txt"
+expect samples_are_in_the_session 0 "" analyze --session "$dir/more.json"
+grep -q '3 samples, 1 edit' "$dir/out"; report the_session_has_so_many $? "$(sed -n 1,2p "$dir/out")"
+expect samples_beside_a_session 0 "" analyze --session "$dir/more.json" --samples 1
+grep -q '1 sample, 0 edits' "$dir/out"; report the_option_wins $? "$(sed -n 1,2p "$dir/out")"
 expect search_blame 0 "" search $model $calib --samples 2 --blame -q
 awk '$7 ~ /Concat_4$/ && $2 > 0 {found = 1} END {exit !found}' "$dir/out"; report search_blames_the_last_concat $? "$(sed -n 4p "$dir/out")"
 expect search_without_labels_for_its_goal 1 "labels are needed" search $model $calib --samples 1 --until 'map_drop<0.1' -q

@@ -191,6 +191,22 @@ void test_ui_study__a_row_is_about_the_worst_output(void **state)
 	live_close(&l);
 }
 
+// What other samples bring is no gain of an edit.
+void test_ui_study__other_samples_are_told(void **state)
+{
+	struct live l;
+	live_open(&l, "esp32p4", 2);
+	press(&l.ui, ":samples<Space>4<Enter>");
+	live_wait(&l);
+	assert_int_equal(l.ui.snap->samples, 4);
+	if (!strstr(l.ui.note, " on other samples; "))
+		fail_msg("%s", l.ui.note);
+	press(&l.ui, ":set<Space>/model.0/conv/Conv<Space>int16<Enter>");
+	live_wait(&l);
+	assert_true(strstr(l.ui.note, "run 3") && !strstr(l.ui.note, "other samples"));
+	live_close(&l);
+}
+
 // In 80 columns there is no detail beside the list: the bottom line says what a trial does to scores,
 // which counts more than what it clips.
 void test_ui_study__a_trial_of_logits_tells_their_scores(void **state)

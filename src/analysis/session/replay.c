@@ -150,14 +150,17 @@ static void ask_ahead(struct study *s, const char *const *command, int n)
 enum status study_restore(struct study *s, const char *const *command, int n, int current, struct error *err)
 {
 	size_t base = s->current;
+	int in_force = current; // a command that changes nothing, as the study was opened otherwise, is no step
 	for (int i = 0; i < n; i++) {
+		size_t before = s->current;
 		if (i == 0 || !s->refusals) // another target forgets what was asked
 			ask_ahead(s, command + i, n - i);
 		enum status st = study_command(s, command[i], err);
 		if (st != STATUS_OK)
 			return error_prefix(err, "edit %d", i + 1);
+		in_force -= i < current && s->current == before;
 	}
-	while (s->current > base + (size_t)current && study_undo(s))
+	while (s->current > base + (size_t)in_force && study_undo(s))
 		;
 	return STATUS_OK;
 }
