@@ -158,7 +158,7 @@ static void add_side(char *out, size_t size, const cJSON *row, const char *side)
 
 static bool is_decision(const cJSON *row)
 {
-	static const char *const key[] = {"precision", "scale", "zero_point", "requested", "only_in"};
+	static const char *const key[] = {"precision", "scale", "zero_point", "requested", "calibration", "only_in"};
 	for (size_t i = 0; i < sizeof key / sizeof *key; i++)
 		if (member(row, key[i]))
 			return true;

@@ -15,7 +15,7 @@ static const char *const used[] = {
     "quantization_parameters.custom_setting", "quantization_parameters.analysis_enable",
     "input.input_name", "input.input_shape", "input.dtype", "input.file_type", "input.color_format", "input.mean_value", "input.std_value",
     "input.preprocess_file", "input.data_list_path",
-    "custom_setting.input_names", "custom_setting.output_names", "custom_setting.precision_level"};
+    "custom_setting.input_names", "custom_setting.output_names", "custom_setting.precision_level", "custom_setting.calibration_type"};
 
 static bool is_used(const char *name)
 {
@@ -240,7 +240,8 @@ static enum status check_types(const struct config *c, struct error *err)
 	    {NULL, "mean_value", cJSON_Array}, {NULL, "std_value", cJSON_Array}, {NULL, "preprocess_file", cJSON_String},
 	    {NULL, "data_list_path", cJSON_String}};
 	static const struct json_member region[] = {
-	    {NULL, "input_names", cJSON_Array}, {NULL, "output_names", cJSON_Array}, {NULL, "precision_level", cJSON_Number}};
+	    {NULL, "input_names", cJSON_Array}, {NULL, "output_names", cJSON_Array}, {NULL, "precision_level", cJSON_Number},
+	    {NULL, "calibration_type", cJSON_String}};
 	enum status s = json_check(c->root, root, sizeof root / sizeof *root, true, err);
 	if (s == STATUS_OK)
 		s = check_items(inputs_of(c), "input_parameters", input, sizeof input / sizeof *input, err);

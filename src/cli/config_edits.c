@@ -1,5 +1,5 @@
 // What an xquant configuration says of nodes, as edits: the levels of precision_level,
-// custom_setting and the lists to ignore.
+// custom_setting with its calibrators, and the lists to ignore.
 #include <stdlib.h>
 #include <string.h>
 #include "config_impl.h"
@@ -76,14 +76,20 @@ static int count_strays(const struct graph *g, const bool *hit, const cJSON *to)
 	return strays;
 }
 
+static int *list_nodes(const struct graph *g, const bool *hit, int *n)
+{
+	int *nodes = xcalloc((size_t)g->n_nodes + 1, sizeof *nodes);
+	*n = 0;
+	for (int i = 0; i < g->n_nodes; i++)
+		if (hit[i])
+			nodes[(*n)++] = i;
+	return nodes;
+}
+
 // One step of the history for all that is marked; what the target refuses is said.
 static enum status set_float(const struct config *c, struct study *st, const bool *hit, const char *why, struct error *err)
 {
-	const struct graph *g = study_graph(st);
-	int *nodes = xcalloc((size_t)g->n_nodes + 1, sizeof *nodes), n = 0, refused = 0;
-	for (int i = 0; i < g->n_nodes; i++)
-		if (hit[i])
-			nodes[n++] = i;
+	int n, refused = 0, *nodes = list_nodes(study_graph(st), hit, &n);
 	enum status s = n ? study_set(st, nodes, n, PREC_FLOAT, &refused, err) : STATUS_OK;
 	if (refused)
 		log_warn("%s: %s: %d of %d nodes refused: %s", c->path, why, refused, n, err->text);
@@ -104,6 +110,23 @@ static enum status apply_level(const struct config *c, struct study *st, bool *w
 	return set_float(c, st, within, why, err);
 }
 
+// In a region there are always nodes that have no quantizer of their own.
+static enum status apply_calibrator(const struct config *c, struct study *st, const bool *hit, const char *type, struct error *err)
+{
+	enum calib_method m;
+	int n, refused = 0;
+	if (strcmp(type, "default") == 0)
+		return STATUS_OK;
+	if (!calib_parse(&m, type))
+		return error_set(err, STATUS_FORMAT, "%s: custom_setting: calibration_type %s: default, minmax, percentile, kl or mse", c->path, type);
+	int *nodes = list_nodes(study_graph(st), hit, &n);
+	enum status s = n ? study_set_calibrator(st, nodes, n, (int)m, &refused, err) : STATUS_OK;
+	if (s == STATUS_REFUSED)
+		log_warn("%s: custom_setting: calibration_type %s finds nothing to calibrate: %s", c->path, type, err->text);
+	free(nodes);
+	return s == STATUS_REFUSED ? STATUS_OK : s;
+}
+
 static enum status apply_region(const struct config *c, struct study *st, const cJSON *region, struct error *err)
 {
 	const cJSON *from = cJSON_GetObjectItemCaseSensitive(region, "input_names"), *to = cJSON_GetObjectItemCaseSensitive(region, "output_names");
@@ -117,7 +140,9 @@ static enum status apply_region(const struct config *c, struct study *st, const 
 	if (strays)
 		log_warn("%s: custom_setting: %d node%s on no way to output_names in it, as for XSlim: name there also where the other ways end",
 		    c->path, strays, strays == 1 ? " is" : "s are");
-	s = apply_level(c, st, hit, json_number(region, "precision_level", 0), "custom_setting", err);
+	s = apply_calibrator(c, st, hit, json_text(region, "calibration_type", "default"), err);
+	if (s == STATUS_OK) // which changes `hit`
+		s = apply_level(c, st, hit, json_number(region, "precision_level", 0), "custom_setting", err);
 	free(hit);
 	return s;
 }

@@ -18,21 +18,46 @@ static enum status split(const char *option, const char *text, char **name, cons
 	return *value ? STATUS_OK : error_set(err, STATUS_USAGE, "%s %s: NODE=VALUE is needed", option, text);
 }
 
-static enum status apply_set(struct study *st, const char *text, struct error *err)
+static bool parse_precision(int *out, const char *word)
+{
+	enum precision p;
+	bool known = precision_parse(&p, word);
+	*out = (int)p;
+	return known;
+}
+
+static bool parse_calibrator(int *out, const char *word)
+{
+	enum calib_method m;
+	bool known = calib_parse(&m, word);
+	*out = (int)m;
+	return known;
+}
+
+// What an option gives nodes, NODE=WORD; "auto" is -1.
+struct giving {
+	const char *option, *words;
+	bool (*parse)(int *out, const char *word);
+	enum status (*give)(struct study *s, const int *nodes, int n, int what, int *refused, struct error *err);
+};
+static const struct giving give_precision = {"--set", "int8, int16, float or auto", parse_precision, study_set};
+static const struct giving give_calibrator = {
+    "--calibration", "minmax, percentile, kl, mse or auto", parse_calibrator, study_set_calibrator};
+
+static enum status apply_giving(struct study *st, const struct giving *g, const char *text, struct error *err)
 {
 	char *name = NULL;
-	const char *value;
-	int *nodes = NULL, n = 0, refused = 0;
-	enum precision p = PREC_INT8;
-	enum status s = split("--set", text, &name, &value, err);
-	if (s == STATUS_OK && strcmp(value, "auto") != 0 && !precision_parse(&p, value))
-		s = error_set(err, STATUS_USAGE, "--set %s: int8, int16, float or auto", text);
+	const char *word;
+	int *nodes = NULL, n = 0, refused = 0, what = -1;
+	enum status s = split(g->option, text, &name, &word, err);
+	if (s == STATUS_OK && strcmp(word, "auto") != 0 && !g->parse(&what, word))
+		s = error_set(err, STATUS_USAGE, "%s %s: %s", g->option, text, g->words);
 	if (s == STATUS_OK && study_select(st, name, NULL, &nodes, &n, err) != STATUS_OK)
-		s = error_prefix(err, "--set %s", text);
+		s = error_prefix(err, "%s %s", g->option, text);
 	if (s == STATUS_OK)
-		s = study_set(st, nodes, n, strcmp(value, "auto") == 0 ? -1 : (int)p, &refused, err);
+		s = g->give(st, nodes, n, what, &refused, err);
 	if (s == STATUS_OK && refused)
-		log_warn("--set %s: %d of %d nodes refused: %s", text, refused, n, err->text);
+		log_warn("%s %s: %d of %d nodes refused: %s", g->option, text, refused, n, err->text);
 	free(nodes);
 	free(name);
 	return s;
@@ -101,7 +126,10 @@ static enum status apply_options(struct study *st, const struct options *o, cons
 	if (s == STATUS_OK && o->latency)
 		s = apply_latency(st, o->latency, err);
 	for (int i = 0; s == STATUS_OK && i < o->set.n; i++)
-		s = apply_set(st, o->set.at[i], err);
+		s = apply_giving(st, &give_precision, o->set.at[i], err);
+	for (int i = 0; s == STATUS_OK && i < o->calibration.n; i++)
+		if (strchr(o->calibration.at[i], '='))
+			s = apply_giving(st, &give_calibrator, o->calibration.at[i], err);
 	for (int i = 0; s == STATUS_OK && i < o->scale.n; i++)
 		s = apply_scale(st, o->scale.at[i], err);
 	return s;

@@ -207,6 +207,14 @@ static enum status resolve_numbers(struct options *o, struct error *err)
 	return STATUS_OK;
 }
 
+// "NODE=METHOD" is an edit.
+static void take_method(struct options *o)
+{
+	for (int i = 0; i < o->calibration.n; i++)
+		if (!strchr(o->calibration.at[i], '='))
+			o->method = o->calibration.at[i];
+}
+
 static enum status resolve_names(struct options *o, struct error *err)
 {
 	struct preprocess *p = &o->study.data.pre;
@@ -293,6 +301,7 @@ bool options_take_stdout(const struct options *o)
 enum status options_resolve(struct options *o, unsigned verb, struct error *err)
 {
 	struct preprocess *p = &o->study.data.pre;
+	take_method(o);
 	enum status st = o->config ? config_read(o, verb, err) : STATUS_OK;
 	if (st == STATUS_OK)
 		st = resolve_names(o, err);

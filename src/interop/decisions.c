@@ -112,6 +112,24 @@ void lose_scales(struct str *loss, const struct decided *d, const struct snapsho
 	free(made);
 }
 
+void lose_calibrators(struct str *loss, const struct decided *d, const struct snapshot *s, const char *format)
+{
+	for (int n = 0; n < s->n_rows; n++)
+		if (d->edits->calibrator[n] >= 0)
+			str_addf(loss, "%s: %s has no way to say that %s calibrates it\n", s->g->node[n].name, format,
+			    calib_name((enum calib_method)d->edits->calibrator[n]));
+}
+
+double decided_scale(const struct decided *d, const struct snapshot *s, int value)
+{
+	int node = s->g->value[value].producer, end = operator_end(s, node);
+	double scale = d->edits->scale[value];
+	if (scale != 0 || d->edits->calibrator[node] < 0)
+		return scale;
+	const struct site *x = tensor_site(s, end == node ? value : s->g->node[end].out[0]);
+	return x && x->kind == SITE_OUTPUT && x->n_scale == 1 ? (double)x->scale[0] : 0;
+}
+
 void lose_rules(struct str *loss, const struct snapshot *s, const char *tool)
 {
 	const struct target *t = snapshot_plan(s)->target;
@@ -141,7 +159,7 @@ void lose_wide_ends(struct str *loss, const struct graph *g, const signed char *
 static bool is_decided(const struct decided *d, const struct snapshot *s, int node)
 {
 	const struct node *n = &s->g->node[node];
-	bool decided = decided_precision(d, s, node) >= 0;
+	bool decided = decided_precision(d, s, node) >= 0 || d->edits->calibrator[node] >= 0;
 	for (int i = 0; i < n->n_out; i++)
 		decided |= n->out[i] >= 0 && d->edits->scale[n->out[i]] != 0;
 	return decided;

@@ -89,6 +89,7 @@ enum status esp_ppq_dispatch(struct str *out, struct str *loss, const struct dec
 	cJSON *root = cJSON_CreateObject();
 	cJSON_AddItemToObject(root, "dispatchings", dispatchings(loss, d, s));
 	lose_scales(loss, d, s, "a dispatching table (unlike esp-ppq-setting)");
+	lose_calibrators(loss, d, s, "a dispatching table (unlike esp-ppq-setting)");
 	lose_unnamed(loss, d, s, "esp-ppq");
 	finish_json(out, root);
 	return STATUS_OK;
@@ -96,7 +97,6 @@ enum status esp_ppq_dispatch(struct str *out, struct str *loss, const struct dec
 
 enum status esp_ppq_setting(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err)
 {
-	const struct edits *e = d->edits;
 	if (check_target(s, err) != STATUS_OK)
 		return err->status;
 	cJSON *root = cJSON_CreateObject(), *scales = cJSON_CreateObject();
@@ -105,7 +105,7 @@ enum status esp_ppq_setting(struct str *out, struct str *loss, const struct deci
 	int n, *made = graph_made(s->g, &n);
 	for (int i = 0; i < n; i++) {
 		const struct value *v = &s->g->value[made[i]];
-		double scale = e->scale[made[i]];
+		double scale = decided_scale(d, s, made[i]);
 		if (scale != 0 && s->g->node[v->producer].out[0] != made[i])
 			str_addf(loss, "%s: custom_config has a scale for the first output of an operator only\n", v->name);
 		else if (scale != 0) // esp-ppq skips an output that is fused into the next

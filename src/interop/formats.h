@@ -13,7 +13,10 @@
 // What another tool must be told of a node: the user's precision and what --truncate
 // demands; -1: the target's own choice.
 int decided_precision(const struct decided *d, const struct snapshot *s, int node);
-// The same of whole operators, [n_nodes], for tools that name each part or the end of one:
+// For tools that can be told a scale and not who finds it: the user's, or the one that the user's calibrator found for what
+// a node makes; 0: the tool's own choice.
+double decided_scale(const struct decided *d, const struct snapshot *s, int value);
+// The precisions of whole operators, [n_nodes], for tools that name each part or the end of one:
 // the widest that any part is to have. The caller frees it.
 signed char *operator_precisions(const struct decided *d, const struct snapshot *s);
 // The node at whose output a scale that is given to `node` acts: the last of what is fused to it.
@@ -41,6 +44,7 @@ cJSON *excluded_nodes(const struct decided *d, const struct snapshot *s);
 // One line of the loss report for each decision of a kind that the format cannot say; `format` begins the sentence.
 void lose_precision(struct str *loss, const struct decided *d, const struct snapshot *s, enum precision p, const char *format);
 void lose_scales(struct str *loss, const struct decided *d, const struct snapshot *s, const char *format);
+void lose_calibrators(struct str *loss, const struct decided *d, const struct snapshot *s, const char *format);
 // A line where the target's rules are not those of `tool`, by the name that targets/*.json give it.
 void lose_rules(struct str *loss, const struct snapshot *s, const char *tool);
 // A line for the nodes with decisions that the model's file has no name for, where `tool` goes by the names of nodes.

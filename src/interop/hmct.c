@@ -54,6 +54,7 @@ enum status hmct(struct str *out, struct str *loss, const struct decided *d, con
 		str_add(loss, "nodes in float: HMCT computes them in float16\n");
 	lose_wide_ends(loss, s->g, want, "HMCT");
 	lose_scales(loss, d, s, "HMCT");
+	lose_calibrators(loss, d, s, "HMCT");
 	lose_unnamed(loss, d, s, "HMCT");
 	finish_json(out, root);
 	free(want);

@@ -36,6 +36,7 @@ enum status nncf(struct str *out, struct str *loss, const struct decided *d, con
 	cJSON_AddBoolToObject(scope, "validate", !both);
 	lose_precision(loss, d, s, PREC_INT16, "an IgnoredScope");
 	lose_scales(loss, d, s, "an IgnoredScope");
+	lose_calibrators(loss, d, s, "an IgnoredScope");
 	if (both)
 		str_add(loss, "names: those with /WithoutBiases are in a model that OpenVINO converted, not in the ONNX file: validate is off, as one "
 		    "model has not all of them\n");

@@ -17,6 +17,12 @@ static void set_text(cJSON *o, const char *key, const char *value)
 	cJSON_AddStringToObject(o, key, value);
 }
 
+static void set_number(cJSON *o, const char *key, double value)
+{
+	cJSON_DeleteItemFromObjectCaseSensitive(o, key);
+	cJSON_AddNumberToObject(o, key, value);
+}
+
 // `reader` gets the tensor in another type than its producer gives it.
 static void convert(cJSON *overrides, const struct graph *g, int value, int reader, const char *own, const char *wanted)
 {
@@ -76,13 +82,14 @@ static void add_output(cJSON *overrides, const struct decided *d, const struct s
 	int end = operator_end(s, node), value = end == node ? out : s->g->node[end].out[0];
 	if (is_wide_output(s, out))
 		set_text(first_entry(overrides, s->g->value[out].name), "quant_type", type_of(s, out, true));
-	if (d->edits->scale[out] == 0 || s->row[node].precision == PREC_FLOAT)
+	double scale = decided_scale(d, s, out);
+	if (scale == 0 || s->row[node].precision == PREC_FLOAT)
 		return;
 	const struct site *x = tensor_site(s, value);
 	cJSON *o = first_entry(overrides, s->g->value[value].name);
 	set_text(o, "quant_type", x ? site_type(x) : type_of(s, value, is_wide(s, node)));
-	cJSON_AddNumberToObject(o, "scale", d->edits->scale[out]);
-	cJSON_AddNumberToObject(o, "zero_point", x && x->zero ? x->zero[0] : 0);
+	set_number(o, "scale", scale); // parts of one operator have one
+	set_number(o, "zero_point", x && x->zero ? x->zero[0] : 0);
 }
 
 cJSON *tensor_overrides(const struct decided *d, const struct snapshot *s)

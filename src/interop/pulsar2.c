@@ -55,6 +55,7 @@ enum status pulsar2(struct str *out, struct str *loss, const struct decided *d, 
 	cJSON_AddStringToObject(quant, "calibration_method", method_name[s->method]);
 	lose_wide_ends(loss, s->g, want, "Pulsar2");
 	lose_scales(loss, d, s, "Pulsar2");
+	lose_calibrators(loss, d, s, "Pulsar2");
 	if (list->child)
 		str_add(loss, "layer_names: a layer that Pulsar2 merges away is passed over; its optimized.onnx has the names that count\n");
 	lose_unnamed(loss, d, s, "Pulsar2");

@@ -49,6 +49,7 @@ enum status quark(struct str *out, struct str *loss, const struct decided *d, co
 	cJSON *extra = cJSON_AddObjectToObject(root, "extra_options");
 	cJSON_AddItemToObject(cJSON_AddObjectToObject(extra, "MixedPrecisionTensor"), "QInt16", wide);
 	lose_scales(loss, d, s, "Quark's MixedPrecisionTensor");
+	lose_calibrators(loss, d, s, "Quark's MixedPrecisionTensor");
 	lose_rules(loss, s, "Quark");
 	lose_unnamed(loss, d, s, "Quark");
 	finish_json(out, root);

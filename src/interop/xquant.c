@@ -7,21 +7,40 @@ static bool stays_float(const struct decided *d, int node)
 	return d->edits->precision[node] == PREC_FLOAT;
 }
 
-// How often nodes read the tensor that are not to be in float.
-static int bystanders(const struct decided *d, const struct value *v, int node)
+// What a region of `custom_setting` gives its nodes.
+struct gift {
+	bool (*alike)(const struct decided *d, int node, int other); // the other is to have it too
+	const char *effect;                                          // on one that is not
+};
+
+static bool float_too(const struct decided *d, int node, int other)
+{
+	(void)node;
+	return stays_float(d, other);
+}
+
+static bool calibrated_too(const struct decided *d, int node, int other)
+{
+	return d->edits->calibrator[other] == d->edits->calibrator[node];
+}
+
+static const struct gift to_float = {float_too, "leaves it in float"}, to_calibrator = {calibrated_too, "calibrates it"};
+
+// How often nodes read the tensor that are not to have the gift.
+static int bystanders(const struct decided *d, const struct gift *gift, const struct value *v, int node)
 {
 	int n = 0;
 	for (int i = 0; i < v->n_consumers; i++)
-		n += v->consumer[i] != node && !stays_float(d, v->consumer[i]);
+		n += v->consumer[i] != node && !gift->alike(d, node, v->consumer[i]);
 	return n;
 }
 
 // The input of the node that fewest others read; -1: all are constants.
-static int entrance(const struct decided *d, const struct graph *g, int node)
+static int entrance(const struct decided *d, const struct gift *gift, const struct graph *g, int node)
 {
 	int best = -1, fewest = 0;
 	for (int i = 0; i < g->node[node].n_in; i++) {
-		int v = g->node[node].in[i], n = v >= 0 && !g->value[v].constant ? bystanders(d, &g->value[v], node) : -1;
+		int v = g->node[node].in[i], n = v >= 0 && !g->value[v].constant ? bystanders(d, gift, &g->value[v], node) : -1;
 		if (n >= 0 && (best < 0 || n < fewest)) {
 			best = v;
 			fewest = n;
@@ -30,26 +49,48 @@ static int entrance(const struct decided *d, const struct graph *g, int node)
 	return best;
 }
 
-// A region of `custom_setting` around a node that stays in float; level 3 is float. From input_names xquant
-// goes into all that reads these tensors, and on until it meets one of output_names: one input is enough,
-// and what else reads it has its outputs there too, or all that lies behind them would be in float.
-static cJSON *float_region(struct str *loss, const struct decided *d, const struct graph *g, int node)
+static void add_outputs(cJSON *out, const struct graph *g, int node)
 {
-	const struct value *in = &g->value[entrance(d, g, node)];
+	const struct node *n = &g->node[node];
+	for (int k = 0; k < n->n_out; k++)
+		if (n->out[k] >= 0)
+			cJSON_AddItemToArray(out, cJSON_CreateString(g->value[n->out[k]].name));
+}
+
+// A region of `custom_setting` from a node to `end`. From input_names xquant goes into all that reads these tensors, and
+// on until it meets one of output_names: one input is enough, and what else reads it has its outputs there too, or all
+// that lies behind them would be of the region.
+static cJSON *region(struct str *loss, const struct decided *d, const struct gift *gift, const struct graph *g, int node, int end)
+{
+	const struct value *in = &g->value[entrance(d, gift, g, node)];
 	cJSON *o = cJSON_CreateObject(), *out;
 	cJSON_AddItemToArray(cJSON_AddArrayToObject(o, "input_names"), cJSON_CreateString(in->name));
 	out = cJSON_AddArrayToObject(o, "output_names");
 	for (int i = 0; i < in->n_consumers; i++) {
-		const struct node *n = &g->node[in->consumer[i]];
-		if (i > 0 && in->consumer[i] == in->consumer[i - 1])
+		int reader = in->consumer[i];
+		if (i > 0 && reader == in->consumer[i - 1])
 			continue;
-		for (int k = 0; k < n->n_out; k++)
-			if (n->out[k] >= 0)
-				cJSON_AddItemToArray(out, cJSON_CreateString(g->value[n->out[k]].name));
-		if (in->consumer[i] != node && !stays_float(d, in->consumer[i]))
-			str_addf(loss, "%s: xquant leaves it in float with %s: both read %s\n", n->name, g->node[node].name, in->name);
+		add_outputs(out, g, reader == node ? end : reader);
+		if (reader != node && reader != end && !gift->alike(d, node, reader))
+			str_addf(loss, "%s: xquant %s with %s: both read %s\n", g->node[reader].name, gift->effect, g->node[node].name, in->name);
 	}
+	return o;
+}
+
+// Level 3 is float.
+static cJSON *float_region(struct str *loss, const struct decided *d, const struct graph *g, int node)
+{
+	cJSON *o = region(loss, d, &to_float, g, node, node);
 	cJSON_AddNumberToObject(o, "precision_level", 3);
+	return o;
+}
+
+// To the end of what runs as one operator, where its quantizer is.
+static cJSON *calibrated_region(struct str *loss, const struct decided *d, const struct snapshot *s, int node)
+{
+	cJSON *o = region(loss, d, &to_calibrator, s->g, node, operator_end(s, node));
+	cJSON_AddNumberToObject(o, "precision_level", 0);
+	cJSON_AddStringToObject(o, "calibration_type", calib_name((enum calib_method)d->edits->calibrator[node]));
 	return o;
 }
 
@@ -120,8 +161,10 @@ static cJSON *quantization(struct str *loss, const struct decided *d, const stru
 	cJSON_AddItemToObject(o, "truncate_var_names", cJSON_CreateStringArray(opt->truncate, opt->n_truncate));
 	custom = cJSON_AddArrayToObject(o, "custom_setting");
 	for (int n = 0; n < s->n_rows; n++)
-		if (stays_float(d, n) && entrance(d, s->g, n) >= 0)
+		if (stays_float(d, n) && entrance(d, &to_float, s->g, n) >= 0)
 			cJSON_AddItemToArray(custom, float_region(loss, d, s->g, n));
+		else if (!stays_float(d, n) && d->edits->calibrator[n] >= 0 && entrance(d, &to_calibrator, s->g, n) >= 0)
+			cJSON_AddItemToArray(custom, calibrated_region(loss, d, s, n));
 	return o;
 }
 

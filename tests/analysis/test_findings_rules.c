@@ -641,7 +641,7 @@ void test_findings_rules__ways_that_meet_again_are_walked_once(void **state)
 		const char *op = n == NODES - 1 ? "Tanh" : joins ? "Concat" : "Transpose";
 		node[n] = (struct node){.name = op, .op = op_find("", op, 13), .attrs = joins ? &concat : NULL, .in = &id[joins ? top + 1 : top],
 		    .n_in = joins ? WIDTH : 1, .out = &id[n + 1], .n_out = 1};
-		row[n] = (struct node_row){.requested = -1, .fused_into = -1};
+		row[n] = (struct node_row){.requested = -1, .calibrator = -1, .fused_into = -1};
 		if (joins)
 			for (int k = 0; k < WIDTH; k++)
 				value[top + 1 + k] = (struct value){.name = "v", .type = DT_F32, .producer = top + k, .consumer = &id[n], .n_consumers = 1};

@@ -213,6 +213,30 @@ void test_session__edits_are_counted(void **state)
 	study_close(&st);
 }
 
+void test_session__a_calibrator_of_a_node(void **state)
+{
+	struct error err = {0};
+	struct study *st = open_study();
+	const int conv = graph_find_node(study_graph(st), CONV);
+	assert_int_equal(apply(st, "{\"qtui_session\": 1, \"edits\": [{\"node\": \"" CONV "\", \"calibration\": \"mse\"}]}", &err), STATUS_OK);
+	assert_int_equal(study_edits(st)->calibrator[conv], CALIB_MSE);
+	assert_int_equal(precision(st, CONV), -1);
+	struct snapshot *s = study_snapshot(st);
+	assert_true(s->row[conv].edited && s->row[conv].calibrator == CALIB_MSE && s->n_edits == 1);
+	snapshot_drop(&s);
+	const char *path = support_temp("calibrated.json");
+	assert_int_equal(session_write(st, path, NULL, &err), STATUS_OK);
+	assert_true(study_undo(st));
+	assert_int_equal(study_edits(st)->calibrator[conv], -1);
+	struct session *saved = NULL;
+	assert_int_equal(session_read(&saved, path, &err), STATUS_OK);
+	assert_int_equal(session_apply(saved, st, &err), STATUS_OK);
+	assert_int_equal(study_edits(st)->calibrator[conv], CALIB_MSE);
+	session_free(&saved);
+	assert_int_equal(apply(st, "{\"qtui_session\": 1, \"edits\": [{\"node\": \"" CONV "\", \"calibration\": \"best\"}]}", &err), STATUS_FORMAT);
+	study_close(&st);
+}
+
 void test_session__a_scale_may_be_text(void **state)
 {
 	struct error err = {0};

@@ -102,8 +102,63 @@ void test_plan_edits__are_equal_in_all_that_they_say(void **state)
 	assert_true(edits_equal(a, b));
 	b->precision[0] = PREC_INT16;
 	assert_false(edits_equal(a, b));
+	a->precision[0] = PREC_INT16;
+	b->calibrator[1] = CALIB_KL;
+	assert_false(edits_equal(a, b));
+	struct edits *c = edits_copy(b);
+	assert_true(edits_equal(b, c));
+	edits_free(&c);
 	edits_free(&a);
 	edits_free(&b);
+}
+
+// The method that finds the range of a tensor; -1: it is not observed.
+static int observed_by(const struct fixture *f, const struct slot *s)
+{
+	return s->observe >= 0 ? (int)f->p->observe[s->observe].method : -1;
+}
+
+void test_plan_edits__a_calibrator_is_of_what_the_node_quantizes(void **state)
+{
+	struct fixture f;
+	fixture_small(&f, "esp32p4"); // whose own is kl
+	f.e->calibrator[node(&f, "conv1")] = CALIB_MSE;
+	fixture_replan(&f);
+	assert_int_equal(observed_by(&f, in(&f, "conv1", 0)), CALIB_MSE); // the network's input, which nobody else quantizes
+	assert_int_equal(observed_by(&f, out(&f, "relu1")), CALIB_MSE);   // at the end of the operator
+	assert_int_equal(observed_by(&f, out(&f, "conv2")), CALIB_KL);
+	assert_int_equal(f.p->n_refused, 0);
+	struct edits *none = edits_new(f.g);
+	assert_false(key_equal(edits_key(f.e, f.g), edits_key(none, f.g)));
+	edits_free(&none);
+	f.e->calibrator[node(&f, "conv1")] = -1;
+	f.e->calibrator[node(&f, "pool")] = CALIB_MSE; // passes on what relu1 gives
+	f.e->calibrator[node(&f, "shapeof")] = CALIB_MSE;
+	fixture_replan(&f);
+	assert_int_equal(observed_by(&f, out(&f, "relu1")), CALIB_KL);
+	assert_int_equal(f.p->n_refused, 2);
+	assert_non_null(strstr(f.p->refused[0].reason, "give the calibrator to node relu1"));
+	assert_non_null(strstr(f.p->refused[1].reason, "stays float"));
+	teardown(&f);
+}
+
+void test_plan_edits__a_calibrator_that_would_find_nothing_is_refused(void **state)
+{
+	struct fixture f;
+	struct error err;
+	fixture_small(&f, "esp32p4");
+	struct plan *bare = plan_bare(f.g, f.t);
+	assert_int_equal(plan_check_calibrator(bare, node(&f, "conv1"), &err), STATUS_OK);
+	assert_int_equal(plan_check_calibrator(bare, node(&f, "pool"), &err), STATUS_REFUSED);
+	assert_non_null(strstr(err.text, "pool: its output shares the scale"));
+	plan_free(&bare);
+	teardown(&f);
+	fixture_small(&f, "onnxruntime");
+	bare = plan_bare(f.g, f.t);
+	assert_int_equal(plan_check_calibrator(bare, node(&f, "softmax"), &err), STATUS_REFUSED);
+	assert_non_null(strstr(err.text, "softmax: target onnxruntime knows the range of its output"));
+	plan_free(&bare);
+	teardown(&f);
 }
 
 static struct graph *split_graph(void)

@@ -167,6 +167,47 @@ void test_formats__xquant_stops_where_others_read_the_input(void **state)
 	study_close(&st);
 }
 
+// The region ends where the operator does; another reader of its input is calibrated with it.
+void test_formats__xquant_calibrates_regions(void **state)
+{
+	struct study *st = case_open(MODEL, CALIB, "xquant");
+	struct str loss = {0};
+	struct error err = {0};
+	assert_int_equal(study_command(st, "calibration /model.3/act/Mul kl", &err), STATUS_OK);
+	cJSON *j = case_export_json(st, "xquant", &loss);
+	const cJSON *list = case_at(j, "quantization_parameters|custom_setting"), *region = cJSON_GetArrayItem(list, 0);
+	assert_int_equal(cJSON_GetArraySize(list), 1);
+	assert_string_equal(json_text(region, "calibration_type", ""), "kl");
+	assert_true(json_number(region, "precision_level", -1) == 0);
+	assert_true(case_has_text(case_at(region, "output_names"), "/model.3/act/Mul_output_0"));
+	str_done(&loss);
+	cJSON_Delete(j);
+	study_close(&st);
+}
+
+// A tool that can be told a scale and not who finds it is told the scale; the others say what they lose.
+void test_formats__a_calibrator_becomes_a_scale_or_a_loss(void **state)
+{
+	struct study *st = case_open(MODEL, CALIB, "esp32p4");
+	struct str loss = {0};
+	struct error err = {0};
+	assert_int_equal(study_command(st, "calibration " CLASS_CONV " kl", &err), STATUS_OK);
+	cJSON *setting = case_export_json(st, "esp-ppq-setting", NULL), *ort = case_export_json(st, "onnxruntime", NULL);
+	double scale = json_number(case_at(setting, "quant_config_modify_setting|custom_config"), CLASS_CONV, 0);
+	const cJSON *tensor = cJSON_GetArrayItem(case_at(ort, "extra_options|TensorQuantOverrides|" CLASS_CONV "_output_0"), 0);
+	struct snapshot *s = study_snapshot(st);
+	const struct site *made = snapshot_made(s, graph_find_node(s->g, CLASS_CONV));
+	assert_true(scale > 0 && scale == (double)made->scale[0]);
+	assert_true(json_number(tensor, "scale", 0) == scale);
+	cJSON_Delete(case_export_json(st, "hmct", &loss));
+	assert_has(&loss, CLASS_CONV ": HMCT has no way to say that kl calibrates it");
+	snapshot_drop(&s);
+	str_done(&loss);
+	cJSON_Delete(setting);
+	cJSON_Delete(ort);
+	study_close(&st);
+}
+
 // xquant 1 knows the one spelling only, XSlim 2 the other.
 void test_formats__xquant_of_either_version(void **state)
 {

@@ -241,9 +241,18 @@ esac
 sed 's|, "working_dir": "x"||; s|"images"|"/model.0/conv/Conv_output_0"|; s|/model.0/act/Mul_output_0|/model.0/act/Sigmoid_output_0|' "$dir/xquant.json" >"$dir/leak.json"
 expect config_region_without_an_end 0 "nodes are on no way to output_names" analyze --config "$dir/leak.json" --json "$dir/leaked.json"
 [ "$(grep -c '"requested":.*"float"' "$dir/leaked.json")" -gt 100 ]; report config_region_without_an_end_is_as_xslims $?
+# a calibrator of a region, and of nodes by hand
+sed 's|"precision_level": 3}|"calibration_type": "minmax"}|; s|, "working_dir": "x"||; s|"calibration_step": 3|"calibration_step": 3, "calibration_type": "kl"|' "$dir/xquant.json" >"$dir/region.json"
+expect config_region_with_a_calibrator 0 "" analyze --config "$dir/region.json" --json "$dir/region-by.json"
+expect calibration_of_nodes 0 "" analyze --config "$dir/region.json" --calibration 'op:Conv=auto' --calibration '/model.0/conv/Conv=mse' --json "$dir/by-hand.json" -q
+[ "$(grep -c '^			"calibration":	"minmax"' "$dir/region-by.json")" = 3 ] && grep -q '^			"calibration":	"mse"' "$dir/by-hand.json"
+report calibrators_are_in_the_json $? "$(grep '"calibration"' "$dir/region-by.json" "$dir/by-hand.json")"
+expect calibration_of_no_node 1 "--calibration op:Nosuch=kl" analyze $model $calib --calibration op:Nosuch=kl -q
+expect calibration_by_nobody 2 "--calibration op:Conv=best: minmax, percentile, kl, mse or auto" analyze $model $calib --calibration op:Conv=best -q
 for wrong in '"calibration_step": 3/"calibration_step": "3"/"calibration_parameters.calibration_step" must be a number' \
 	'"color_format": "rgb"/"color_format": 5/input_parameters: "color_format" must be a text' \
-	'"precision_level": 3/"precision_level": []/custom_setting: "precision_level" must be a number'; do
+	'"precision_level": 3/"precision_level": []/custom_setting: "precision_level" must be a number' \
+	'"precision_level": 3/"calibration_type": "best"/custom_setting: calibration_type best: default'; do
 	IFS=/ read -r from to said <<<"$wrong"
 	sed "s|$from|$to|" "$dir/xquant.json" >"$dir/wrong.json"
 	expect "config_of_wrong_kind_${to//[^a-z_]/}" 1 "$said" analyze --config "$dir/wrong.json" -q

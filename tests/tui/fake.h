@@ -89,7 +89,7 @@ static int add_node(const char *name, const char *op, int a, int b, int64_t c, i
 	snprintf(out, sizeof out, "%s_output_0", name);
 	n->out[0] = add_value(out, c, hw);
 	fake.value[n->out[0]].producer = id;
-	fake.row[id] = (struct node_row){.precision = PREC_INT8, .requested = -1, .fused_into = -1, .quantizable = true};
+	fake.row[id] = (struct node_row){.precision = PREC_INT8, .requested = -1, .calibrator = -1, .fused_into = -1, .quantizable = true};
 	return n->out[0];
 }
 

@@ -546,3 +546,22 @@ void test_ui_study__a_command_that_changes_nothing(void **state)
 	}
 	live_close(&l);
 }
+
+void test_ui_study__a_calibrator_for_some_nodes(void **state)
+{
+	struct live l;
+	live_open(&l, "esp32p4", 1);
+	const int conv = graph_find_node(l.ui.snap->g, "/model.0/conv/Conv");
+	press(&l.ui, ":calibration<Space>/model.0/conv/Conv<Space>mse<Enter>");
+	assert_string_equal(l.ui.note, "/model.0/conv/Conv: calibration mse");
+	assert_true(l.ui.unsaved && l.ui.snap->row[conv].pending);
+	live_wait(&l);
+	assert_int_equal(l.ui.snap->row[conv].calibrator, CALIB_MSE);
+	press(&l.ui, ":calibration<Space>op:Conv<Space>auto<Enter>");
+	assert_string_equal(l.ui.note, "calibration auto: 31 nodes");
+	live_wait(&l);
+	assert_int_equal(l.ui.snap->row[conv].calibrator, -1);
+	press(&l.ui, ":calibration<Space>op:Conv<Space>best<Enter>");
+	assert_non_null(strstr(l.ui.note, "no calibration \"best\""));
+	live_close(&l);
+}

@@ -74,7 +74,8 @@ struct node_row {
 	int n_sites, first_site;      // in snapshot.site; the node's outputs first, quantized or left in float, as far as they have figures
 	enum precision precision;     // effective
 	int requested;                // enum precision of the edit, or -1
-	bool edited;                  // an edit sets its precision, or the scale of one of its outputs
+	int calibrator;               // enum calib_method of the edit, or -1: the snapshot's
+	bool edited;                  // an edit sets its precision, its calibrator, or the scale of one of its outputs
 	int fused_into;               // node id of the group that shows this node's figures, -1: itself
 	const char *refused;          // reason, or NULL
 	bool quantizable;

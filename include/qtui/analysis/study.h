@@ -68,6 +68,9 @@ MUST_CHECK enum status study_select_outputs(const struct study *s, const char *s
 // step.
 MUST_CHECK enum status study_set(struct study *s, const int *nodes, int n,
     int precision /* -1: the target's choice */, int *refused, struct error *err);
+// The calibrator of the nodes' own quantizers: of what they make, and of an input of the network that they read.
+MUST_CHECK enum status study_set_calibrator(struct study *s, const int *nodes, int n,
+    int method /* enum calib_method; -1: that of all */, int *refused, struct error *err);
 struct scale_edit {
 	int value;    // that a node makes
 	double scale; // 0: auto

@@ -13,12 +13,13 @@ void list_add(struct list *l, const char *text); // which is borrowed
 struct options {
 	struct study_options study;    // filled by options_resolve from the texts below
 	struct list positional;        // after the verb
-	struct list import, set, scale, truncate, input, until, check;
+	struct list import, set, scale, calibration, truncate, input, until, check;
 	const char *session, *json, *report, *output, *format, *script, *theme;
 	const char *config;
 	struct config *config_data;    // what is read from it; private to src/cli/config.c
 	const char *latency, *task, *labels, *calib, *eval, *decoder, *nms, *budget, *threshold, *rules;
-	const char *target, *method, *mean, *std, *color, *resize, *threads, *memory, *backend, *seed, *samples;
+	const char *method;            // of all nodes: the last of `calibration` that names none, else the configuration's
+	const char *target, *mean, *std, *color, *resize, *threads, *memory, *backend, *seed, *samples;
 	bool quiet, help, version, all, findings, layerwise_output, blame, codes, ascii, mono, no_mouse, sums;
 	bool may_start_session;        // of the verb: a session file that is not there yet is begun
 	bool repairs;                  // of the verb: what it decides itself is saved with the session

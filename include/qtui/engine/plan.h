@@ -21,6 +21,7 @@ bool precision_parse(enum precision *out, const char *name);
 struct edits {
 	int n_nodes, n_values;
 	signed char *precision; // [node] enum precision, or -1: the target's own choice
+	signed char *calibrator; // [node] enum calib_method of the ranges that the node's quantizers have, or -1: the plan's
 	double *scale;          // [value] scale of what a node makes, or 0: none. Calibration and alignment leave it alone
 	struct tuning *tuning;  // tuned constants, or NULL; counted
 };
@@ -136,6 +137,9 @@ MUST_CHECK enum status plan_check_edit(const struct plan *bare, int node, enum p
 // Could the tensor, which a node makes, have this scale at 8 bit? Where the target wants powers of two, the reason
 // names the one nearest to `scale`.
 MUST_CHECK enum status plan_check_scale(const struct plan *bare, int value, double scale, struct error *err);
+// Could the node have a calibrator of its own? It finds the ranges of what the node makes and of what only the node
+// itself quantizes before it reads it, as an input of the network.
+MUST_CHECK enum status plan_check_calibrator(const struct plan *bare, int node, struct error *err);
 // The output whose scale `value`, a node's output, has: itself, or the one that it shares it with;
 // -1: that of a tensor as a node reads it.
 int plan_scale_of(const struct plan *bare, int value);

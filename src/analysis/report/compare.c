@@ -141,6 +141,7 @@ static void add_node(cJSON *to, const cJSON *a, const cJSON *b)
 		cJSON_AddStringToObject(row, "only_in", a ? "a" : "b");
 	differs |= add_if_different(row, "precision", member(a, "precision"), member(b, "precision"));
 	differs |= add_if_different(row, "requested", member(a, "requested"), member(b, "requested"));
+	differs |= add_if_different(row, "calibration", member(a, "calibration"), member(b, "calibration"));
 	differs |= add_differences(row, out_a, out_b);
 	add_or_drop(to, row, differs);
 	add_further(to, a, b);

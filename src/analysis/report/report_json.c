@@ -182,6 +182,8 @@ static void add_row(cJSON *o, const struct snapshot *s, int node)
 		cJSON_AddStringToObject(o, "requested", precision_name((enum precision)r->requested));
 	if (scale != 0)
 		cJSON_AddNumberToObject(o, "scale_requested", scale);
+	if (r->calibrator >= 0)
+		cJSON_AddStringToObject(o, "calibration", calib_name((enum calib_method)r->calibrator));
 	json_add_text(o, "refused", r->refused);
 	if (r->macs > 0)
 		cJSON_AddNumberToObject(o, "macs", (double)r->macs);

@@ -1,5 +1,5 @@
-// Edits as sessions hold them, in force and of variants: [{"node", "precision", "scale"}], one a node that has any, the
-// scale of its first output; {"tensor", "scale"} of further outputs; {"tuned"} names tuned weights.
+// Edits as sessions hold them, in force and of variants: [{"node", "precision", "scale", "calibration"}], one a node that
+// has any, the scale of its first output; {"tensor", "scale"} of further outputs; {"tuned"} names tuned weights.
 #include <stdlib.h>
 #include "qtui/base/json.h"
 #include "../study/study_impl.h"
@@ -23,7 +23,7 @@ struct cJSON *edits_json(const struct graph *g, const struct edits *e)
 	cJSON *a = cJSON_CreateArray();
 	for (int n = 0; n < g->n_nodes; n++) {
 		double scale = graph_output(g, n) >= 0 ? e->scale[graph_output(g, n)] : 0;
-		if (e->precision[n] < 0 && scale == 0)
+		if (e->precision[n] < 0 && scale == 0 && e->calibrator[n] < 0)
 			continue;
 		cJSON *o = cJSON_CreateObject();
 		cJSON_AddStringToObject(o, "node", g->node[n].name);
@@ -31,6 +31,8 @@ struct cJSON *edits_json(const struct graph *g, const struct edits *e)
 			cJSON_AddStringToObject(o, "precision", precision_name((enum precision)e->precision[n]));
 		if (scale != 0)
 			cJSON_AddNumberToObject(o, "scale", scale);
+		if (e->calibrator[n] >= 0)
+			cJSON_AddStringToObject(o, "calibration", calib_name((enum calib_method)e->calibrator[n]));
 		cJSON_AddItemToArray(a, o);
 	}
 	add_further(a, g, e);
@@ -69,7 +71,8 @@ static enum status parse_tensor(struct edits *e, const struct graph *g, const cJ
 	const char *name = json_text(o, "tensor", "");
 	int value = graph_find_value(g, name);
 	double scale = 0;
-	if (cJSON_GetObjectItemCaseSensitive(o, "node") || cJSON_GetObjectItemCaseSensitive(o, "precision"))
+	if (cJSON_GetObjectItemCaseSensitive(o, "node") || cJSON_GetObjectItemCaseSensitive(o, "precision") ||
+	    cJSON_GetObjectItemCaseSensitive(o, "calibration"))
 		return error_set(err, STATUS_FORMAT, "an edit of tensor %s: only a scale goes with it", name);
 	if (value < 0 || g->value[value].producer < 0)
 		return error_set(err, STATUS_NOTFOUND, "the model has no tensor %.200s that a node makes", name);
@@ -81,8 +84,9 @@ static enum status parse_tensor(struct edits *e, const struct graph *g, const cJ
 
 static enum status parse_node(struct edits *e, const struct graph *g, const cJSON *o, struct error *err)
 {
-	const char *name = json_text(o, "node", ""), *word = json_text(o, "precision", NULL);
+	const char *name = json_text(o, "node", ""), *word = json_text(o, "precision", NULL), *calibrator = json_text(o, "calibration", NULL);
 	enum precision p = PREC_INT8;
+	enum calib_method m = CALIB_MINMAX;
 	double scale = 0;
 	bool has_scale = read_scale(&scale, cJSON_GetObjectItemCaseSensitive(o, "scale"));
 	int node = graph_find_node(g, name);
@@ -90,11 +94,12 @@ static enum status parse_node(struct edits *e, const struct graph *g, const cJSO
 		return error_set(err, STATUS_FORMAT, "an edit names no node");
 	if (node < 0)
 		return graph_no_node(g, name, err);
-	if ((word && !precision_parse(&p, word)) || !has_scale)
-		return error_set(err, STATUS_FORMAT, "node %s has a precision or scale that there is not", name);
+	if ((word && !precision_parse(&p, word)) || (calibrator && !calib_parse(&m, calibrator)) || !has_scale)
+		return error_set(err, STATUS_FORMAT, "node %s has a precision, calibration or scale that there is not", name);
 	if (scale != 0 && graph_output(g, node) < 0)
 		return error_set(err, STATUS_FORMAT, "node %s has no output that anybody reads, and so no scale", name);
 	e->precision[node] = (signed char)(word ? (int)p : -1);
+	e->calibrator[node] = (signed char)(calibrator ? (int)m : -1);
 	if (graph_output(g, node) >= 0)
 		e->scale[graph_output(g, node)] = scale;
 	return STATUS_OK;
@@ -103,7 +108,7 @@ static enum status parse_node(struct edits *e, const struct graph *g, const cJSO
 static enum status parse_edit(struct edits *e, const struct graph *g, const cJSON *o, struct error *err)
 {
 	static const struct json_member member[] = {
-	    {NULL, "node", cJSON_String}, {NULL, "tensor", cJSON_String}, {NULL, "precision", cJSON_String}};
+	    {NULL, "node", cJSON_String}, {NULL, "tensor", cJSON_String}, {NULL, "precision", cJSON_String}, {NULL, "calibration", cJSON_String}};
 	if (json_check(o, member, sizeof member / sizeof *member, false, err) != STATUS_OK)
 		return error_prefix(err, "an edit");
 	return cJSON_GetObjectItemCaseSensitive(o, "tensor") ? parse_tensor(e, g, o, err) : parse_node(e, g, o, err);

@@ -27,23 +27,31 @@ static int split_words(char *text, char **word, int max)
 	return n;
 }
 
+// Gives nodes something, as study_set and study_set_calibrator do.
+typedef enum status give_fn(struct study *s, const int *nodes, int n, int what, int *refused, struct error *err);
+
+static enum status replay_giving(struct study *s, give_fn *give, char **name, int n, int what, struct error *err)
+{
+	int *nodes = xcalloc((size_t)n + 1, sizeof *nodes);
+	enum status st = STATUS_OK;
+	for (int i = 0; st == STATUS_OK && i < n; i++) {
+		nodes[i] = graph_find_node(s->g, name[i]);
+		if (nodes[i] < 0)
+			st = graph_no_node(s->g, name[i], err);
+	}
+	if (st == STATUS_OK)
+		st = give(s, nodes, n, what, NULL, err);
+	free(nodes);
+	return st;
+}
+
 static enum status replay_set(struct study *s, char **word, int n, struct error *err)
 {
 	enum precision p = PREC_INT8;
 	bool is_auto = n >= 3 && strcmp(word[n - 1], "auto") == 0;
 	if (n < 3 || (!is_auto && !precision_parse(&p, word[n - 1])))
 		return error_set(err, STATUS_FORMAT, "set needs nodes and int8, int16, float or auto");
-	int *nodes = xcalloc((size_t)n, sizeof *nodes);
-	enum status st = STATUS_OK;
-	for (int i = 1; st == STATUS_OK && i < n - 1; i++) {
-		nodes[i - 1] = graph_find_node(s->g, word[i]);
-		if (nodes[i - 1] < 0)
-			st = graph_no_node(s->g, word[i], err);
-	}
-	if (st == STATUS_OK)
-		st = study_set(s, nodes, n - 2, is_auto ? -1 : (int)p, NULL, err);
-	free(nodes);
-	return st;
+	return replay_giving(s, study_set, word + 1, n - 2, is_auto ? -1 : (int)p, err);
 }
 
 static enum status replay_scale(struct study *s, char **word, int n, struct error *err)
@@ -71,10 +79,11 @@ static enum status replay_target(struct study *s, char **word, int n, struct err
 
 static enum status replay_calibration(struct study *s, char **word, int n, struct error *err)
 {
-	enum calib_method m;
-	if (n != 2 || !calib_parse(&m, word[1]))
-		return error_set(err, STATUS_FORMAT, "calibration needs minmax, percentile, kl or mse");
-	return study_set_method(s, m, err);
+	enum calib_method m = CALIB_MINMAX;
+	bool is_auto = n >= 3 && strcmp(word[n - 1], "auto") == 0;
+	if (n < 2 || (!is_auto && !calib_parse(&m, word[n - 1])))
+		return error_set(err, STATUS_FORMAT, "calibration needs minmax, percentile, kl or mse; for nodes, in front of it, also auto");
+	return n == 2 ? study_set_method(s, m, err) : replay_giving(s, study_set_calibrator, word + 1, n - 2, is_auto ? -1 : (int)m, err);
 }
 
 static enum status replay_variant(struct study *s, char **word, int n, struct error *err)

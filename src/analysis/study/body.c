@@ -65,7 +65,7 @@ struct body *body_bare(const struct graph *g)
 {
 	struct body *b = body_new(g, 0);
 	for (int n = 0; n < g->n_nodes; n++)
-		b->row[n] = (struct node_row){.precision = PREC_INT8, .requested = -1, .fused_into = -1, .quantizable = true, .macs = graph_macs(g, n)};
+		b->row[n] = (struct node_row){.precision = PREC_INT8, .requested = -1, .calibrator = -1, .fused_into = -1, .quantizable = true, .macs = graph_macs(g, n)};
 	return b;
 }
 
@@ -92,7 +92,7 @@ void body_mark_downstream(struct body *b, const struct graph *g, const struct ed
 	bool *dirty = xcalloc((size_t)g->n_values + 1, 1);
 	for (int n = 0; n < g->n_nodes; n++) {
 		const struct node *node = &g->node[n];
-		bool hit = all || b->row[n].requested != e->precision[n];
+		bool hit = all || b->row[n].requested != e->precision[n] || b->row[n].calibrator != e->calibrator[n];
 		for (int i = 0; i < node->n_out && !hit; i++)
 			hit = node->out[i] >= 0 && b->scale_requested[node->out[i]] != e->scale[node->out[i]];
 		for (int i = 0; i < node->n_in && !hit; i++)
@@ -110,7 +110,8 @@ void body_note_edits(struct body *b, const struct graph *g, const struct edits *
 	memcpy(b->scale_requested, e->scale, (size_t)g->n_values * sizeof *b->scale_requested);
 	for (int n = 0; n < g->n_nodes; n++) {
 		b->row[n].requested = e->precision[n];
-		b->row[n].edited = e->precision[n] >= 0;
+		b->row[n].calibrator = e->calibrator[n];
+		b->row[n].edited = e->precision[n] >= 0 || e->calibrator[n] >= 0;
 		for (int i = 0; i < g->node[n].n_out; i++)
 			b->row[n].edited |= g->node[n].out[i] >= 0 && e->scale[g->node[n].out[i]] != 0;
 	}

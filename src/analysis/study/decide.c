@@ -11,7 +11,7 @@ int edits_count(const struct edits *e)
 {
 	int n = 0;
 	for (int i = 0; i < e->n_nodes; i++)
-		n += e->precision[i] >= 0;
+		n += (e->precision[i] >= 0) + (e->calibrator[i] >= 0);
 	for (int i = 0; i < e->n_values; i++)
 		n += e->scale[i] != 0;
 	return n + (tuning_count(e->tuning) > 0);
@@ -101,20 +101,21 @@ static const char *next_word(const char *p)
 	return p + strspn(p, " ");
 }
 
-// "set A B and 20 more float", "scale A 2^-2 and 11 more": whole words, at least one node, and how many are left out.
+// "set A B and 20 more float", "scale A 2^-2 and 11 more": whole words, at least one node, and how many are left out. The
+// last word of set and calibration is what the nodes are given.
 void study_add_step(struct str *out, const char *edit, int room)
 {
 	bool scales = str_has_prefix(edit, "scale ");
 	const char *first = next_word(edit), *end = first, *p = first, *next;
 	int left = 0;
-	if (!scales && !str_has_prefix(edit, "set ")) {
+	if (!scales && !str_has_prefix(edit, "set ") && !str_has_prefix(edit, "calibration ")) {
 		str_add(out, edit);
 		return;
 	}
 	for (; *p; p = next) {
 		next = scales ? next_word(next_word(p)) : next_word(p);
 		if (!scales && !*next)
-			break; // the precision
+			break;
 		if (left || (next - edit > room && end > first))
 			left++;
 		else
@@ -140,41 +141,80 @@ static enum status nothing_changed(struct error *err, const char *why)
 	return err->status = STATUS_OK;
 }
 
-static void commit_precision(struct study *s, const int *nodes, int n, int precision)
+// What a node is given of a kind, precision or calibrator, and how a command says it; to -1: nothing, "auto".
+struct giving {
+	const char *command;
+	signed char *(*field)(const struct edits *e);
+	int to;
+	const char *word;
+};
+
+static signed char *precisions(const struct edits *e)
+{
+	return e->precision;
+}
+
+static signed char *calibrators(const struct edits *e)
+{
+	return e->calibrator;
+}
+
+static void commit_giving(struct study *s, const struct giving *g, const int *nodes, int n)
 {
 	struct str text = {0};
-	str_add(&text, "set");
+	str_add(&text, g->command);
 	add_nodes(&text, s->g, nodes, n);
-	str_addf(&text, " %s", precision < 0 ? "auto" : precision_name((enum precision)precision));
+	str_addf(&text, " %s", g->to < 0 ? "auto" : g->word);
 	struct decision *d = branch(s, str_detach(&text));
 	for (int i = 0; i < n; i++)
-		d->edits->precision[nodes[i]] = (signed char)precision;
+		g->field(d->edits)[nodes[i]] = (signed char)g->to;
 	commit(s);
 }
 
-enum status study_set(struct study *s, const int *nodes, int n, int precision, int *refused, struct error *err)
+// To the nodes that do not refuse it and do not have it; err has the reason of one that is refused.
+static enum status give(struct study *s, const struct giving *g, const int *nodes, int n, const bool *is_refused, int *refused, struct error *err)
 {
-	const struct edits *now = study_edits(s);
+	const signed char *now = g->field(study_edits(s));
 	int *kept = xcalloc((size_t)n + 1, sizeof *kept), n_kept = 0, n_refused = 0;
-	bool *is_refused = xcalloc((size_t)n + 1, sizeof *is_refused);
-	if (precision >= 0)
-		n_refused = refusals_of(s, nodes, n, (enum precision)precision, is_refused, err);
-	for (int i = 0; i < n; i++)
-		if (!is_refused[i] && now->precision[nodes[i]] != precision)
+	for (int i = 0; i < n; i++) {
+		n_refused += is_refused[i];
+		if (!is_refused[i] && now[nodes[i]] != g->to)
 			kept[n_kept++] = nodes[i];
+	}
 	if (refused)
 		*refused = n_kept > 0 || n_refused == n ? n_refused : 0;
-	enum status st = STATUS_OK; // err has the reason of the last one that is refused
+	enum status st = STATUS_OK;
 	if (n_kept > 0)
-		commit_precision(s, kept, n_kept, precision);
+		commit_giving(s, g, kept, n_kept);
 	else if (n_refused > 0 && n_refused == n)
 		st = STATUS_REFUSED;
 	else if (n_refused > 0)
 		st = nothing_changed(err, "the nodes are set so already, or refuse it");
 	else
 		st = nothing_changed(err, n == 1 ? "the node is set so already" : "the nodes are set so already");
-	free(is_refused);
 	free(kept);
+	return st;
+}
+
+enum status study_set(struct study *s, const int *nodes, int n, int precision, int *refused, struct error *err)
+{
+	struct giving g = {"set", precisions, precision, precision < 0 ? NULL : precision_name((enum precision)precision)};
+	bool *is_refused = xcalloc((size_t)n + 1, sizeof *is_refused);
+	if (precision >= 0)
+		refusals_of(s, nodes, n, (enum precision)precision, is_refused, err);
+	enum status st = give(s, &g, nodes, n, is_refused, refused, err);
+	free(is_refused);
+	return st;
+}
+
+enum status study_set_calibrator(struct study *s, const int *nodes, int n, int method, int *refused, struct error *err)
+{
+	struct giving g = {"calibration", calibrators, method, method < 0 ? NULL : calib_name((enum calib_method)method)};
+	bool *is_refused = xcalloc((size_t)n + 1, sizeof *is_refused);
+	for (int i = 0; i < n && method >= 0; i++)
+		is_refused[i] = plan_check_calibrator(refusals_bare(s), nodes[i], err) != STATUS_OK;
+	enum status st = give(s, &g, nodes, n, is_refused, refused, err);
+	free(is_refused);
 	return st;
 }
 

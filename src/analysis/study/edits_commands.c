@@ -10,19 +10,21 @@ static char **add_command(char **list, int *n, struct str *text)
 	return list;
 }
 
-// The nodes that shall be at a precision (-1: the target's choice) and are not.
-static char **add_precision(char **list, int *n, const struct graph *g, const struct edits *from, const struct edits *to, int precision)
+// The nodes that shall be given something and are not: `want` as `word` says it, -1: "auto".
+static char **add_given(char **list, int *n, const struct graph *g, const char *command, const signed char *from, const signed char *to, int want,
+    const char *word)
 {
 	struct str text = {0};
 	for (int i = 0; i < g->n_nodes; i++) {
-		if (to->precision[i] != precision || from->precision[i] == precision)
+		if (to[i] != want || from[i] == want)
 			continue;
-		str_add(&text, text.len ? " " : "set ");
+		str_add(&text, text.len ? "" : command);
+		str_add(&text, " ");
 		study_add_word(&text, g->node[i].name);
 	}
 	if (!text.len)
 		return list;
-	str_addf(&text, " %s", precision < 0 ? "auto" : precision_name((enum precision)precision));
+	str_addf(&text, " %s", want < 0 ? "auto" : word);
 	return add_command(list, n, &text);
 }
 
@@ -63,7 +65,9 @@ char **edits_commands(const struct graph *g, const struct edits *from, enum cali
 		list = add_command(list, n, &text);
 	}
 	for (int p = -1; p < PREC_COUNT; p++)
-		list = add_precision(list, n, g, from, to, p);
+		list = add_given(list, n, g, "set", from->precision, to->precision, p, p < 0 ? NULL : precision_name((enum precision)p));
+	for (int m = -1; m < CALIB_COUNT; m++)
+		list = add_given(list, n, g, "calibration", from->calibrator, to->calibrator, m, m < 0 ? NULL : calib_name((enum calib_method)m));
 	list = add_scales(list, n, g, from, to);
 	return add_tuning(list, n, from, to);
 }

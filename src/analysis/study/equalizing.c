@@ -77,28 +77,35 @@ static int output_like(const struct graph *to, const struct graph *from, int val
 	return found >= 0 && to->value[found].producer >= 0 ? found : -1;
 }
 
+// All nodes that one study gives `what`.
+static enum status give_alike(struct study *to, const struct study *from, const signed char *given, int what,
+    enum status (*give)(struct study *s, const int *nodes, int n, int what, int *refused, struct error *err), struct error *err)
+{
+	int *node = xcalloc((size_t)from->g->n_nodes + 1, sizeof *node), n = 0, refused;
+	for (int i = 0; i < from->g->n_nodes; i++)
+		if (given[i] == what && (node[n] = graph_find_node(to->g, from->g->node[i].name)) >= 0)
+			n++;
+	enum status st = n ? give(to, node, n, what, &refused, err) : STATUS_OK;
+	free(node);
+	return st == STATUS_REFUSED ? STATUS_OK : st;
+}
+
 // Makes the decisions of one study in the other. Equalizing keeps the nodes and their names,
 // and what the target refuses here it has refused there, so that refusals are no errors.
 static enum status decide_alike(struct study *to, const struct study *from, const struct edits *e, struct error *err)
 {
-	int *node = xcalloc((size_t)from->g->n_nodes + 1, sizeof *node), scales = 0, refused;
-	int made_n, *made = graph_made(from->g, &made_n);
+	int made_n, *made = graph_made(from->g, &made_n), scales = 0;
 	struct scale_edit *scale = xcalloc((size_t)made_n + 1, sizeof *scale);
 	enum status st = STATUS_OK;
-	for (int p = 0; p < PREC_COUNT && st == STATUS_OK; p++) {
-		int n = 0;
-		for (int i = 0; i < from->g->n_nodes; i++)
-			if (e->precision[i] == p && (node[n] = graph_find_node(to->g, from->g->node[i].name)) >= 0)
-				n++;
-		st = n ? study_set(to, node, n, p, &refused, err) : STATUS_OK;
-		st = st == STATUS_REFUSED ? STATUS_OK : st;
-	}
+	for (int p = 0; p < PREC_COUNT && st == STATUS_OK; p++)
+		st = give_alike(to, from, e->precision, p, study_set, err);
+	for (int m = 0; m < CALIB_COUNT && st == STATUS_OK; m++)
+		st = give_alike(to, from, e->calibrator, m, study_set_calibrator, err);
 	for (int i = 0; i < made_n; i++)
 		if (e->scale[made[i]] > 0 && (scale[scales].value = output_like(to->g, from->g, made[i])) >= 0)
 			scale[scales++].scale = e->scale[made[i]];
 	if (st == STATUS_OK && scales)
 		st = study_scales(to, scale, scales, err);
-	free(node);
 	free(made);
 	free(scale);
 	return st;

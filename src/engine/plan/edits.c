@@ -31,6 +31,8 @@ static struct edits *make(int n_nodes, int n_values)
 	e->n_values = n_values;
 	e->precision = xmalloc((size_t)n_nodes + 1);
 	memset(e->precision, -1, (size_t)n_nodes + 1);
+	e->calibrator = xmalloc((size_t)n_nodes + 1);
+	memset(e->calibrator, -1, (size_t)n_nodes + 1);
 	e->scale = xcalloc((size_t)n_values + 1, sizeof *e->scale);
 	return e;
 }
@@ -44,6 +46,7 @@ struct edits *edits_copy(const struct edits *e)
 {
 	struct edits *c = make(e->n_nodes, e->n_values);
 	memcpy(c->precision, e->precision, (size_t)e->n_nodes);
+	memcpy(c->calibrator, e->calibrator, (size_t)e->n_nodes);
 	memcpy(c->scale, e->scale, (size_t)e->n_values * sizeof *e->scale);
 	c->tuning = tuning_take(e->tuning);
 	return c;
@@ -54,6 +57,7 @@ void edits_free(struct edits **e)
 	if (!*e)
 		return;
 	free((*e)->precision);
+	free((*e)->calibrator);
 	free((*e)->scale);
 	tuning_drop(&(*e)->tuning);
 	free(*e);
@@ -71,6 +75,7 @@ bool edits_equal(const struct edits *a, const struct edits *b)
 {
 	return a->n_nodes == b->n_nodes && a->n_values == b->n_values &&
 	    memcmp(a->precision, b->precision, (size_t)a->n_nodes) == 0 &&
+	    memcmp(a->calibrator, b->calibrator, (size_t)a->n_nodes) == 0 &&
 	    memcmp(a->scale, b->scale, (size_t)a->n_values * sizeof *a->scale) == 0 &&
 	    key_equal(tuning_key(a->tuning), tuning_key(b->tuning));
 }
@@ -92,9 +97,18 @@ static struct key add_scales(struct key k, const struct edits *e, const struct g
 	return k;
 }
 
+// Where there are none, keys are those of sessions from before there could be.
+static struct key add_calibrators(struct key k, const struct edits *e)
+{
+	for (int i = 0; i < e->n_nodes; i++)
+		if (e->calibrator[i] >= 0)
+			k = key_add_int(key_add_int(key_add_text(k, "calibrator"), i), e->calibrator[i]);
+	return k;
+}
+
 struct key edits_key(const struct edits *e, const struct graph *g)
 {
 	struct key k = key_add_int((struct key){0}, e->n_nodes);
-	k = add_scales(key_add(k, e->precision, (size_t)e->n_nodes), e, g);
+	k = add_calibrators(add_scales(key_add(k, e->precision, (size_t)e->n_nodes), e, g), e);
 	return tuning_count(e->tuning) ? key_add_key(k, tuning_key(e->tuning)) : k;
 }

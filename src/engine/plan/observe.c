@@ -42,9 +42,17 @@ static double floor_of(const struct plan *p, const struct slot *s)
 	return gated && a->alpha > 0 ? -(double)a->beta / a->alpha : -INFINITY;
 }
 
-static struct observer_setup setup_of(const struct plan *p, const struct slot *s, int samples)
+// The slot's own calibrator, or that of what it shares its scale with.
+static enum calib_method method_of(const struct plan *p, int slot)
 {
-	return (struct observer_setup){.target = p->target, .quant = scale_chosen_for(p->target, &s->quant), .method = p->method,
+	const struct slot_plan *v = p->priv->slot;
+	int root = plan_root(p, slot), chosen = v[slot].calibrator >= 0 ? v[slot].calibrator : v[root].calibrator;
+	return chosen >= 0 ? (enum calib_method)chosen : p->method;
+}
+
+static struct observer_setup setup_of(const struct plan *p, const struct slot *s, enum calib_method m, int samples)
+{
+	return (struct observer_setup){.target = p->target, .quant = scale_chosen_for(p->target, &s->quant), .method = m,
 		.kl_bins = kl_bins(p->target, s->quant.bits), .samples = samples, .floor = floor_of(p, s)};
 }
 
@@ -60,12 +68,12 @@ static bool wants_observation(const struct plan *p, int i)
 	return decides || v->slot[i].needed;
 }
 
-static int add_observation(struct plan *p, int slot, struct key k)
+static int add_observation(struct plan *p, int slot, enum calib_method m, struct key k)
 {
 	struct plan_priv *v = p->priv;
 	const struct slot *s = &p->slot[slot];
 	p->observe = xgrow(p->observe, &v->observe_cap, (size_t)p->n_observe + 1, sizeof *p->observe);
-	p->observe[p->n_observe] = (struct observe){.slot = slot, .value = s->value, .method = p->method,
+	p->observe[p->n_observe] = (struct observe){.slot = slot, .value = s->value, .method = m,
 		.bits = s->quant.bits, .key = k};
 	return p->n_observe++;
 }
@@ -76,11 +84,12 @@ void plan_list_observations(struct plan *p)
 	for (int i = 0; i < p->n_slots; i++) {
 		if (!wants_observation(p, i))
 			continue;
-		struct observer_setup setup = setup_of(p, &p->slot[i], 0);
+		enum calib_method m = method_of(p, i);
+		struct observer_setup setup = setup_of(p, &p->slot[i], m, 0);
 		struct key k = observer_setup_key(&setup), with_value = key_add_int(k, p->slot[i].value);
 		intptr_t index = (intptr_t)keymap_get(known, with_value);
 		if (!index) {
-			index = add_observation(p, i, k) + 1;
+			index = add_observation(p, i, m, k) + 1;
 			keymap_put(known, with_value, (void *)index);
 		}
 		p->slot[i].observe = (int)index - 1;
@@ -90,6 +99,7 @@ void plan_list_observations(struct plan *p)
 
 struct observer *observer_new(const struct plan *p, int observe, int samples)
 {
-	struct observer_setup setup = setup_of(p, &p->slot[p->observe[observe].slot], samples);
+	const struct observe *o = &p->observe[observe];
+	struct observer_setup setup = setup_of(p, &p->slot[o->slot], o->method, samples);
 	return observer_make(&setup);
 }

@@ -1,4 +1,4 @@
-// Scales given by the user: where they act, and what locks them.
+// Scales and calibrators given by the user: where they act, and what locks them.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,8 @@ static const char *output_text(char out[OUTPUT_TEXT], const struct plan *p, int 
 	return out;
 }
 
-static int refuse_shared(const struct plan *p, const char *output, int master, char *reason, size_t size)
+// `what` the user gives: a scale or a calibrator.
+static int refuse_shared(const struct plan *p, const char *what, const char *output, int master, char *reason, size_t size)
 {
 	const struct slot *s = &p->slot[master];
 	const char *tensor = p->g->value[s->value].name, *node = p->g->node[s->node].name;
@@ -33,14 +34,14 @@ static int refuse_shared(const struct plan *p, const char *output, int master, c
 		snprintf(reason, size, "its %s shares the scale on which %.100s reads tensor %.100s, which is the target's own",
 		    output, node, tensor);
 	else if (!graph_is_further(p->g, s->value))
-		snprintf(reason, size, "its %s shares the scale of tensor %.100s: give the scale to node %.100s", output, tensor,
-		    node);
+		snprintf(reason, size, "its %s shares the scale of tensor %.100s: give the %s to node %.100s", output, tensor,
+		    what, node);
 	else
-		snprintf(reason, size, "its %s shares the scale of tensor %.100s: give it the scale", output, tensor);
+		snprintf(reason, size, "its %s shares the scale of tensor %.100s: give it the %s", output, tensor, what);
 	return -1;
 }
 
-static int override_slot(const struct plan *p, int value, char *reason, size_t size)
+static int override_slot(const struct plan *p, const char *what, int value, char *reason, size_t size)
 {
 	char output[OUTPUT_TEXT];
 	int slot = slot_of(p, value), root = plan_root(p, slot);
@@ -51,14 +52,14 @@ static int override_slot(const struct plan *p, int value, char *reason, size_t s
 		return -1;
 	}
 	if (root != slot)
-		return refuse_shared(p, output, root, reason, size);
+		return refuse_shared(p, what, output, root, reason, size);
 	if (p->target->kind != TARGET_LINEAR) {
 		snprintf(reason, size, "target %s casts and has no scales", p->target->name);
 		return -1;
 	}
 	root = plan_states_master(p, slot);
 	if (root != slot)
-		return refuse_shared(p, output, root, reason, size);
+		return refuse_shared(p, what, output, root, reason, size);
 	if (slot_has_step_scale(p, s)) {
 		snprintf(reason, size, "target %s fixes the scale of its %s: that of the recurrence's steps", p->target->name,
 		    output);
@@ -81,7 +82,7 @@ int plan_scale_slot(const struct plan *p, int value, double scale, char *reason,
 		snprintf(reason, size, "a scale must be between 2^-120 and 2^120");
 		return -1;
 	}
-	int slot = override_slot(p, value, reason, size);
+	int slot = override_slot(p, "scale", value, reason, size);
 	if (slot >= 0 && p->slot[slot].quant.pow2 && !scale_is_pow2(scale)) {
 		snprintf(reason, size, "target %s takes only powers of two as scales: the nearest is 2^%d", p->target->name,
 		    (int)log2(scale_nearest_pow2(scale)));
@@ -140,4 +141,61 @@ static void apply(struct plan *p, int value, double scale)
 void plan_apply_overrides(struct plan *p, const struct edits *e)
 {
 	each_override(p, e, apply);
+}
+
+// Is the range known before anything is observed?
+static bool is_given(const struct plan *p, const struct slot *s)
+{
+	const struct op_rule *rule = p->priv->node[s->node].rule;
+	return s->is_output && s->index == 0 && (rule->fixed_range.known || rule->fixed_scale.scale > 0);
+}
+
+static int calibrated_output(const struct plan *p, int value, char *reason, size_t size)
+{
+	int slot = override_slot(p, "calibrator", value, reason, size);
+	if (slot < 0 || !is_given(p, &p->slot[slot]))
+		return slot;
+	snprintf(reason, size, "target %s knows the range of its output, which is not calibrated", p->target->name);
+	return -1;
+}
+
+// Of what the network is given, and of what a node in float gives: nobody else has a quantizer for it.
+static bool is_calibrated_input(const struct plan *p, int slot)
+{
+	const struct slot *s = &p->slot[slot];
+	return s->value >= 0 && !s->parameter && s->state == SLOT_ACTIVE && plan_root(p, slot) == slot && s->quant.kind == QUANT_LINEAR &&
+	    p->target->kind == TARGET_LINEAR;
+}
+
+int plan_calibrated_slots(const struct plan *p, int node, int *slot, char *reason, size_t size)
+{
+	const struct node *n = &p->g->node[node];
+	int count = 0;
+	snprintf(reason, size, "it has no quantizer of its own");
+	for (int i = 0; i < n->n_out; i++) {
+		int out = n->out[i] < 0 ? -1 : calibrated_output(p, n->out[i], reason, size);
+		if (out >= 0)
+			slot[count++] = out;
+	}
+	for (int i = 0; i < n->n_in; i++)
+		if (is_calibrated_input(p, p->first_in[node] + i))
+			slot[count++] = p->first_in[node] + i;
+	return count;
+}
+
+// In the order of nodes, as overrides.
+void plan_give_calibrators(struct plan *p, const struct edits *e)
+{
+	for (int n = 0; e && n < p->g->n_nodes; n++) {
+		char reason[400];
+		if (e->calibrator[n] < 0)
+			continue;
+		int *slot = xcalloc((size_t)p->g->node[n].n_in + (size_t)p->g->node[n].n_out + 1, sizeof *slot);
+		int count = plan_calibrated_slots(p, n, slot, reason, sizeof reason);
+		for (int i = 0; i < count; i++)
+			p->priv->slot[slot[i]].calibrator = e->calibrator[n];
+		if (!count)
+			plan_refuse(p, n, "%s", reason);
+		free(slot);
+	}
 }

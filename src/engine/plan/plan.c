@@ -105,6 +105,7 @@ static void build_structure(struct plan *p, const struct edits *e)
 	plan_simplify(p);
 	plan_describe(p, e);
 	plan_lock(p, e);
+	plan_give_calibrators(p, e);
 }
 
 struct plan *plan_outline(const struct graph *g, const struct target *t, enum calib_method m, const struct edits *e)

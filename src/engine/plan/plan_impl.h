@@ -34,6 +34,7 @@ struct slot_plan {
 	float scale;   // of roots that have one for the whole tensor, and their zero point
 	int32_t zero;
 	bool needed;   // its observation decides something
+	signed char calibrator; // that the user gives it, or -1
 	const struct quantizer *calibration; // of a constant while observers watch, or NULL
 };
 struct plan_priv {
@@ -91,12 +92,15 @@ bool plan_is_gate(const struct node *n); // a HardSigmoid as AMD's NPU has it: x
 bool plan_is_image_mean(const struct shape *x, const struct shape *y); // rows and columns gone, their dimensions kept
 // refine.c: once all scales are known.
 void plan_refine(struct plan *p);
-// override.c: the user's scales.
+// override.c: the user's scales and calibrators.
 // The slot that an override of a node's output (a value id) sets; -1 and a reason,
 // a clause about the node, where `scale` cannot be its scale.
 int plan_scale_slot(const struct plan *p, int value, double scale, char *reason, size_t size);
 void plan_lock(struct plan *p, const struct edits *e);
 void plan_apply_overrides(struct plan *p, const struct edits *e);
+// How many of the node's quantizers have ranges that a calibrator finds; of 0 a reason, as above.
+int plan_calibrated_slots(const struct plan *p, int node, int *slot /* [inputs and outputs] */, char *reason, size_t size);
+void plan_give_calibrators(struct plan *p, const struct edits *e);
 // observe.c
 void plan_list_observations(struct plan *p);
 // describe.c: groups, effective precisions, refusals.

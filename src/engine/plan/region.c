@@ -35,14 +35,17 @@ struct plan *plan_bare(const struct graph *g, const struct target *t)
 	return outline(g, t, NULL);
 }
 
-// Asked of a plan that has only this edit: a width, and where `value` is none of -1 a scale with it.
-static enum status ask_plan(const struct plan *bare, int node, enum precision p, int value, double scale,
-    struct error *err)
+// Edits that ask for the node's width and, so far, nothing else.
+static struct edits *wish(const struct plan *bare, int node, enum precision p)
 {
 	struct edits *e = edits_new(bare->g);
 	want(e, bare, node, p);
-	if (value >= 0)
-		e->scale[value] = scale;
+	return e;
+}
+
+// Asked of a plan that has only these edits of the node, which it frees.
+static enum status ask_plan(const struct plan *bare, int node, struct edits *e, struct error *err)
+{
 	struct plan *with = outline(bare->g, bare->target, e);
 	const char *reason = reason_for(with, node);
 	enum status st = reason ? refuse(bare, node, reason, err) : STATUS_OK;
@@ -54,16 +57,33 @@ static enum status ask_plan(const struct plan *bare, int node, enum precision p,
 // 8 bit is what every node gets that nobody edits: a plan that asks for it has the structure of the bare one.
 enum status plan_check_edit(const struct plan *bare, int node, enum precision p, struct error *err)
 {
-	return p == PREC_INT8 && bare->precision[node] == p ? STATUS_OK : ask_plan(bare, node, p, -1, 0, err);
+	return p == PREC_INT8 && bare->precision[node] == p ? STATUS_OK : ask_plan(bare, node, wish(bare, node, p), err);
 }
 
 enum status plan_check_scale(const struct plan *bare, int value, double scale, struct error *err)
 {
 	char text[400];
 	int node = bare->g->value[value].producer;
-	if (bare->precision[node] != PREC_INT8)
-		return ask_plan(bare, node, PREC_INT8, value, scale, err);
+	if (bare->precision[node] != PREC_INT8) {
+		struct edits *e = wish(bare, node, PREC_INT8);
+		e->scale[value] = scale;
+		return ask_plan(bare, node, e, err);
+	}
 	return plan_scale_slot(bare, value, scale, text, sizeof text) >= 0 ? STATUS_OK : refuse(bare, node, text, err);
+}
+
+enum status plan_check_calibrator(const struct plan *bare, int node, struct error *err)
+{
+	char text[400];
+	const struct node *n = &bare->g->node[node];
+	if (bare->precision[node] != PREC_INT8) {
+		struct edits *e = wish(bare, node, PREC_INT8);
+		e->calibrator[node] = CALIB_MINMAX;
+		return ask_plan(bare, node, e, err);
+	}
+	int *slot = xcalloc((size_t)n->n_in + (size_t)n->n_out + 1, sizeof *slot), count = plan_calibrated_slots(bare, node, slot, text, sizeof text);
+	free(slot);
+	return count > 0 ? STATUS_OK : refuse(bare, node, text, err);
 }
 
 static bool is_follower(const struct plan *bare, int node)

@@ -138,6 +138,7 @@ static int add_slots(struct plan *p, int next, int node, bool output)
 		s->value = output ? n->out[i] : n->in[i];
 		s->parameter = s->value >= 0 && p->g->value[s->value].constant != NULL;
 		p->priv->slot[next].dominator = next;
+		p->priv->slot[next].calibrator = -1;
 		slot_template(p, next);
 	}
 	return next;

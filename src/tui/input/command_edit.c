@@ -103,11 +103,26 @@ enum status command_target(struct ui *ui, char *args, struct error *err)
 	return STATUS_OK;
 }
 
+static enum status calibrate_nodes(struct ui *ui, const char *selection, int method, struct error *err)
+{
+	int *nodes = NULL, n = 0;
+	if (study_select(ui->study, selection, ui->layers.marked, &nodes, &n, err))
+		return err->status;
+	err->status = edit_calibrator(ui, nodes, n, method, err);
+	free(nodes);
+	return err->status;
+}
+
 enum status command_calibration(struct ui *ui, char *args, struct error *err)
 {
-	enum calib_method m;
-	if (!calib_parse(&m, args))
-		return error_set(err, STATUS_USAGE, "no calibration \"%.40s\": use minmax, percentile, kl or mse", args);
+	enum calib_method m = CALIB_MINMAX;
+	char *word = last_word(args);
+	bool is_auto = word && !strcmp(word, "auto");
+	if (!is_auto && !calib_parse(&m, word ? word : args))
+		return error_set(err, STATUS_USAGE, "no calibration \"%.40s\": use minmax, percentile, kl or mse%s", word ? word : args,
+		    word ? ", or auto" : "");
+	if (word)
+		return calibrate_nodes(ui, args, is_auto ? -1 : (int)m, err);
 	if (study_set_method(ui->study, m, err))
 		return err->status;
 	if (edit_taken(ui, err))

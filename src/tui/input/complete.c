@@ -108,6 +108,13 @@ static void add_calibrations(struct names *l, const struct ui *ui)
 		add(l, "", calib_name((enum calib_method)m));
 }
 
+// The calibrator of all nodes, or the nodes that one is for.
+static void add_calibrated(struct names *l, const struct ui *ui)
+{
+	add_calibrations(l, ui);
+	add_selections(l, ui);
+}
+
 static void add_formats(struct names *l, const struct ui *ui)
 {
 	int n;
@@ -161,7 +168,7 @@ static void add_kind(struct names *l, const struct ui *ui, enum completion kind,
 	static void (*const adders[COMPLETE_KINDS])(struct names *l, const struct ui *ui) = {
 		[COMPLETE_SELECTION] = add_selections, [COMPLETE_OUTPUT] = add_outputs, [COMPLETE_NODE] = add_nodes,
 		[COMPLETE_PRECISION] = add_precisions, [COMPLETE_COLUMN] = add_columns,
-		[COMPLETE_TARGET] = add_targets, [COMPLETE_CALIBRATION] = add_calibrations,
+		[COMPLETE_TARGET] = add_targets, [COMPLETE_CALIBRATION] = add_calibrations, [COMPLETE_CALIBRATED] = add_calibrated,
 		[COMPLETE_FORMAT] = add_formats, [COMPLETE_THEME] = add_themes, [COMPLETE_VARIANT] = add_variants, [COMPLETE_SIDE] = add_variants,
 		[COMPLETE_TOPIC] = add_topics,
 	};

@@ -98,6 +98,26 @@ enum status edit_precision(struct ui *ui, const int *nodes, int n, int precision
 	return STATUS_OK;
 }
 
+enum status edit_calibrator(struct ui *ui, const int *nodes, int n, int method, struct error *err)
+{
+	int refused = 0;
+	char done[UI_TEXT];
+	const char *word = method < 0 ? "auto" : calib_name((enum calib_method)method);
+	if (n == 0)
+		return error_set(err, STATUS_NOTFOUND, "no node is selected");
+	*err = (struct error){0};
+	if (study_set_calibrator(ui->study, nodes, n, method, &refused, err))
+		return err->status;
+	if (!nodes_taken(ui, nodes, n, refused, err))
+		return STATUS_OK;
+	if (n == 1)
+		snprintf(done, sizeof done, "%s: calibration %s", ui->snap->g->node[nodes[0]].name, word);
+	else
+		snprintf(done, sizeof done, "calibration %s: %d node%s", word, n - refused, plural(n - refused));
+	note_nodes(ui, done, refused, err);
+	return STATUS_OK;
+}
+
 int *edit_selection(const struct ui *ui, int *n)
 {
 	int *nodes = layers_selection(&ui->layers, n);

@@ -74,6 +74,15 @@ static void put_precision(struct page *p, const struct node_row *row)
 		put_reason(p, row->refused);
 }
 
+// The one that the user gave a part of what runs as one operator.
+static void put_calibrator(struct page *p, int node)
+{
+	const struct snapshot *s = p->ui->snap;
+	for (int i = 0; i < s->n_rows; i++)
+		if (s->row[i].calibrator >= 0 && around_owner(s, i) == node)
+			put(p, "ranges", ROLE_EDITED, "by %s: yours", calib_name((enum calib_method)s->row[i].calibrator));
+}
+
 int detail_output_number(const struct graph *g, int value)
 {
 	const struct node *node = &g->node[g->value[value].producer];
@@ -286,6 +295,7 @@ static void put_page(struct page *p)
 	}
 	put_operator(p, node);
 	put_precision(p, &ui->snap->row[node]);
+	put_calibrator(p, node);
 	if (!site)
 		return;
 	p->y++;
