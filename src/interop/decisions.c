@@ -86,7 +86,7 @@ bool is_wide(const struct snapshot *s, int node)
 
 bool is_wide_output(const struct snapshot *s, int value)
 {
-	if (!is_wide(s, s->g->value[value].producer))
+	if (s->g->value[value].producer < 0 || !is_wide(s, s->g->value[value].producer))
 		return false;
 	if (!graph_is_further(s->g, value))
 		return true;
@@ -103,7 +103,7 @@ void lose_precision(struct str *loss, const struct decided *d, const struct snap
 
 void lose_scales(struct str *loss, const struct decided *d, const struct snapshot *s, const char *format)
 {
-	int n, *made = graph_made(s->g, &n);
+	int n, *made = graph_scalable(s->g, &n);
 	for (int i = 0; i < n; i++) {
 		double scale = d->edits->scale[made[i]];
 		if (scale != 0)
@@ -122,10 +122,11 @@ void lose_calibrators(struct str *loss, const struct decided *d, const struct sn
 
 double decided_scale(const struct decided *d, const struct snapshot *s, int value)
 {
-	int node = s->g->value[value].producer, end = operator_end(s, node);
+	int node = s->g->value[value].producer;
 	double scale = d->edits->scale[value];
-	if (scale != 0 || d->edits->calibrator[node] < 0)
+	if (scale != 0 || node < 0 || d->edits->calibrator[node] < 0)
 		return scale;
+	int end = operator_end(s, node);
 	const struct site *x = tensor_site(s, end == node ? value : s->g->node[end].out[0]);
 	return x && x->kind == SITE_OUTPUT && x->n_scale == 1 ? (double)x->scale[0] : 0;
 }

@@ -102,11 +102,11 @@ enum status esp_ppq_setting(struct str *out, struct str *loss, const struct deci
 	cJSON *root = cJSON_CreateObject(), *scales = cJSON_CreateObject();
 	cJSON_AddStringToObject(cJSON_AddObjectToObject(root, "quantize_activation_setting"), "calib_algorithm", calib_name(s->method));
 	cJSON_AddItemToObject(cJSON_AddObjectToObject(root, "dispatching_table"), "dispatchings", dispatchings(loss, d, s));
-	int n, *made = graph_made(s->g, &n);
+	int n, *made = graph_scalable(s->g, &n);
 	for (int i = 0; i < n; i++) {
 		const struct value *v = &s->g->value[made[i]];
 		double scale = decided_scale(d, s, made[i]);
-		if (scale != 0 && s->g->node[v->producer].out[0] != made[i])
+		if (scale != 0 && (v->producer < 0 || s->g->node[v->producer].out[0] != made[i]))
 			str_addf(loss, "%s: custom_config has a scale for the first output of an operator only\n", v->name);
 		else if (scale != 0) // esp-ppq skips an output that is fused into the next
 			add_operator(scales, loss, s, operator_end(s, v->producer), scale);

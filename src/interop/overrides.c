@@ -92,9 +92,22 @@ static void add_output(cJSON *overrides, const struct decided *d, const struct s
 	set_number(o, "zero_point", x && x->zero ? x->zero[0] : 0);
 }
 
+static void add_given(cJSON *overrides, const struct decided *d, const struct snapshot *s, int value)
+{
+	const struct site *x = tensor_site(s, value);
+	if (d->edits->scale[value] == 0 || !x)
+		return;
+	cJSON *o = first_entry(overrides, s->g->value[value].name);
+	set_text(o, "quant_type", site_type(x));
+	set_number(o, "scale", d->edits->scale[value]);
+	set_number(o, "zero_point", x->zero ? x->zero[0] : 0);
+}
+
 cJSON *tensor_overrides(const struct decided *d, const struct snapshot *s)
 {
 	cJSON *overrides = cJSON_CreateObject();
+	for (int i = 0; i < s->g->n_inputs; i++)
+		add_given(overrides, d, s, s->g->input[i]);
 	for (int n = 0; n < s->n_rows; n++) {
 		for (int k = 0; k < s->g->node[n].n_out; k++)
 			if (s->g->node[n].out[k] >= 0)

@@ -73,11 +73,36 @@ void test_outputs__a_shared_scale_is_refused(void **state)
 	assert_int_equal(study_command(st, "scale " SECOND " 2^-3", &err), STATUS_REFUSED);
 	assert_non_null(strstr(err.text, SPLIT ": its output " SECOND " shares the scale of tensor /model.12/Concat_2_output_0"));
 	assert_non_null(strstr(err.text, ": give the scale to node /model.12/Concat_2"));
-	assert_int_equal(study_command(st, "scale images 2^-3", &err), STATUS_REFUSED);
-	assert_non_null(strstr(err.text, "images is an input of the network"));
+	assert_int_equal(study_command(st, "scale model.0.conv.weight 2^-3", &err), STATUS_REFUSED);
+	assert_non_null(strstr(err.text, "is a parameter"));
 	assert_int_equal(study_command(st, "scale nothing_1 2^-3", &err), STATUS_NOTFOUND);
 	assert_int_equal(study_command(st, "scale tensor:" SPLIT " 2^-3", &err), STATUS_NOTFOUND);
 	assert_non_null(strstr(err.text, "no tensor " SPLIT));
+	study_close(&st);
+}
+
+// Its scale is seen where it is read; the journal and the edits of a session name the tensor.
+void test_outputs__an_input_of_the_network_has_a_scale(void **state)
+{
+	struct study *st = open_target("esp32p4");
+	struct error err = {0};
+	const int images = graph_find_value(study_graph(st), "images"), conv = graph_find_node(study_graph(st), "/model.0/conv/Conv");
+	assert_int_equal(study_command(st, "scale images 0.3", &err), STATUS_REFUSED);
+	assert_non_null(strstr(err.text, "images: target esp32p4 takes only powers of two"));
+	assert_int_equal(study_command(st, "scale images 2^-5", &err), STATUS_OK);
+	assert_true(study_edits(st)->scale[images] == 0x1p-5);
+	struct snapshot *s = run_study(st);
+	const struct node_row *row = &s->row[conv];
+	const struct site *input = NULL;
+	for (int i = row->first_site; i < row->first_site + row->n_sites; i++)
+		if (s->site[i].value == images)
+			input = &s->site[i];
+	assert_true(row->edited && input && input->locked);
+	assert_true(input->scale[0] == 0x1p-5f && snapshot_scalable(s, input) == images);
+	assert_true(input->hist_float && input->graphwise.known && figures_snr(&input->graphwise) < 40);
+	snapshot_drop(&s);
+	assert_true(study_undo(st));
+	assert_true(study_edits(st)->scale[images] == 0);
 	study_close(&st);
 }
 
@@ -185,7 +210,7 @@ void test_outputs__an_edit_of_a_tensor_is_only_a_scale(void **state)
 	    {"{\"tensor\": \"" SECOND "\", \"node\": \"" SPLIT "\"}", "only a scale goes with it", STATUS_FORMAT},
 	    {"{\"tensor\": \"" SECOND "\", \"scale\": -1}", "a scale that there is not", STATUS_FORMAT},
 	    {"{\"tensor\": \"nothing\", \"scale\": 1}", "the model has no tensor nothing that a node makes", STATUS_NOTFOUND},
-	    {"{\"tensor\": \"images\", \"scale\": 1}", "the model has no tensor images that a node makes", STATUS_NOTFOUND},
+	    {"{\"tensor\": \"model.0.conv.weight\", \"scale\": 1}", "no tensor model.0.conv.weight that a node makes", STATUS_NOTFOUND},
 	};
 	struct study *st = open_target("xint8");
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

@@ -358,3 +358,35 @@ void test_plan_edits__widen_region_takes_what_is_read_on_its_scale(void **state)
 	assert_int_equal(ids[n - 1], node(&f, "softmax"));
 	teardown(&f);
 }
+
+// x is read by a Conv and, as it is, by an Add whose inputs share a scale.
+static struct graph *read_twice(void)
+{
+	struct builder b = builder_new();
+	builder_input(&b, "x");
+	builder_constant(&b, "w", DT_F32, (struct shape){4, {4, 4, 1, 1}}, NULL);
+	builder_node(&b, "Conv", "conv", "x w", "c");
+	builder_node(&b, "Add", "add", "c x", "y");
+	builder_output(&b, "y");
+	return b.g;
+}
+
+void test_plan_edits__scale_of_an_input(void **state)
+{
+	struct fixture f;
+	struct error err;
+	fixture_plan(&f, read_twice(), "esp32p4", -1);
+	const int x = graph_find_value(f.g, "x");
+	struct plan *bare = plan_bare(f.g, f.t);
+	assert_int_equal(plan_check_scale(bare, x, 0x1p-2, &err), STATUS_OK);
+	assert_int_equal(plan_check_scale(bare, x, 0.3, &err), STATUS_REFUSED);
+	plan_free(&bare);
+	f.e->scale[x] = 0x1p-2;
+	fixture_replan(&f);
+	assert_true(in(&f, "conv", 0)->locked && !in(&f, "add", 1)->locked);
+	fixture_finish(&f);
+	assert_float_equal(in(&f, "conv", 0)->quant.scale[0], 0x1p-2, 0);
+	assert_float_equal(in(&f, "add", 1)->quant.scale[0], 0x1p-6, 0);
+	assert_int_equal(f.p->n_refused, 0);
+	teardown(&f);
+}

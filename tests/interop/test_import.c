@@ -12,6 +12,25 @@ void test_import__what_is_exported_comes_back(void **state)
 	assert_comes_back("aimet", true, true, true);
 }
 
+// The formats that name tensors hold those of the network's inputs too.
+void test_import__the_scale_of_an_input(void **state)
+{
+	static const char *const format[] = {"onnxruntime", "aimet", "tensorrt-cache", "tpu-mlir-cali-table"};
+	for (size_t i = 0; i < sizeof format / sizeof *format; i++) {
+		struct study *st = case_open(MODEL, CALIB, "esp32p4"), *again = bare();
+		const int images = graph_find_value(study_graph(again), "images");
+		case_scale(st, "images", 0x1p-5);
+		struct str text = case_export(st, format[i], NULL);
+		struct import_report r = take(again, support_temp_file("round", str_text(&text), text.len));
+		if (study_edits(again)->scale[images] != 0x1p-5)
+			fail_msg("%s: %g, %s", format[i], study_edits(again)->scale[images], str_text(&r.notes));
+		import_report_done(&r);
+		str_done(&text);
+		study_close(&again);
+		study_close(&st);
+	}
+}
+
 // A scale with a zero point is one that a target with zero points can take, which finds its own.
 void test_import__a_scale_with_a_zero_point(void **state)
 {

@@ -98,12 +98,12 @@ void test_ui_study__a_scale_is_that_of_an_output(void **state)
 	struct live l;
 	live_open(&l, "onnxruntime", 2);
 	ui_resize(&l.ui, 120, 40);
-	press(&l.ui, ":goto<Space>/model.0/conv/Conv<Enter>l+");
+	press(&l.ui, ":goto<Space>/model.0/conv/Conv<Enter>ll+"); // its weight
 	assert_non_null(strstr(l.ui.note, "keeps its scale"));
 	assert_false(l.ui.trial.active);
 	press(&l.ui, "s");
 	assert_int_equal(l.ui.line.kind, LINE_NONE);
-	press(&l.ui, "h+");
+	press(&l.ui, "hh+");
 	assert_true(l.ui.trial.active);
 	press(&l.ui, "<Esc>:goto<Space>/model.12/Split<Enter>");
 	assert_true(line_has(&l.ui, 33, "[output 1] output 2"));
@@ -563,5 +563,22 @@ void test_ui_study__a_calibrator_for_some_nodes(void **state)
 	assert_int_equal(l.ui.snap->row[conv].calibrator, -1);
 	press(&l.ui, ":calibration<Space>op:Conv<Space>best<Enter>");
 	assert_non_null(strstr(l.ui.note, "no calibration \"best\""));
+	live_close(&l);
+}
+
+// An input of the network is tried and set where it is read, with its own histogram.
+void test_ui_study__the_scale_of_an_input(void **state)
+{
+	struct live l;
+	live_open(&l, "esp32p4", 1);
+	const int images = graph_find_value(l.ui.snap->g, "images");
+	press(&l.ui, ":goto<Space>/model.0/conv/Conv<Enter><Enter>l+");
+	assert_true(l.ui.trial.active && l.ui.trial.value == images && l.ui.trial.predicted.known);
+	double tried = l.ui.trial.scale;
+	press(&l.ui, "<Enter>");
+	live_wait(&l);
+	assert_true(l.ui.snap->scale_requested[images] == tried);
+	press(&l.ui, ":scale<Space>images<Space>auto<Enter>");
+	assert_string_equal(l.ui.note, "images: scale auto");
 	live_close(&l);
 }

@@ -75,7 +75,7 @@ struct node_row {
 	enum precision precision;     // effective
 	int requested;                // enum precision of the edit, or -1
 	int calibrator;               // enum calib_method of the edit, or -1: the snapshot's
-	bool edited;                  // an edit sets its precision, its calibrator, or the scale of one of its outputs
+	bool edited;                  // an edit sets its precision, its calibrator, or the scale of one of its outputs or of an input of the network that it reads
 	int fused_into;               // node id of the group that shows this node's figures, -1: itself
 	const char *refused;          // reason, or NULL
 	bool quantizable;
@@ -165,8 +165,9 @@ double snapshot_worst_output(const struct snapshot *s);
 const struct site *snapshot_made(const struct snapshot *s, int node);
 // The same, if it is quantized; NULL: it is not.
 const struct site *snapshot_output(const struct snapshot *s, int node);
-// The output (a value id) that a scale for the tensor of the site is given to: the tensor itself, or what its node
-// makes where other nodes are fused to it; -1: inputs and parameters have no scale by hand.
+// The tensor (a value id) that a scale for the tensor of the site is given to: the tensor itself, or what its node
+// makes where other nodes are fused to it, or an input of the network; -1: parameters, and tensors that are read on
+// another scale than they have, keep theirs.
 int snapshot_scalable(const struct snapshot *s, const struct site *site);
 // For a mean that only additions and subtractions read: the mean's noise over the signal of such a sum, of several sums
 // the largest. A normalization that is written out in single operators has such a mean: it is nearly zero on the grid

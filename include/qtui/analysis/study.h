@@ -54,8 +54,7 @@ const struct target *study_target(const struct study *s);
 MUST_CHECK enum status study_select(const struct study *s, const char *selection, const bool *marked, int **out, int *n, struct error *err);
 
 // Finds the tensor that is meant where a scale is set: the name of a node means its first output; the name of a tensor
-// means itself, and is written with STUDY_TENSOR in front where a node has the same name. STATUS_REFUSED: an input of
-// the network or a parameter.
+// means itself, and is written with STUDY_TENSOR in front where a node has the same name. STATUS_REFUSED: a parameter.
 #define STUDY_TENSOR "tensor:"
 MUST_CHECK enum status study_find_output(int *value, const struct graph *g, const char *name, struct error *err);
 // The tensors of a SELECTION, which may be such a name; of selected nodes the first outputs: value ids (heap).
@@ -72,7 +71,7 @@ MUST_CHECK enum status study_set(struct study *s, const int *nodes, int n,
 MUST_CHECK enum status study_set_calibrator(struct study *s, const int *nodes, int n,
     int method /* enum calib_method; -1: that of all */, int *refused, struct error *err);
 struct scale_edit {
-	int value;    // that a node makes
+	int value;    // that a node makes, or the network is given
 	double scale; // 0: auto
 };
 MUST_CHECK enum status study_scales(struct study *s, const struct scale_edit *e, int n, struct error *err); // in one step

@@ -104,10 +104,15 @@ const char *graph_metadata(const struct graph *g, const char *key); // NULL when
 // there is none.
 int graph_output(const struct graph *g, int node);
 bool graph_is_further(const struct graph *g, int value); // an output of a node, but not the one that graph_output gives
-// The name of a tensor for the user: that of its node, and of a further output its own.
+// Where a scale is given to a tensor, it goes by the name of its node, or by its own: a further output, and an input of
+// the network.
+bool graph_goes_by_own_name(const struct graph *g, int value);
+// The name of a tensor for the user: that of its node, or its own, as above.
 const char *graph_output_name(const struct graph *g, int value);
 // All tensors that nodes make, in the order of nodes: value ids, heap.
 int *graph_made(const struct graph *g, int *n);
+// All tensors that a scale may be given to: those that nodes make, and then the inputs of the network. Value ids, heap.
+int *graph_scalable(const struct graph *g, int *n);
 // Multiply-accumulates of a node for the shapes of the graph: convolutions, products of matrices, RNN, GRU, LSTM and
 // attention, with their fused and integer forms (graph/macs.c); 0 for others.
 int64_t graph_macs(const struct graph *g, int node);

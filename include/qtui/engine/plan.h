@@ -22,7 +22,7 @@ struct edits {
 	int n_nodes, n_values;
 	signed char *precision; // [node] enum precision, or -1: the target's own choice
 	signed char *calibrator; // [node] enum calib_method of the ranges that the node's quantizers have, or -1: the plan's
-	double *scale;          // [value] scale of what a node makes, or 0: none. Calibration and alignment leave it alone
+	double *scale;          // [value] scale of what a node makes or the network is given, or 0: none. Calibration and alignment leave it alone
 	struct tuning *tuning;  // tuned constants, or NULL; counted
 };
 struct edits *edits_new(const struct graph *g);
@@ -134,13 +134,13 @@ struct plan *plan_bare(const struct graph *g, const struct target *t);
 // Would the target take this edit? STATUS_OK, or STATUS_REFUSED with the reason. The answer is immediate for an edit
 // that changes no width; for any other a plan is built.
 MUST_CHECK enum status plan_check_edit(const struct plan *bare, int node, enum precision want, struct error *err);
-// Could the tensor, which a node makes, have this scale at 8 bit? Where the target wants powers of two, the reason
-// names the one nearest to `scale`.
+// Could the tensor, which a node makes or the network is given, have this scale at 8 bit? Where the target wants powers
+// of two, the reason names the one nearest to `scale`.
 MUST_CHECK enum status plan_check_scale(const struct plan *bare, int value, double scale, struct error *err);
 // Could the node have a calibrator of its own? It finds the ranges of what the node makes and of what only the node
 // itself quantizes before it reads it, as an input of the network.
 MUST_CHECK enum status plan_check_calibrator(const struct plan *bare, int node, struct error *err);
-// The output whose scale `value`, a node's output, has: itself, or the one that it shares it with;
+// The output whose scale `value`, a node's output, has: itself (so has an input of the network), or the one that it shares it with;
 // -1: that of a tensor as a node reads it.
 int plan_scale_of(const struct plan *bare, int value);
 // plan_check_edit for many nodes, each by itself: refused[i] is the answer for nodes[i]. Returns how many are

@@ -14,7 +14,7 @@ struct page {
 };
 // What the quantizer's grid can say: [low, high] of the values that have codes, were its scale `scale`.
 bool detail_grid(const struct site *s, double scale, double *low, double *high);
-// Which of its node's outputs a tensor is, from 1; 0: the node has this one only.
+// Which of its node's outputs a tensor is, from 1; 0: the node has this one only, or it is an input of the network.
 int detail_output_number(const struct graph *g, int value);
 // "output [weight] input": the tensors of a node, the chosen one in brackets; returns the columns used.
 int detail_choice(struct canvas *c, struct rect r, const struct snapshot *s, const struct site *chosen);

@@ -25,15 +25,6 @@ static void compare_aligned(struct figure *f, const struct sighting *s, struct r
 	rep_drop(&moved);
 }
 
-static void requantized(struct figure *f, const struct sighting *s, struct rep *x, struct rep *from, const struct quantizer *q)
-{
-	struct error err = {0};
-	struct rep y = {0};
-	if (figure_lacks(f, s->sample) && rep_apply(&y, from, q, s->width, &err) == STATUS_OK)
-		compare_aligned(f, s, x, &y, q);
-	rep_drop(&y);
-}
-
 // What one sample of an output lacks, before it goes to the memo. One for each worker:
 // large memory that is taken from the system and given back for every tensor would cost more than the walk.
 struct lack {
@@ -52,6 +43,8 @@ static void ask(struct stats_site *ask, struct lack *l, const struct site_work *
 		ask->sums[1] = &l->sums[1];
 	if (range_lacks(sw->range, sample))
 		ask->range = &l->range;
+	if (!sw->hist_float)
+		return;
 	if (hist_lacks_floats(sw->hist_float, sample, &l->grid))
 		ask->grid = &l->grid;
 	if (!ask->q[0]->data || !hist_lacks_floats(sw->hist_quant, sample, &l->grid_q))
@@ -80,7 +73,7 @@ static void keep(const struct stats_site *got, struct site_work *sw, int sample)
 
 // Both versions, the range and the histograms in one walk.
 // `full` and `alone` are in the layout of the floats, or empty.
-static void measure_output(struct work *w, struct site_work *sw, const struct sighting *s, struct rep *full, struct rep *alone)
+static void measure_both(struct work *w, struct site_work *sw, const struct sighting *s, struct rep *full, struct rep *alone)
 {
 	struct lack *l = &w->lack[s->worker];
 	const struct quantizer *clip = &w->plan->slot[sw->site.slot].quant, *qf = rep_quantizer(full), *qa = rep_quantizer(alone);
@@ -98,29 +91,30 @@ static void align(struct rep *out, const struct sighting *s, struct rep *y, enum
 		rep_drop(out);
 }
 
-static void note_range(struct range_memo *r, int sample, const struct tensor *x)
+// A tensor as the quantizer of an input makes it, in the layout of the floats.
+static void requantize(struct rep *out, const struct sighting *s, struct rep *from, const struct quantizer *q)
 {
-	struct tensor_range range;
-	if (!range_lacks(r, sample))
-		return;
-	stats_range(&range, x);
-	range_set(r, sample, &range);
+	struct error err = {0};
+	struct rep y = {0};
+	if (from && rep_apply(&y, from, q, s->width, &err) == STATUS_OK)
+		align(out, s, &y, s->rep[SIM_FLOAT]->t.layout);
+	rep_drop(&y);
 }
 
 static void measure_site(struct work *w, struct site_work *sw, const struct sighting *s)
 {
 	struct rep *x = s->rep[SIM_FLOAT], full = {0}, alone = {0};
-	if (sw->site.kind == SITE_INPUT) {
-		const struct quantizer *q = &w->plan->slot[sw->site.slot].quant;
-		note_range(sw->range, s->sample, &x->t);
-		if (s->rep[SIM_FULL])
-			requantized(sw->graphwise, s, x, s->rep[SIM_FULL], q);
-		requantized(sw->layerwise, s, x, x, q);
-		return;
+	const struct quantizer *q = &w->plan->slot[sw->site.slot].quant;
+	if (sw->site.kind != SITE_INPUT) {
+		align(&full, s, s->rep[SIM_FULL], x->t.layout);
+		align(&alone, s, s->rep[SIM_ALONE], x->t.layout);
+	} else {
+		if (figure_lacks(sw->graphwise, s->sample) || sw->hist_quant)
+			requantize(&full, s, s->rep[SIM_FULL], q);
+		if (figure_lacks(sw->layerwise, s->sample))
+			requantize(&alone, s, x, q);
 	}
-	align(&full, s, s->rep[SIM_FULL], x->t.layout);
-	align(&alone, s, s->rep[SIM_ALONE], x->t.layout);
-	measure_output(w, sw, s, &full, &alone);
+	measure_both(w, sw, s, &full, &alone);
 	rep_drop(&full);
 	rep_drop(&alone);
 }
@@ -231,7 +225,7 @@ enum status work_measure(struct work *w, struct error *err)
 void work_reset(struct work *w)
 {
 	for (int i = 0; w->look && i < w->n_sites; i++)
-		if (site_is_made(&w->site[i].site)) {
+		if (w->site[i].site.kind != SITE_WEIGHT && w->site[i].hist_float) {
 			hist_clear(w->site[i].hist_float, w->samples);
 			hist_clear(w->site[i].hist_quant, w->samples);
 		}

@@ -105,8 +105,9 @@ static void site_memos(struct work *w, struct site_work *sw)
 	sw->graphwise = memo_figure(m, pair_key("figure", f, q, base));
 	sw->layerwise = memo_figure(m, pair_key("figure", f, a, base));
 	sw->range = memo_range(m, key_add_key(f, base));
-	if (sw->site.kind != SITE_INPUT) {
-		bool part = w->look && site_is_made(&sw->site); // counts of some elements are not mixed with those of all
+	// What is quantized again has a histogram where it is made; an input of the network is made nowhere.
+	if (sw->site.kind != SITE_INPUT || w->study->g->value[sw->site.value].producer < 0) {
+		bool part = w->look && sw->site.kind != SITE_WEIGHT; // counts of some elements are not mixed with those of all
 		sw->hist_float = memo_hist(m, part ? key_add_text(sw->range->key, "look") : sw->range->key);
 		sw->hist_quant = memo_hist(m, part ? key_add_text(sw->graphwise->key, "look") : sw->graphwise->key);
 	}

@@ -34,7 +34,7 @@ void candidate_scales(struct repair *r, struct candidate *c, const double *scale
 	struct str text = {0};
 	struct edits *e = c->trial.edits;
 	bool any = false;
-	int n, *made = graph_made(r->g, &n);
+	int n, *made = graph_scalable(r->g, &n);
 	str_add(&text, "scale");
 	for (int i = 0; i < n; i++) {
 		int value = made[i];

@@ -34,7 +34,7 @@ static enum status take_back(struct fixing *f, const int *value, int n, struct e
 enum status remedy_own(struct fixing *f, struct error *err)
 {
 	const struct repair *r = f->r;
-	int made, *own = graph_made(r->g, &made), n = 0;
+	int made, *own = graph_scalable(r->g, &made), n = 0;
 	enum status st = STATUS_OK;
 	for (int i = 0; i < made; i++)
 		if (is_own(r, own[i]))

@@ -126,7 +126,7 @@ static cJSON *site_json(const struct subject *of, const struct site *s)
 		cJSON_AddStringToObject(o, "follows", g->value[s->follows].name);
 	if (s->locked)
 		cJSON_AddBoolToObject(o, "locked", true);
-	if (graph_is_further(g, s->value) && of->s->scale_requested[s->value] != 0) // of a first output the row has it
+	if (graph_goes_by_own_name(g, s->value) && of->s->scale_requested[s->value] != 0) // of a first output the row has it
 		cJSON_AddNumberToObject(o, "scale_requested", of->s->scale_requested[s->value]);
 	if (s->kind == SITE_WEIGHT) {
 		if (s->graphwise.known)

@@ -1,14 +1,15 @@
 // Edits as sessions hold them, in force and of variants: [{"node", "precision", "scale", "calibration"}], one a node that
-// has any, the scale of its first output; {"tensor", "scale"} of further outputs; {"tuned"} names tuned weights.
+// has any, the scale of its first output; {"tensor", "scale"} of further outputs and of the network's inputs;
+// {"tuned"} names tuned weights.
 #include <stdlib.h>
 #include "qtui/base/json.h"
 #include "../study/study_impl.h"
 
-static void add_further(cJSON *a, const struct graph *g, const struct edits *e)
+static void add_tensors(cJSON *a, const struct graph *g, const struct edits *e)
 {
-	int n, *made = graph_made(g, &n);
+	int n, *made = graph_scalable(g, &n);
 	for (int i = 0; i < n; i++) {
-		if (!graph_is_further(g, made[i]) || e->scale[made[i]] == 0)
+		if (!graph_goes_by_own_name(g, made[i]) || e->scale[made[i]] == 0)
 			continue;
 		cJSON *o = cJSON_CreateObject();
 		cJSON_AddStringToObject(o, "tensor", g->value[made[i]].name);
@@ -35,7 +36,7 @@ struct cJSON *edits_json(const struct graph *g, const struct edits *e)
 			cJSON_AddStringToObject(o, "calibration", calib_name((enum calib_method)e->calibrator[n]));
 		cJSON_AddItemToArray(a, o);
 	}
-	add_further(a, g, e);
+	add_tensors(a, g, e);
 	if (tuning_count(e->tuning)) {
 		char name[TUNING_NAME];
 		tuning_name(e->tuning, name);
@@ -74,8 +75,8 @@ static enum status parse_tensor(struct edits *e, const struct graph *g, const cJ
 	if (cJSON_GetObjectItemCaseSensitive(o, "node") || cJSON_GetObjectItemCaseSensitive(o, "precision") ||
 	    cJSON_GetObjectItemCaseSensitive(o, "calibration"))
 		return error_set(err, STATUS_FORMAT, "an edit of tensor %s: only a scale goes with it", name);
-	if (value < 0 || g->value[value].producer < 0)
-		return error_set(err, STATUS_NOTFOUND, "the model has no tensor %.200s that a node makes", name);
+	if (value < 0 || g->value[value].constant)
+		return error_set(err, STATUS_NOTFOUND, "the model has no tensor %.200s that a node makes or that it is given", name);
 	if (!read_scale(&scale, cJSON_GetObjectItemCaseSensitive(o, "scale")))
 		return error_set(err, STATUS_FORMAT, "tensor %s has a scale that there is not", name);
 	e->scale[value] = scale;

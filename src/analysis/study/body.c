@@ -87,6 +87,12 @@ struct body *body_copy(const struct graph *g, const struct body *from)
 	return b;
 }
 
+// Of an input of the network; of what a node makes the node's row says so.
+static bool has_other_scale(const struct body *b, const struct graph *g, const struct edits *e, int value)
+{
+	return g->value[value].producer < 0 && b->scale_requested[value] != e->scale[value];
+}
+
 void body_mark_downstream(struct body *b, const struct graph *g, const struct edits *e, bool all)
 {
 	bool *dirty = xcalloc((size_t)g->n_values + 1, 1);
@@ -96,7 +102,7 @@ void body_mark_downstream(struct body *b, const struct graph *g, const struct ed
 		for (int i = 0; i < node->n_out && !hit; i++)
 			hit = node->out[i] >= 0 && b->scale_requested[node->out[i]] != e->scale[node->out[i]];
 		for (int i = 0; i < node->n_in && !hit; i++)
-			hit = node->in[i] >= 0 && dirty[node->in[i]];
+			hit = node->in[i] >= 0 && (dirty[node->in[i]] || has_other_scale(b, g, e, node->in[i]));
 		for (int i = 0; hit && i < node->n_out; i++)
 			if (node->out[i] >= 0)
 				dirty[node->out[i]] = true;
@@ -114,5 +120,7 @@ void body_note_edits(struct body *b, const struct graph *g, const struct edits *
 		b->row[n].edited = e->precision[n] >= 0 || e->calibrator[n] >= 0;
 		for (int i = 0; i < g->node[n].n_out; i++)
 			b->row[n].edited |= g->node[n].out[i] >= 0 && e->scale[g->node[n].out[i]] != 0;
+		for (int i = 0; i < g->node[n].n_in; i++)
+			b->row[n].edited |= g->node[n].in[i] >= 0 && g->value[g->node[n].in[i]].producer < 0 && e->scale[g->node[n].in[i]] != 0;
 	}
 }

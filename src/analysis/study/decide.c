@@ -222,7 +222,7 @@ void study_add_scale(struct str *out, const struct graph *g, int value, double s
 {
 	enum { EXACT = 9 }; // digits: a float is read back as it was
 	const char *name = graph_output_name(g, value);
-	bool alike = graph_is_further(g, value) && (graph_find_node(g, name) >= 0 || str_has_prefix(name, STUDY_TENSOR));
+	bool alike = graph_goes_by_own_name(g, value) && (graph_find_node(g, name) >= 0 || str_has_prefix(name, STUDY_TENSOR));
 	char text[SCALE_TEXT];
 	str_addf(out, " %s", alike ? STUDY_TENSOR : "");
 	study_add_word(out, name);

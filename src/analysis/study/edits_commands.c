@@ -31,7 +31,7 @@ static char **add_given(char **list, int *n, const struct graph *g, const char *
 static char **add_scales(char **list, int *n, const struct graph *g, const struct edits *from, const struct edits *to)
 {
 	struct str text = {0};
-	int made_n, *made = graph_made(g, &made_n);
+	int made_n, *made = graph_scalable(g, &made_n);
 	for (int i = 0; i < made_n; i++) {
 		if (to->scale[made[i]] == from->scale[made[i]])
 			continue;

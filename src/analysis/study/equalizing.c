@@ -65,16 +65,16 @@ static void beginning_done(struct beginning *b)
 
 // ---- the thread
 
-// The tensor there that stands for the output of a node here; -1: none does.
+// The tensor there that stands for one here to which a scale may be given; -1: none does.
 static int output_like(const struct graph *to, const struct graph *from, int value)
 {
 	const char *name = graph_output_name(from, value);
-	if (!graph_is_further(from, value)) {
+	if (!graph_goes_by_own_name(from, value)) {
 		int node = graph_find_node(to, name);
 		return node >= 0 ? graph_output(to, node) : -1;
 	}
 	int found = graph_find_value(to, name);
-	return found >= 0 && to->value[found].producer >= 0 ? found : -1;
+	return found >= 0 && !to->value[found].constant ? found : -1;
 }
 
 // All nodes that one study gives `what`.
@@ -94,7 +94,7 @@ static enum status give_alike(struct study *to, const struct study *from, const 
 // and what the target refuses here it has refused there, so that refusals are no errors.
 static enum status decide_alike(struct study *to, const struct study *from, const struct edits *e, struct error *err)
 {
-	int made_n, *made = graph_made(from->g, &made_n), scales = 0;
+	int made_n, *made = graph_scalable(from->g, &made_n), scales = 0;
 	struct scale_edit *scale = xcalloc((size_t)made_n + 1, sizeof *scale);
 	enum status st = STATUS_OK;
 	for (int p = 0; p < PREC_COUNT && st == STATUS_OK; p++)

@@ -99,12 +99,10 @@ enum status study_find_output(int *value, const struct graph *g, const char *nam
 	const char *tensor = prefixed ? name + strlen(STUDY_TENSOR) : name;
 	int node = graph_find_node(g, name);
 	*value = node >= 0 ? graph_output(g, node) : graph_find_value(g, tensor);
-	if (*value >= 0 && g->value[*value].producer >= 0)
+	if (*value >= 0 && !g->value[*value].constant)
 		return STATUS_OK;
-	if (*value >= 0 && g->value[*value].constant)
-		return error_set(err, STATUS_REFUSED, "%s is a parameter, whose scales follow from its values", tensor);
 	if (*value >= 0)
-		return error_set(err, STATUS_REFUSED, "%s is an input of the network, whose scale is the target's own", tensor);
+		return error_set(err, STATUS_REFUSED, "%s is a parameter, whose scales follow from its values", tensor);
 	if (node >= 0)
 		return error_set(err, STATUS_REFUSED, "%s has no output that anybody reads", g->node[node].name);
 	if (prefixed)

@@ -200,6 +200,8 @@ const struct site *snapshot_output(const struct snapshot *s, int node)
 
 int snapshot_scalable(const struct snapshot *s, const struct site *site)
 {
+	if (site->kind == SITE_INPUT && s->g->value[site->value].producer < 0)
+		return site->value;
 	if (!site_is_made(site))
 		return -1;
 	return s->g->value[site->value].producer == site->node ? site->value : graph_output(s->g, site->node);

@@ -85,9 +85,14 @@ bool graph_is_further(const struct graph *g, int value)
 	return g->value[value].producer >= 0 && graph_output(g, g->value[value].producer) != value;
 }
 
+bool graph_goes_by_own_name(const struct graph *g, int value)
+{
+	return g->value[value].producer < 0 || graph_is_further(g, value);
+}
+
 const char *graph_output_name(const struct graph *g, int value)
 {
-	return graph_is_further(g, value) ? g->value[value].name : g->node[g->value[value].producer].name;
+	return graph_goes_by_own_name(g, value) ? g->value[value].name : g->node[g->value[value].producer].name;
 }
 
 int *graph_made(const struct graph *g, int *n)
@@ -99,6 +104,15 @@ int *graph_made(const struct graph *g, int *n)
 			if (g->node[i].out[k] >= 0)
 				made[(*n)++] = g->node[i].out[k];
 	return made;
+}
+
+int *graph_scalable(const struct graph *g, int *n)
+{
+	int *value = graph_made(g, n);
+	for (int i = 0; i < g->n_inputs; i++)
+		if (g->value[g->input[i]].producer < 0 && !g->value[g->input[i]].constant)
+			value[(*n)++] = g->input[i];
+	return value;
 }
 
 int graph_find_node(const struct graph *g, const char *name)

@@ -80,17 +80,17 @@ bool edits_equal(const struct edits *a, const struct edits *b)
 	    key_equal(tuning_key(a->tuning), tuning_key(b->tuning));
 }
 
-// First outputs as an array over the nodes, as the keys in sessions have always had them; then what others are given.
+// First outputs as an array over the nodes, as the keys in sessions have always had them; then what goes by its own name.
 static struct key add_scales(struct key k, const struct edits *e, const struct graph *g)
 {
 	double *first = xcalloc((size_t)g->n_nodes + 1, sizeof *first);
-	int n, *made = graph_made(g, &n);
+	int n, *made = graph_scalable(g, &n);
 	for (int i = 0; i < n; i++)
-		if (!graph_is_further(g, made[i]))
+		if (!graph_goes_by_own_name(g, made[i]))
 			first[g->value[made[i]].producer] = e->scale[made[i]];
 	k = key_add(k, first, (size_t)g->n_nodes * sizeof *first);
 	for (int i = 0; i < n; i++)
-		if (graph_is_further(g, made[i]) && e->scale[made[i]] != 0)
+		if (graph_goes_by_own_name(g, made[i]) && e->scale[made[i]] != 0)
 			k = key_add(key_add_int(k, made[i]), &e->scale[made[i]], sizeof *e->scale);
 	free(first);
 	free(made);

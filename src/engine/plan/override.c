@@ -70,41 +70,113 @@ static int override_slot(const struct plan *p, const char *what, int value, char
 
 int plan_scale_of(const struct plan *p, int value)
 {
+	if (p->g->value[value].producer < 0)
+		return value;
 	int slot = slot_of(p, value), root = plan_root(p, slot);
 	if (root == slot)
 		root = plan_states_master(p, slot);
 	return p->slot[root].is_output ? p->slot[root].value : -1;
 }
 
-int plan_scale_slot(const struct plan *p, int value, double scale, char *reason, size_t size)
+// An input slot whose tensor nobody quantizes before it: an input of the network, or what a node in float makes.
+static bool quantizes_first(const struct plan *p, int slot)
 {
-	if (!isfinite(scale) || scale < 0x1p-120 || scale > 0x1p120) {
-		snprintf(reason, size, "a scale must be between 2^-120 and 2^120");
-		return -1;
+	const struct slot *s = &p->slot[slot];
+	return s->value >= 0 && !s->parameter && s->state == SLOT_ACTIVE && plan_root(p, slot) == slot && s->quant.kind == QUANT_LINEAR &&
+	    p->target->kind == TARGET_LINEAR;
+}
+
+// Where the node's inputs share a scale, none of them has one by hand.
+static bool takes_scale(const struct plan *p, int slot, int value)
+{
+	const struct slot *s = &p->slot[slot];
+	enum align_mode align = p->priv->node[s->node].rule->align;
+	bool alone = align == ALIGN_NONE || (align == ALIGN_FIRST && s->index != RNN_STATE);
+	return alone && s->value == value && quantizes_first(p, slot);
+}
+
+// The slots of all that read an input of the network, -1 behind them (heap).
+static int *reading_slots(const struct plan *p, int value)
+{
+	const struct value *x = &p->g->value[value];
+	int *slot = NULL, n = 0;
+	for (int c = 0; c < x->n_consumers; c++) {
+		int node = x->consumer[c];
+		if (c > 0 && node == x->consumer[c - 1])
+			continue;
+		slot = xrealloc(slot, ((size_t)n + (size_t)p->g->node[node].n_in + 1) * sizeof *slot);
+		for (int i = 0; i < p->g->node[node].n_in; i++)
+			if (takes_scale(p, p->first_in[node] + i, value))
+				slot[n++] = p->first_in[node] + i;
 	}
-	int slot = override_slot(p, "scale", value, reason, size);
-	if (slot >= 0 && p->slot[slot].quant.pow2 && !scale_is_pow2(scale)) {
-		snprintf(reason, size, "target %s takes only powers of two as scales: the nearest is 2^%d", p->target->name,
-		    (int)log2(scale_nearest_pow2(scale)));
-		return -1;
-	}
+	slot = xrealloc(slot, ((size_t)n + 1) * sizeof *slot);
+	slot[n] = -1;
 	return slot;
+}
+
+static int *scaled_slots(const struct plan *p, int value, char *reason, size_t size)
+{
+	if (p->g->value[value].producer < 0) {
+		snprintf(reason, size, "no node quantizes it by itself: it is read as it is, or on a scale that other tensors share");
+		return reading_slots(p, value);
+	}
+	int *slot = xcalloc(2, sizeof *slot);
+	slot[0] = override_slot(p, "scale", value, reason, size);
+	slot[1] = -1;
+	return slot;
+}
+
+// The slots that a scale of `value` is given to, -1 behind them (heap). Where there are none, or one of them cannot have
+// it, the list is empty and there is a reason.
+static int *slots_for(const struct plan *p, int value, double scale, char *reason, size_t size)
+{
+	int *slot = scaled_slots(p, value, reason, size);
+	bool finite = isfinite(scale) && scale >= 0x1p-120 && scale <= 0x1p120;
+	if (!finite) {
+		snprintf(reason, size, "a scale must be between 2^-120 and 2^120");
+		slot[0] = -1;
+	}
+	for (int i = 0; slot[i] >= 0; i++)
+		if (p->slot[slot[i]].quant.pow2 && !scale_is_pow2(scale)) {
+			snprintf(reason, size, "target %s takes only powers of two as scales: the nearest is 2^%d", p->target->name,
+			    (int)log2(scale_nearest_pow2(scale)));
+			slot[0] = -1;
+			break;
+		}
+	return slot;
+}
+
+bool plan_takes_scale(const struct plan *p, int value, double scale, char *reason, size_t size)
+{
+	int *slot = slots_for(p, value, scale, reason, size);
+	bool taken = slot[0] >= 0;
+	free(slot);
+	return taken;
+}
+
+// Where it is told that an edit of an input of the network is refused: at its first reader.
+static int teller(const struct plan *p, int value)
+{
+	const struct value *v = &p->g->value[value];
+	return v->producer >= 0 ? v->producer : v->n_consumers > 0 ? v->consumer[0] : -1;
 }
 
 static void lock(struct plan *p, int value, double scale)
 {
 	char reason[400];
-	int slot = plan_scale_slot(p, value, scale, reason, sizeof reason);
-	if (slot < 0)
-		plan_refuse(p, p->g->value[value].producer, "%s", reason);
-	else
-		p->slot[slot].locked = true;
+	int *slot = slots_for(p, value, scale, reason, sizeof reason), node = teller(p, value);
+	bool given = p->g->value[value].producer < 0;
+	if (slot[0] < 0 && node >= 0)
+		plan_refuse(p, node, "%s%s%s", given ? p->g->value[value].name : "", given ? ": " : "", reason);
+	for (int i = 0; slot[i] >= 0; i++)
+		p->slot[slot[i]].locked = true;
+	free(slot);
 }
 
 // In the order of nodes: those of one fused operator share a slot, and the edit of the last one counts.
 static void each_override(struct plan *p, const struct edits *e, void (*act)(struct plan *p, int value, double scale))
 {
-	int n, *made = graph_made(p->g, &n);
+	int n, *made = graph_scalable(p->g, &n);
 	for (int i = 0; e && i < n; i++)
 		if (e->scale[made[i]] != 0)
 			act(p, made[i], e->scale[made[i]]);
@@ -127,15 +199,22 @@ static int32_t zero_for(const struct quantizer *q, float observed, int32_t zero,
 	return (int32_t)fmin(fmax(shifted, (double)q->qmin), (double)q->qmax);
 }
 
-static void apply(struct plan *p, int value, double scale)
+static void give_scale(struct plan *p, int slot, double scale)
 {
-	struct slot_plan *v = &p->priv->slot[slot_of(p, value)];
-	const struct slot *s = &p->slot[slot_of(p, value)];
-	const struct quantizer *q = &s->quant;
-	if (!s->locked || (q->pow2 && !scale_is_pow2(scale)))
-		return;
+	struct slot_plan *v = &p->priv->slot[slot];
+	const struct quantizer *q = &p->slot[slot].quant;
 	v->zero = q->symmetric ? scale_middle(q) : zero_for(q, v->scale, v->zero, scale);
 	v->scale = (float)scale;
+}
+
+static void apply(struct plan *p, int value, double scale)
+{
+	char reason[400];
+	int *slot = slots_for(p, value, scale, reason, sizeof reason);
+	for (int i = 0; slot[i] >= 0; i++)
+		if (p->slot[slot[i]].locked)
+			give_scale(p, slot[i], scale);
+	free(slot);
 }
 
 void plan_apply_overrides(struct plan *p, const struct edits *e)
@@ -159,14 +238,6 @@ static int calibrated_output(const struct plan *p, int value, char *reason, size
 	return -1;
 }
 
-// Of what the network is given, and of what a node in float gives: nobody else has a quantizer for it.
-static bool is_calibrated_input(const struct plan *p, int slot)
-{
-	const struct slot *s = &p->slot[slot];
-	return s->value >= 0 && !s->parameter && s->state == SLOT_ACTIVE && plan_root(p, slot) == slot && s->quant.kind == QUANT_LINEAR &&
-	    p->target->kind == TARGET_LINEAR;
-}
-
 int plan_calibrated_slots(const struct plan *p, int node, int *slot, char *reason, size_t size)
 {
 	const struct node *n = &p->g->node[node];
@@ -178,7 +249,7 @@ int plan_calibrated_slots(const struct plan *p, int node, int *slot, char *reaso
 			slot[count++] = out;
 	}
 	for (int i = 0; i < n->n_in; i++)
-		if (is_calibrated_input(p, p->first_in[node] + i))
+		if (quantizes_first(p, p->first_in[node] + i))
 			slot[count++] = p->first_in[node] + i;
 	return count;
 }

@@ -93,9 +93,9 @@ bool plan_is_image_mean(const struct shape *x, const struct shape *y); // rows a
 // refine.c: once all scales are known.
 void plan_refine(struct plan *p);
 // override.c: the user's scales and calibrators.
-// The slot that an override of a node's output (a value id) sets; -1 and a reason,
-// a clause about the node, where `scale` cannot be its scale.
-int plan_scale_slot(const struct plan *p, int value, double scale, char *reason, size_t size);
+// Can the tensor have this scale? Where it cannot there is a reason, a clause about its node or about the input of the
+// network that it is.
+bool plan_takes_scale(const struct plan *p, int value, double scale, char *reason, size_t size);
 void plan_lock(struct plan *p, const struct edits *e);
 void plan_apply_overrides(struct plan *p, const struct edits *e);
 // How many of the node's quantizers have ranges that a calibrator finds; of 0 a reason, as above.

@@ -25,9 +25,9 @@ static const char *reason_for(const struct plan *p, int node)
 	return NULL;
 }
 
-static enum status refuse(const struct plan *p, int node, const char *reason, struct error *err)
+static enum status refuse(const char *name, const char *reason, struct error *err)
 {
-	return error_set(err, STATUS_REFUSED, "%s: %s", p->g->node[node].name, reason);
+	return error_set(err, STATUS_REFUSED, "%s: %s", name, reason);
 }
 
 struct plan *plan_bare(const struct graph *g, const struct target *t)
@@ -48,7 +48,7 @@ static enum status ask_plan(const struct plan *bare, int node, struct edits *e, 
 {
 	struct plan *with = outline(bare->g, bare->target, e);
 	const char *reason = reason_for(with, node);
-	enum status st = reason ? refuse(bare, node, reason, err) : STATUS_OK;
+	enum status st = reason ? refuse(bare->g->node[node].name, reason, err) : STATUS_OK;
 	plan_free(&with);
 	edits_free(&e);
 	return st;
@@ -64,12 +64,13 @@ enum status plan_check_scale(const struct plan *bare, int value, double scale, s
 {
 	char text[400];
 	int node = bare->g->value[value].producer;
-	if (bare->precision[node] != PREC_INT8) {
+	if (node >= 0 && bare->precision[node] != PREC_INT8) {
 		struct edits *e = wish(bare, node, PREC_INT8);
 		e->scale[value] = scale;
 		return ask_plan(bare, node, e, err);
 	}
-	return plan_scale_slot(bare, value, scale, text, sizeof text) >= 0 ? STATUS_OK : refuse(bare, node, text, err);
+	return plan_takes_scale(bare, value, scale, text, sizeof text)
+	    ? STATUS_OK : refuse(node >= 0 ? bare->g->node[node].name : bare->g->value[value].name, text, err);
 }
 
 enum status plan_check_calibrator(const struct plan *bare, int node, struct error *err)
@@ -83,7 +84,7 @@ enum status plan_check_calibrator(const struct plan *bare, int node, struct erro
 	}
 	int *slot = xcalloc((size_t)n->n_in + (size_t)n->n_out + 1, sizeof *slot), count = plan_calibrated_slots(bare, node, slot, text, sizeof text);
 	free(slot);
-	return count > 0 ? STATUS_OK : refuse(bare, node, text, err);
+	return count > 0 ? STATUS_OK : refuse(n->name, text, err);
 }
 
 static bool is_follower(const struct plan *bare, int node)

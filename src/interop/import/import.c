@@ -203,7 +203,7 @@ static bool accepts_scale(struct importing *m, int value)
 
 static void list_scales(struct importing *m)
 {
-	int n, *made = graph_made(m->g, &n);
+	int n, *made = graph_scalable(m->g, &n);
 	m->scale = xcalloc((size_t)n + 1, sizeof *m->scale);
 	for (int i = 0; i < n; i++)
 		if (m->w.scale[made[i]] != 0 && accepts_scale(m, made[i]))

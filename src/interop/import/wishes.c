@@ -59,7 +59,7 @@ void wish_precision(struct wishes *w, int node, enum precision p)
 
 double *scale_wished(const struct wishes *w, int value)
 {
-	int node = w->g->value[value].producer, owner = w->p->group[node].owner;
+	int node = w->g->value[value].producer, owner = node < 0 ? node : w->p->group[node].owner;
 	return &w->scale[owner == node ? value : graph_output(w->g, owner)];
 }
 
@@ -82,9 +82,7 @@ int quantized_output(const struct wishes *w, const char *tensor, const char **wh
 		*why = "the model has no tensor of this name";
 	else if (w->g->value[v].constant)
 		return -1;
-	else if (node < 0)
-		*why = "an input of the network, whose scale is the target's own";
-	else if (w->p->group[node].last != node)
+	else if (node >= 0 && w->p->group[node].last != node)
 		*why = "inside a fused operator, where nothing is quantized";
 	return *why ? -1 : v;
 }
@@ -98,9 +96,14 @@ static int quantized_output_or_note(struct wishes *w, const char *tensor)
 	return value;
 }
 
+// An input of the network has the width of those that read it.
 static void wish_width(struct wishes *w, int value, enum precision p)
 {
-	if (graph_is_further(w->g, value))
+	if (w->g->value[value].producer < 0 && p == PREC_FLOAT)
+		wish_note(w, "%.120s: an input of the network: the nodes that read it can stay in float, not it alone", w->g->value[value].name);
+	else if (w->g->value[value].producer < 0)
+		return;
+	else if (graph_is_further(w->g, value))
 		w->further[value] = (signed char)p;
 	else
 		wish_precision(w, w->g->value[value].producer, p);
@@ -132,25 +135,37 @@ void wish_tensor(struct wishes *w, const char *tensor, double bits, double scale
 		wish_scale(w, value, scale);
 }
 
-const struct quantizer *output_quantizer(const struct plan *p, int value)
+static int place_of(const int *value, int n, int wanted)
 {
-	int node = p->g->value[value].producer, i = 0;
-	while (p->g->node[node].out[i] != value)
+	int i = 0;
+	while (i < n && value[i] != wanted)
 		i++;
-	return &plan_out(p, node, i)->quant;
+	return i;
+}
+
+const struct quantizer *tensor_quantizer(const struct plan *p, int value)
+{
+	static const struct quantizer none = {.kind = QUANT_NONE};
+	const struct value *v = &p->g->value[value];
+	if (v->producer >= 0)
+		return &plan_out(p, v->producer, place_of(p->g->node[v->producer].out, p->g->node[v->producer].n_out, value))->quant;
+	if (v->n_consumers == 0)
+		return &none;
+	const struct node *reader = &p->g->node[v->consumer[0]];
+	return &plan_in(p, v->consumer[0], place_of(reader->in, reader->n_in, value))->quant;
 }
 
 bool has_zero_point(const struct wishes *w, const char *tensor)
 {
 	const char *why;
 	int value = quantized_output(w, tensor, &why);
-	return value >= 0 && !output_quantizer(w->p, value)->symmetric;
+	return value >= 0 && !tensor_quantizer(w->p, value)->symmetric;
 }
 
 void wish_threshold(struct wishes *w, const char *tensor, double threshold, double step)
 {
 	int value = quantized_output_or_note(w, tensor);
-	const struct quantizer *q = value >= 0 ? output_quantizer(w->p, value) : NULL;
+	const struct quantizer *q = value >= 0 ? tensor_quantizer(w->p, value) : NULL;
 	if (!q || q->kind != QUANT_LINEAR || q->qmax <= 0)
 		return;
 	if (!(threshold > 0))

@@ -38,7 +38,8 @@ int quantized_output(const struct wishes *w, const char *tensor, const char **wh
 // The tensor's quantizer has a zero point, which follows from the range, as it does for every scale that is given:
 // so a scale with one can be taken over.
 bool has_zero_point(const struct wishes *w, const char *tensor);
-const struct quantizer *output_quantizer(const struct plan *p, int value); // of a node's output
+// Of a node's output; of an input of the network that with which its first reader reads it.
+const struct quantizer *tensor_quantizer(const struct plan *p, int value);
 // Of a tensor: its width as the file has it (bits; 8, 16 or WISH_FLOAT, others are noted),
 // and its scale unless that is 0. Parameters are left out: their scales follow from their values.
 #define WISH_FLOAT 0

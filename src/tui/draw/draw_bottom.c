@@ -73,11 +73,13 @@ static void trial_text(char *out, size_t size, const struct ui *ui, int room)
 		snprintf(out + used, size - (size_t)used, "%s", more);
 }
 
-// "scale", and of which output where the node has several.
+// "scale", and of which output where the node has several, or of an input.
 static const char *trial_title(char *out, size_t size, const struct ui *ui)
 {
 	int number = detail_output_number(ui->snap->g, ui->trial.value);
-	if (number)
+	if (ui->snap->g->value[ui->trial.value].producer < 0)
+		snprintf(out, size, "scale of input");
+	else if (number)
 		snprintf(out, size, "scale of output %d", number);
 	else
 		snprintf(out, size, "scale");

@@ -64,13 +64,13 @@ static void add_selections(struct names *l, const struct ui *ui)
 		add(l, "op:", g->node[i].op->name);
 }
 
-// And the outputs that need a name of their own.
+// And the tensors that need a name of their own.
 static void add_outputs(struct names *l, const struct ui *ui)
 {
 	const struct graph *g = ui->snap->g;
 	add_selections(l, ui);
 	for (int v = 0; v < g->n_values; v++)
-		if (graph_is_further(g, v))
+		if (!g->value[v].constant && graph_goes_by_own_name(g, v))
 			add(l, graph_find_node(g, g->value[v].name) >= 0 ? STUDY_TENSOR : "", g->value[v].name);
 }
 

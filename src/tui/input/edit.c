@@ -130,7 +130,10 @@ int *edit_selection(const struct ui *ui, int *n)
 
 int edit_shown_output(const struct snapshot *s, int value)
 {
-	int node = s->g->value[value].producer, owner = around_owner(s, node);
+	int node = s->g->value[value].producer;
+	if (node < 0)
+		return value;
+	int owner = around_owner(s, node);
 	return owner == node ? value : graph_output(s->g, owner);
 }
 
@@ -145,7 +148,7 @@ enum status edit_output(int *value, const struct ui *ui, struct error *err)
 		return STATUS_OK;
 	if (!site)
 		return error_set(err, STATUS_REFUSED, "%s has no output that anybody reads", ui->snap->g->node[node].name);
-	return error_set(err, STATUS_REFUSED, "%s keeps its scale: one by hand is that of a node's output, to which h goes",
+	return error_set(err, STATUS_REFUSED, "%s keeps its scale: one by hand is that of a node's output, to which h goes, or of an input of the network",
 	    ui->snap->g->value[site->value].name);
 }
 
@@ -170,6 +173,14 @@ enum status edit_outputs(int **values, int *n, const struct ui *ui, struct error
 	return st;
 }
 
+// The row in which a scale is seen: an input of the network has none of its own.
+static int node_of_scale(const struct snapshot *s, int value)
+{
+	const struct value *v = &s->g->value[value];
+	int node = v->producer >= 0 ? v->producer : v->n_consumers > 0 ? v->consumer[0] : -1;
+	return node >= 0 ? around_owner(s, node) : -1;
+}
+
 enum status edit_scale(struct ui *ui, const int *outputs, int n, double scale, struct error *err)
 {
 	char text[FIGURE] = "auto", done[UI_TEXT];
@@ -182,7 +193,7 @@ enum status edit_scale(struct ui *ui, const int *outputs, int n, double scale, s
 		return err->status;
 	nodes = xcalloc((size_t)n, sizeof *nodes);
 	for (int i = 0; i < n; i++)
-		nodes[i] = around_owner(ui->snap, ui->snap->g->value[outputs[i]].producer);
+		nodes[i] = node_of_scale(ui->snap, outputs[i]);
 	taken = nodes_taken(ui, nodes, n, refused, err);
 	free(nodes);
 	if (!taken)
@@ -199,7 +210,10 @@ enum status edit_scale(struct ui *ui, const int *outputs, int n, double scale, s
 
 static int site_of_output(const struct snapshot *s, int value)
 {
-	const struct node_row *row = &s->row[around_owner(s, s->g->value[value].producer)];
+	int node = node_of_scale(s, value);
+	if (node < 0)
+		return -1;
+	const struct node_row *row = &s->row[node];
 	for (int i = row->first_site; i < row->first_site + row->n_sites; i++)
 		if (snapshot_scalable(s, &s->site[i]) == edit_shown_output(s, value))
 			return i;

@@ -85,6 +85,8 @@ static void put_calibrator(struct page *p, int node)
 
 int detail_output_number(const struct graph *g, int value)
 {
+	if (g->value[value].producer < 0)
+		return 0;
 	const struct node *node = &g->node[g->value[value].producer];
 	int at = 0;
 	while (node->out[at] != value)
