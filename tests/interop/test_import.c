@@ -533,12 +533,34 @@ void test_import__quark_s_other_members(void **state)
 	assert_int_equal(precision(st, SUB), PREC_FLOAT);
 	assert_int_equal(precision(st, CLASS_CONV), PREC_FLOAT);
 	assert_int_equal(precision(st, STEM), -1);
-	static const char *const note[] = {"layer_type_config: only", "a: the model has no such node", "exclude: neither a name", "no way leads to its end",
-	    "specific_layer_config is not read", STEM_OUT ": 4 bits", STEM_OUT ": the type Q7"};
+	static const char *const note[] = {"layer_type_config: a configuration of weights alone", "a: the model has no such node", "exclude: neither a name", "no way leads to its end",
+	    "specific_layer_config: a configuration of weights alone", STEM_OUT ": 4 bits", STEM_OUT ": the type Q7"};
 	for (size_t i = 0; i < sizeof note / sizeof *note; i++)
 		if (!strstr(str_text(&r.notes), note[i]))
 			fail_msg("%s is not in: %s", note[i], str_text(&r.notes));
 	assert_int_equal(r.n_notes, sizeof note / sizeof *note);
+	import_report_done(&r);
+	study_close(&st);
+}
+
+// As Olive's passes and Quark's objects have it: a type of all, of types of operators, of nodes, the last over the others.
+void test_import__quark_s_layers(void **state)
+{
+	struct study *st = case_open(MODEL, NULL, "a8w8");
+	struct import_report r = take(st, file("{\"global_config\": {\"activation\": {\"symmetric\": true, \"calibration_method\": \"CalibMethod.Percentile\", "
+	    "\"data_type\": \"Int8\"}, \"weight\": {\"data_type\": \"Int8\"}}, \"layer_type_config\": [[null, [\"Sub\"]], [{\"activation\": "
+	    "{\"data_type\": \"UInt16\"}}, [\"Concat\"]]], \"specific_layer_config\": [[{\"input_tensors\": {\"data_type\": \"Int8\", "
+	    "\"calibration_method\": \"MinMSE\"}, \"output_tensors\": {\"data_type\": \"Int16\"}}, [\"" STEM "\"]], [{\"input_tensors\": {}}, "
+	    "[\"/model.12/Concat_4\", \"^/model.1/conv\"]], [{\"input_tensors\": {\"data_type\": \"Int3\"}}, [\"" CLASS_CONV "\"]]]}"));
+	const struct edits *e = study_edits(st);
+	assert_true(r.method && e->precision[node(st, STEM)] == PREC_INT16 && e->calibrator[node(st, STEM)] == CALIB_MSE);
+	assert_int_equal(r.calibrators, 1);
+	assert_int_equal(precision(st, "/model.12/Sub"), PREC_FLOAT);
+	assert_int_equal(precision(st, "/model.12/Concat"), PREC_INT16);
+	assert_int_equal(precision(st, "/model.12/Concat_4"), -1); // 8 bits, which it has
+	assert_int_equal(precision(st, "/model.1/conv/Conv"), -1);
+	assert_int_equal(precision(st, CLASS_CONV), -1);
+	assert_has(&r.notes, "specific_layer_config: the type Int3 is not known here");
 	import_report_done(&r);
 	study_close(&st);
 }

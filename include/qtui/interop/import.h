@@ -1,4 +1,4 @@
-// Decisions of other tools as edits: precision of nodes, scales, the calibrator.
+// Decisions of other tools as edits: precision of nodes, scales, the calibrator, of all or of some nodes.
 // Which tool's file it is shows from its members, of tables from their lines (src/interop/import/readers.def).
 // What is imported wins over earlier edits; the rest of them stays.
 #ifndef QTUI_INTEROP_IMPORT_H
@@ -9,13 +9,13 @@
 
 struct import_report {
 	const char *format;     // of which tool the file is; a literal, NULL where it was not read
-	int precisions, scales; // nodes edited
+	int precisions, scales, calibrators; // nodes edited
 	bool method;            // the calibrator is another now
 	struct str notes;       // a line for each entry that is not taken over, and for each earlier edit that gave way; the first thousand.
 	                        // Freed by import_report_done
 	int n_notes;            // of all
 };
-// Adds at most five steps to the history of `st`, and none where the file is not read: the error names it.
+// Adds at most nine steps to the history of `st`, and none where the file is not read: the error names it.
 // The caller calls import_report_done, whatever the status.
 MUST_CHECK enum status import_file(struct import_report *r, struct study *st, const char *path, struct error *err);
 // The same in three parts: the second may run in another thread, but before the study is closed.

@@ -139,6 +139,7 @@ struct importing {
 	int *node[PREC_COUNT], n_nodes[PREC_COUNT]; // to be set
 	struct scale_edit *scale;
 	int n_scales;
+	int *calibrated[CALIB_COUNT], n_calibrated[CALIB_COUNT]; // nodes that are to have this calibrator
 };
 static const enum precision widths[] = {PREC_FLOAT, PREC_INT16, PREC_INT8}; // in this order
 
@@ -211,6 +212,24 @@ static void list_scales(struct importing *m)
 	free(made);
 }
 
+// What all have after the import, from the file or as it is, need not be said of a node.
+static void list_calibrators(struct importing *m)
+{
+	int all = m->w.method >= 0 ? m->w.method : (int)m->method;
+	for (int c = 0; c < CALIB_COUNT; c++)
+		m->calibrated[c] = xcalloc((size_t)m->g->n_nodes + 1, sizeof *m->calibrated[c]);
+	for (int i = 0; i < m->g->n_nodes; i++) {
+		struct error err = {0};
+		int c = m->w.calibrator[i], has = m->edits->calibrator[i] >= 0 ? m->edits->calibrator[i] : all;
+		if (c < 0 || c == has || m->w.precision[i] == PREC_FLOAT)
+			continue;
+		if (plan_check_calibrator(m->bare, i, &err) != STATUS_OK)
+			wish_note(&m->w, "%s", err.text);
+		else
+			m->calibrated[c][m->n_calibrated[c]++] = i;
+	}
+}
+
 enum status import_begin(struct importing **out, const struct study *st, const struct snapshot *now, const char *path, struct error *err)
 {
 	struct importing *m = xcalloc(1, sizeof *m);
@@ -248,6 +267,7 @@ enum status import_read(struct importing *m, struct error *err)
 	if (status == STATUS_OK) {
 		wishes_note_widths(&m->w);
 		list_scales(m);
+		list_calibrators(m);
 	}
 	return status;
 }
@@ -269,6 +289,9 @@ static enum status take_over(struct importing *m, struct study *st, struct error
 		wish_note(&m->w, "%s", err->text);
 	else
 		r->scales = m->n_scales;
+	for (int c = 0; c < CALIB_COUNT; c++)
+		if (m->n_calibrated[c] && study_set_calibrator(st, m->calibrated[c], m->n_calibrated[c], c, NULL, err) == STATUS_OK)
+			r->calibrators += m->n_calibrated[c];
 	return STATUS_OK;
 }
 
@@ -300,6 +323,8 @@ void import_free(struct importing **mp)
 		wishes_done(&m->w);
 	for (int p = 0; p < PREC_COUNT; p++)
 		free(m->node[p]);
+	for (int c = 0; c < CALIB_COUNT; c++)
+		free(m->calibrated[c]);
 	free(m->scale);
 	if (m->bare)
 		plan_free(&m->bare);

@@ -35,7 +35,8 @@ static const struct type {
 } known_types[] = {
     {"QInt4", 4, true}, {"QUInt4", 4, false}, {"QInt8", 8, true}, {"QUInt8", 8, false}, {"QInt16", 16, true}, {"QUInt16", 16, false},
     {"QInt32", 32, true}, {"QUInt32", 32, false}, {"QFloat16", WISH_FLOAT, true}, {"QBFloat16", WISH_FLOAT, true},
-    {"Float16", WISH_FLOAT, true}, {"BFloat16", WISH_FLOAT, true},
+    {"Int4", 4, true}, {"UInt4", 4, false}, {"Int8", 8, true}, {"UInt8", 8, false}, {"XInt8", 8, true}, {"Int16", 16, true},
+    {"UInt16", 16, false}, {"Int32", 32, true}, {"UInt32", 32, false}, {"Float16", WISH_FLOAT, true}, {"BFloat16", WISH_FLOAT, true},
 };
 
 // With whatever Python puts in front; NULL: there is none.
@@ -88,35 +89,71 @@ static void read_override(struct wishes *w, const cJSON *list, const char *plain
 }
 
 // With whatever Python puts in front: CalibrationMethod, PowerOfTwoMethod, CalibMethod.
-static void read_method(struct wishes *w, const char *name)
+static int known_method(struct wishes *w, const char *name)
 {
-	static const struct {
-		const char *name;
-		enum calib_method method;
-	} known[] = {{"MinMax", CALIB_MINMAX}, {"Percentile", CALIB_PERCENTILE}, {"Entropy", CALIB_MINMAX}, // clips nothing
+	static const struct word known[] = {{"MinMax", CALIB_MINMAX}, {"Percentile", CALIB_PERCENTILE}, {"Entropy", CALIB_MINMAX}, // clips nothing
 	    {"NonOverflow", CALIB_MINMAX}, {"MinMSE", CALIB_MSE}};
 	const char *dot = strrchr(name, '.');
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (strcmp(known[i].name, dot ? dot + 1 : name) == 0)
-			w->method = (int)known[i].method;
-	if (w->method < 0)
+	int method = WORD_MEANS(known, dot ? dot + 1 : name);
+	if (method < 0)
 		wish_note(w, "calibrate_method %.40s is not known here", name);
+	return method;
 }
 
-// Quark: [[null, ["Gemm", "Softmax"]], [{..}, [..]]]: types that are left in float, and types with a way of their own.
-static void read_types(struct wishes *w, const cJSON *root)
+// A node, or nodes by an expression, or by their type.
+static void wish_layer(struct wishes *w, const char *name, bool types, enum precision p)
 {
-	const cJSON *pair, *type;
-	cJSON_ArrayForEach(pair, list_in(w, root, "layer_type_config"))
+	if (types)
+		wish_type(w, name, p);
+	else if (name[0] == '^')
+		wish_pattern(w, name, p);
+	else
+		wish_name(w, name, p);
+}
+
+// Quark's configuration of a layer: {"input_tensors": {"data_type", "calibration_method"}, "output_tensors", "weight"}. A
+// node has one width, the wider of its inputs and outputs; types that are no integers leave it in float.
+static bool read_layer(struct wishes *w, const cJSON *config, const char *where, enum precision *p)
+{
+	static const char *const part[] = {"activation", "input_tensors", "output_tensors"};
+	int bits = -1;
+	w->calibrates = -1;
+	for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+		const cJSON *tensors = object_in(w, config, part[i]);
+		const char *name = json_text(tensors, "data_type", "Int8"), *method = json_text(tensors, "calibration_method", NULL);
+		const struct type *type = find_type(name);
+		if (tensors && (!type || (type->bits != WISH_FLOAT && type->bits != 8 && type->bits != 16))) {
+			wish_note(w, "%s: the type %.40s is not known here", where, name);
+			return false;
+		}
+		if (tensors && bits != WISH_FLOAT)
+			bits = type->bits == WISH_FLOAT ? WISH_FLOAT : type->bits > bits ? type->bits : bits;
+		if (method && w->calibrates < 0)
+			w->calibrates = known_method(w, method);
+	}
+	*p = bits == WISH_FLOAT ? PREC_FLOAT : bits == 16 ? PREC_INT16 : PREC_INT8;
+	if (bits < 0)
+		wish_note(w, "%s: a configuration of weights alone is not read: nodes have one width", where);
+	return bits >= 0;
+}
+
+// [[null, ["Gemm", "Softmax"]], [{..}, [..]]]: layers that are left in float, and layers with a configuration of their own.
+static void read_layers(struct wishes *w, const cJSON *root, const char *where, bool types)
+{
+	const cJSON *pair, *name;
+	cJSON_ArrayForEach(pair, list_in(w, root, where))
 	{
-		const cJSON *types = cJSON_GetArrayItem(pair, 1);
-		if (!cJSON_IsArray(pair) || !cJSON_IsNull(cJSON_GetArrayItem(pair, 0)) || !cJSON_IsArray(types)) {
-			wish_note(w, "layer_type_config: only types that stay in float (null) are read");
+		const cJSON *config = cJSON_GetArrayItem(pair, 0), *names = cJSON_GetArrayItem(pair, 1);
+		enum precision p = PREC_FLOAT;
+		if (!cJSON_IsArray(pair) || !(cJSON_IsNull(config) || cJSON_IsObject(config)) || !cJSON_IsArray(names)) {
+			wish_note(w, "%s: neither [null, [names]] nor [{..}, [names]]", where);
 			continue;
 		}
-		cJSON_ArrayForEach(type, types)
-			if (cJSON_IsString(type))
-				wish_type(w, type->valuestring, PREC_FLOAT);
+		bool read = cJSON_IsNull(config) || read_layer(w, config, where, &p);
+		cJSON_ArrayForEach(name, names)
+			if (read && cJSON_IsString(name))
+				wish_layer(w, name->valuestring, types, p);
+		w->calibrates = -1;
 	}
 }
 
@@ -126,7 +163,6 @@ static void note_what_is_not_read(struct wishes *w, const cJSON *root)
 	static const char *const name[][2] = {
 	    {"nodes_to_quantize", "name what is left out in nodes_to_exclude"},
 	    {"op_types_to_quantize", "the target says which types are; name others in nodes_to_exclude"},
-	    {"specific_layer_config", "give tensors in MixedPrecisionTensor"},
 	    {"algo_config", "what it does to weights is no edit: see qtui equalize --rules quark, and qtui tune"},
 	};
 	for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
@@ -190,7 +226,7 @@ static void note_other_weights(struct wishes *w, const cJSON *root)
 		wish_note(w, "reduce_range: weights of the target use all their bits: choose another --target");
 }
 
-enum { OF_MODEL, OF_NODE }; // ranks
+enum { OF_MODEL, OF_TYPE, OF_NODE }; // ranks
 
 static void read_mixed(struct wishes *w, const cJSON *list)
 {
@@ -207,20 +243,24 @@ static void read_mixed(struct wishes *w, const cJSON *list)
 void read_arguments(struct wishes *w, const cJSON *root)
 {
 	const cJSON *item, *extra = object_in(w, root, "extra_options");
-	const cJSON *inputs = object_in(w, object_in(w, root, "global_config"), "input_tensors"); // Quark's newer way to say it
+	const cJSON *global = object_in(w, root, "global_config"), *inputs = object_in(w, global, "input_tensors"); // Quark's newer way to say it
+	if (!inputs)
+		inputs = object_in(w, global, "activation");
 	const char *method = json_text(root, "calibrate_method", json_text(inputs, "calibration_method", NULL));
-	const char *type = json_text(root, "activation_type", NULL);
+	const char *type = json_text(root, "activation_type", json_text(inputs, "data_type", NULL));
 	if (method)
-		read_method(w, method);
+		w->method = known_method(w, method);
 	w->rank = OF_MODEL;
 	if (type)
-		read_activation_type(w, type, json_bool(extra, "ActivationSymmetric", false));
+		read_activation_type(w, type, json_bool(inputs ? inputs : extra, inputs ? "symmetric" : "ActivationSymmetric", false));
 	note_other_weights(w, root);
+	w->rank = OF_TYPE;
+	read_layers(w, root, "layer_type_config", true);
 	w->rank = OF_NODE;
+	read_layers(w, root, "specific_layer_config", false);
 	exclude_list(w, root, "nodes_to_exclude");
 	exclude_list(w, root, "subgraphs_to_exclude");
 	exclude_list(w, root, "exclude");
-	read_types(w, root);
 	note_what_is_not_read(w, root);
 	if (json_bool(extra, "SmoothQuant", false))
 		wish_note(w, "SmoothQuant: changes weights, which no edit says");

@@ -10,9 +10,11 @@ enum { NOTES_MOST = 1000 };
 void wishes_init(struct wishes *w, const struct plan *p, struct str *notes)
 {
 	size_t n = (size_t)p->g->n_nodes + 1;
-	*w = (struct wishes){.p = p, .g = p->g, .notes = notes, .method = -1};
+	*w = (struct wishes){.p = p, .g = p->g, .notes = notes, .method = -1, .calibrates = -1};
 	w->precision = xcalloc(n, sizeof *w->precision);
 	memset(w->precision, -1, n);
+	w->calibrator = xcalloc(n, sizeof *w->calibrator);
+	memset(w->calibrator, -1, n);
 	w->makers = tensor_makers(p->g);
 	w->said = xcalloc(n, sizeof *w->said);
 	w->scale = xcalloc((size_t)p->g->n_values + 1, sizeof *w->scale);
@@ -24,6 +26,7 @@ void wishes_done(struct wishes *w)
 {
 	namemap_free(&w->makers);
 	free(w->precision);
+	free(w->calibrator);
 	free(w->said);
 	free(w->scale);
 	free(w->further);
@@ -54,6 +57,7 @@ void wish_precision(struct wishes *w, int node, enum precision p)
 	if (w->rank < w->said[owner] || was == PREC_FLOAT)
 		return;
 	w->precision[owner] = (signed char)p;
+	w->calibrator[owner] = (signed char)w->calibrates;
 	w->said[owner] = (signed char)w->rank;
 }
 

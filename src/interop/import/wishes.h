@@ -18,6 +18,8 @@ struct wishes {
 	int rank;               // of what is being read, where a file speaks of nodes on several levels: a higher one wins, float wins among equals
 	enum precision wanted;  // for readers of lists: what is wished of the names
 	int method;             // enum calib_method, -1: nothing is said
+	signed char *calibrator; // [n_nodes] of its own, likewise
+	int calibrates;         // for readers of nodes: the one that goes with the width that is wished, -1: none
 };
 void wishes_init(struct wishes *w, const struct plan *p, struct str *notes);
 void wishes_done(struct wishes *w);
@@ -25,7 +27,7 @@ void wish_note(struct wishes *w, const char *fmt, ...) PRINTF(2, 3);
 // Once all is read: notes further outputs that are to have another width than their nodes, whose first output decides.
 void wishes_note_widths(struct wishes *w);
 
-// Of the owner of the node's group.
+// Of the owner of the node's group; with it goes `calibrates`.
 void wish_precision(struct wishes *w, int node, enum precision p);
 // Of an output; where it ends a group it is said of the group's owner.
 void wish_scale(struct wishes *w, int value, double scale);

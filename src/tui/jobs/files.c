@@ -161,7 +161,7 @@ static enum status imported(struct ui *ui, struct error *err)
 	log_lines("import", str_text(&r.notes));
 	if (!st) {
 		edit_done(ui);
-		ui_note(ui, "%s: %d widths, %d scales%s%s", r.format, r.precisions, r.scales, r.method ? ", calibration" : "",
+		ui_note(ui, "%s: %d widths, %d scales%s%s", r.format, r.precisions, r.scales, r.method || r.calibrators ? ", calibration" : "",
 		    r.n_notes ? "; what is not taken over is in the log" : "");
 	}
 	import_report_done(&r);
