@@ -111,7 +111,7 @@ static void measure_site(struct work *w, struct site_work *sw, const struct sigh
 	} else {
 		if (figure_lacks(sw->graphwise, s->sample) || sw->hist_quant)
 			requantize(&full, s, s->rep[SIM_FULL], q);
-		if (figure_lacks(sw->layerwise, s->sample))
+		if (sw->layerwise != sw->graphwise && figure_lacks(sw->layerwise, s->sample)) // of the network's inputs they are one
 			requantize(&alone, s, x, q);
 	}
 	measure_both(w, sw, s, &full, &alone);
