@@ -86,8 +86,23 @@ static void print_task(const struct snapshot *s)
 	    s->task_calibrated ? ", the same that were calibrated on" : "");
 }
 
+enum { SHARE_TEXT = 24 };
+
+// "none", "less than 0.1 %", "1.2 %", "15 %"
+static const char *share_text(char out[SHARE_TEXT], double share)
+{
+	if (share == 0)
+		snprintf(out, SHARE_TEXT, "none");
+	else if (share < 0.0005)
+		snprintf(out, SHARE_TEXT, "less than 0.1 %%");
+	else
+		snprintf(out, SHARE_TEXT, "%.*f %%", share < 0.1, 100 * share);
+	return out;
+}
+
 static void print_finding(int number, const struct finding *f)
 {
+	char share[SHARE_TEXT];
 	printf("%s", number > 1 ? "\n" : "");
 	say("%2d. %s: %s\n", number, finding_name(f->rule), f->text);
 	printf("    evidence:");
@@ -103,8 +118,7 @@ static void print_finding(int number, const struct finding *f)
 	if (isfinite(f->share))
 		printf("    share of all noise that arises: %.*f %%\n", f->share < 0.1, 100 * f->share);
 	if (isfinite(f->reach))
-		printf("    of the noise at the outputs: about %.*f %%, for %.*f %% of the MACs\n", f->reach < 0.1, 100 * f->reach, f->wide < 0.1,
-		    100 * f->wide);
+		printf("    of the noise at the outputs: about %.*f %%, taking %s of the MACs above 8 bit\n", f->reach < 0.1, 100 * f->reach, share_text(share, f->wide));
 }
 
 static void print_story(const struct story *story)

@@ -92,7 +92,9 @@ void view_fix_summary(char *out, size_t size, const struct ui *ui)
 	}
 	if (used < size)
 		used += (size_t)snprintf(out + used, size - used, "damage %.4f → %.4f, ", r->begin.damage, r->now.damage);
-	if (used < size && isnan(r->now.us))
+	if (used < size && isnan(r->now.us) && r->begin.wide == 0 && r->now.wide == 0)
+		snprintf(out + used, size - used, "none of the MACs above 8 bit");
+	else if (used < size && isnan(r->now.us))
 		snprintf(out + used, size - used, "%.1f → %.1f %% of the MACs above 8 bit", 100 * r->begin.wide, 100 * r->now.wide);
 	else if (used < size)
 		snprintf(out + used, size - used, "%s → %s on the board", cost_time(was, r->begin.us), cost_time(now, r->now.us));
