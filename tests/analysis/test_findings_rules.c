@@ -144,6 +144,27 @@ void test_findings_rules__a_clipped_tensor(void **state)
 	assert_found(m, FINDING_saturation, N_CONV, "scale Conv 2^-7");
 }
 
+// The network's input is given its scale by its own name; one that the user set stays.
+void test_findings_rules__a_clipped_input(void **state)
+{
+	for (int locked = 0; locked < 2; locked++) {
+		struct made *m = make();
+		struct namemap *none = namemap_new();
+		m->g.node_by_name = m->g.origin_by_name = none;
+		m->scale[S_X] = 1.0f / 512;
+		m->site[S_X].locked = locked;
+		if (!locked) {
+			assert_found(m, FINDING_saturation, N_CONV, "scale x 2^-7");
+		} else {
+			struct findings *f = findings_new(NULL, &m->s);
+			assert_int_equal(f->n, 0);
+			findings_drop(&f);
+			free(m);
+		}
+		namemap_free(&none);
+	}
+}
+
 // Behind a first output that is not quantized. Its scale goes to the tensor that is clipped, by its name.
 void test_findings_rules__a_clipped_second_output(void **state)
 {

@@ -109,6 +109,25 @@ static void clipped(struct look *l, const struct site *s, const struct clipping 
 	finding_scale(f, l, s, c->offer);
 }
 
+// ---- what the network is given
+
+// Its noise goes through all of the network: more is asked of it than of a tensor inside. Once, at its first reader.
+static const double GOOD_INPUT_DB = 30;
+
+static bool is_given(const struct look *l, const struct site *s)
+{
+	const struct value *v = &l->g->value[s->value];
+	return s->kind == SITE_INPUT && v->producer < 0 && v->consumer[0] == s->node && s->state == SLOT_ACTIVE && s->bits > 0 && s->n_scale == 1 &&
+	    s->layerwise.known && s->hist_float && !s->locked;
+}
+
+static void clipped_input(struct look *l, const struct site *s)
+{
+	struct clipping c = look_at(l, s);
+	if (c.share > SHARE && c.gain > WORTH && c.now < GOOD_INPUT_DB)
+		clipped(l, s, &c);
+}
+
 // ---- terms that an operator reads on the grid of its result
 
 struct term {
@@ -204,6 +223,8 @@ void rule_saturation(struct look *l)
 {
 	for (int i = 0; i < l->s->n_sites; i++) {
 		const struct site *s = &l->s->site[i];
+		if (is_given(l, s))
+			clipped_input(l, s);
 		if (!is_candidate(l, s))
 			continue;
 		struct clipping c = look_at(l, s);

@@ -65,11 +65,6 @@ void edit_note(struct ui *ui, const char *what, const char *step)
 	str_done(&text);
 }
 
-static const char *precision_text(int precision)
-{
-	return precision < 0 ? "auto" : precision_name((enum precision)precision);
-}
-
 static bool are_all(const struct ui *ui, const int *nodes, int n, int precision)
 {
 	for (int i = 0; i < n; i++)
@@ -78,44 +73,43 @@ static bool are_all(const struct ui *ui, const int *nodes, int n, int precision)
 	return true;
 }
 
-enum status edit_precision(struct ui *ui, const int *nodes, int n, int precision, struct error *err)
+// What nodes are given, and how a message says it: "int8", "calibration kl"; to -1: "auto".
+struct giving {
+	enum status (*give)(struct study *s, const int *nodes, int n, int to, int *refused, struct error *err);
+	int to;
+	const char *kind, *word;
+	bool same; // all of them have it
+};
+
+static enum status give_nodes(struct ui *ui, const struct giving *g, const int *nodes, int n, struct error *err)
 {
-	bool same = are_all(ui, nodes, n, precision);
 	int refused = 0;
 	char done[UI_TEXT];
 	if (n == 0)
 		return error_set(err, STATUS_NOTFOUND, "no node is selected");
 	*err = (struct error){0};
-	if (study_set(ui->study, nodes, n, precision, &refused, err))
+	if (g->give(ui->study, nodes, n, g->to, &refused, err))
 		return err->status;
 	if (!nodes_taken(ui, nodes, n, refused, err))
 		return STATUS_OK;
 	if (n == 1)
-		snprintf(done, sizeof done, "%s: %s%s", ui->snap->g->node[nodes[0]].name, precision_text(precision), same ? ", as it was" : "");
+		snprintf(done, sizeof done, "%s: %s%s%s", ui->snap->g->node[nodes[0]].name, g->kind, g->word, g->same ? ", as it was" : "");
 	else
-		snprintf(done, sizeof done, "%s: %d node%s%s", precision_text(precision), n - refused, plural(n - refused), same ? ", as they were" : "");
+		snprintf(done, sizeof done, "%s%s: %d node%s%s", g->kind, g->word, n - refused, plural(n - refused), g->same ? ", as they were" : "");
 	note_nodes(ui, done, refused, err);
 	return STATUS_OK;
 }
 
+enum status edit_precision(struct ui *ui, const int *nodes, int n, int precision, struct error *err)
+{
+	const char *word = precision < 0 ? "auto" : precision_name((enum precision)precision);
+	return give_nodes(ui, &(struct giving){study_set, precision, "", word, are_all(ui, nodes, n, precision)}, nodes, n, err);
+}
+
 enum status edit_calibrator(struct ui *ui, const int *nodes, int n, int method, struct error *err)
 {
-	int refused = 0;
-	char done[UI_TEXT];
 	const char *word = method < 0 ? "auto" : calib_name((enum calib_method)method);
-	if (n == 0)
-		return error_set(err, STATUS_NOTFOUND, "no node is selected");
-	*err = (struct error){0};
-	if (study_set_calibrator(ui->study, nodes, n, method, &refused, err))
-		return err->status;
-	if (!nodes_taken(ui, nodes, n, refused, err))
-		return STATUS_OK;
-	if (n == 1)
-		snprintf(done, sizeof done, "%s: calibration %s", ui->snap->g->node[nodes[0]].name, word);
-	else
-		snprintf(done, sizeof done, "calibration %s: %d node%s", word, n - refused, plural(n - refused));
-	note_nodes(ui, done, refused, err);
-	return STATUS_OK;
+	return give_nodes(ui, &(struct giving){study_set_calibrator, method, "calibration ", word, false}, nodes, n, err);
 }
 
 int *edit_selection(const struct ui *ui, int *n)
