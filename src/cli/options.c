@@ -389,7 +389,7 @@ const char *options_decision(const struct options *o)
 
 void options_done(struct options *o)
 {
-	struct list *const l[] = {&o->positional, &o->import, &o->set, &o->scale, &o->truncate, &o->input, &o->until, &o->check};
+	struct list *const l[] = {&o->positional, &o->import, &o->set, &o->scale, &o->calibration, &o->truncate, &o->input, &o->until, &o->check};
 	for (size_t i = 0; i < sizeof l / sizeof *l; i++)
 		free(l[i]->at);
 	config_free(&o->config_data);

@@ -52,6 +52,17 @@ static void assert_same_figures(const struct snapshot *a, const struct snapshot 
 	}
 }
 
+static void assert_same_histograms(const struct snapshot *x, const struct snapshot *y)
+{
+	for (int i = 0; i < x->n_sites; i++) {
+		const struct hist *a[] = {x->site[i].hist_float, x->site[i].hist_quant}, *b[] = {y->site[i].hist_float, y->site[i].hist_quant};
+		for (int k = 0; k < 2; k++)
+			if (a[k] ? !b[k] || memcmp(a[k]->bin, b[k]->bin, sizeof a[k]->bin) != 0 : b[k] != NULL)
+				fail_msg("%s: another histogram", x->g->value[x->site[i].value].name);
+		assert_true(x->site[i].used_levels == y->site[i].used_levels);
+	}
+}
+
 void test_study__every_site_has_its_figures(void **state)
 {
 	struct study *st = open_study(2, 0);
@@ -125,6 +136,31 @@ void test_study__same_bits_for_any_threads_and_memory(void **state)
 	}
 }
 
+// What is in the memo has the bits that it would have had: tensors that one target computes in one step and another asks
+// for each, histograms that one joins from their parts and another counts.
+void test_study__same_bits_behind_another_target(void **state)
+{
+	static const char *const target[] = {"onnxruntime", "tensorrt", "xquant", "esp32p4"};
+	struct error err = {0};
+	struct study *moved = open_study(2, 0);
+	wait_for_run(moved);
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(study_set_target(moved, target[i], &err), STATUS_OK);
+		assert_int_equal(study_set_method(moved, CALIB_MINMAX, &err), STATUS_OK);
+		struct study *fresh = open_study(1, 0);
+		if (strcmp(target[i], "esp32p4") != 0)
+			assert_int_equal(study_set_target(fresh, target[i], &err), STATUS_OK);
+		assert_int_equal(study_set_method(fresh, CALIB_MINMAX, &err), STATUS_OK);
+		struct snapshot *x = run_study(moved), *y = run_study(fresh);
+		assert_same_figures(x, y);
+		assert_same_histograms(x, y);
+		snapshot_drop(&x);
+		snapshot_drop(&y);
+		study_close(&fresh);
+	}
+	study_close(&moved);
+}
+
 // What was counted for a first look does not mix with what all samples give.
 void test_study__a_first_look_leaves_no_trace(void **state)
 {
@@ -136,12 +172,7 @@ void test_study__a_first_look_leaves_no_trace(void **state)
 	struct snapshot *x = run_study(watched), *y = run_study(unwatched);
 	assert_true(x->computed > y->computed);
 	assert_same_figures(x, y);
-	for (int i = 0; i < x->n_sites; i++) {
-		const struct hist *a[] = {x->site[i].hist_float, x->site[i].hist_quant}, *b[] = {y->site[i].hist_float, y->site[i].hist_quant};
-		for (int k = 0; k < 2; k++)
-			assert_true(a[k] ? memcmp(a[k]->bin, b[k]->bin, sizeof a[k]->bin) == 0 : !b[k]);
-		assert_true(x->site[i].used_levels == y->site[i].used_levels);
-	}
+	assert_same_histograms(x, y);
 	snapshot_drop(&x);
 	snapshot_drop(&y);
 	study_close(&watched);

@@ -177,6 +177,23 @@ static const struct quantizer *only_grid(const struct work *w, const struct slot
 	return !quantizes(out) || same_grid(&in->quant, &out->quant) ? &in->quant : NULL;
 }
 
+// Floats are counted in steps of their own range, or in those of the parts' ranges: two histograms, each with a key of
+// its own, so that it does not matter which plan was there first. (Sessions from before have both under the tensor's
+// own.)
+static void compose_floats(const struct work *w, struct site_work *sw, struct hist_memo *const *part, int n)
+{
+	struct key k = key_add_text((struct key){0}, "parts");
+	bool open = true; // no part is a histogram that a session brought, which cannot be joined
+	for (int i = 0; i < n; i++) {
+		k = key_add_key(k, part[i]->key);
+		open &= !part[i]->merged;
+	}
+	struct hist_memo *joined = memo_hist(w->study->memo, k);
+	if (joined->merged || open || !sw->hist_float->merged)
+		sw->hist_float = joined;
+	hist_compose(sw->hist_float, part, n);
+}
+
 static void compose(const struct composing *c, struct site_work *sw, struct site_work *const *part, int n)
 {
 	const struct slot *slot = c->w->plan->slot;
@@ -191,7 +208,7 @@ static void compose(const struct composing *c, struct site_work *sw, struct site
 		codes[i] = part[i]->hist_quant;
 	}
 	range_compose(sw->range, range, n);
-	hist_compose(sw->hist_float, floats, n);
+	compose_floats(c->w, sw, floats, n);
 	if (keeps_codes(c, node)) {
 		figure_compose(sw->graphwise, figure, n);
 		hist_compose(sw->hist_quant, codes, n);

@@ -8,7 +8,7 @@
 
 // Whether this processor and activation are served: what follows is called only then.
 bool swish_serves(const struct act *a);
-// y = act(y), with the residual added before or after as `e` says; within 2 ulp. n is a multiple of layout_block().
+// y = act(y), with the residual added before or after as `e` says; within 3 ulp. n is a multiple of layout_block().
 void swish_epilogue(const struct epilogue *e, float *y, const float *residual, int64_t n, int width);
 // Of arrays; x may be y, n is any number.
 void swish_apply(const struct act *a, const float *x, float *y, int64_t n);
