@@ -118,7 +118,8 @@ static void print_finding(int number, const struct finding *f)
 	if (isfinite(f->share))
 		printf("    share of all noise that arises: %.*f %%\n", f->share < 0.1, 100 * f->share);
 	if (isfinite(f->reach))
-		printf("    of the noise at the outputs: about %.*f %%, taking %s of the MACs above 8 bit\n", f->reach < 0.1, 100 * f->reach, share_text(share, f->wide));
+		printf("    of the noise at the outputs: about %.*f %%, taking %s of the MACs above 8 bit\n", f->reach < 0.1, 100 * f->reach,
+		    share_text(share, f->wide));
 }
 
 static void print_story(const struct story *story)

@@ -75,7 +75,8 @@ struct node_row {
 	enum precision precision;     // effective
 	int requested;                // enum precision of the edit, or -1
 	int calibrator;               // enum calib_method of the edit, or -1: the snapshot's
-	bool edited;                  // an edit sets its precision, its calibrator, or the scale of one of its outputs or of an input of the network that it reads
+	bool edited;                  // an edit sets its precision, its calibrator, or the scale of one of its outputs or of
+	                              // an input of the network that it reads
 	int fused_into;               // node id of the group that shows this node's figures, -1: itself
 	const char *refused;          // reason, or NULL
 	bool quantizable;

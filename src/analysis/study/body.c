@@ -65,7 +65,8 @@ struct body *body_bare(const struct graph *g)
 {
 	struct body *b = body_new(g, 0);
 	for (int n = 0; n < g->n_nodes; n++)
-		b->row[n] = (struct node_row){.precision = PREC_INT8, .requested = -1, .calibrator = -1, .fused_into = -1, .quantizable = true, .macs = graph_macs(g, n)};
+		b->row[n] = (struct node_row){.precision = PREC_INT8, .requested = -1, .calibrator = -1, .fused_into = -1, .quantizable = true,
+		    .macs = graph_macs(g, n)};
 	return b;
 }
 
