@@ -38,7 +38,7 @@ static bool parse_calibrator(int *out, const char *word)
 struct giving {
 	const char *option, *words;
 	bool (*parse)(int *out, const char *word);
-	enum status (*give)(struct study *s, const int *nodes, int n, int what, int *refused, struct error *err);
+	study_give_fn *give;
 };
 static const struct giving give_precision = {"--set", "int8, int16, float or auto", parse_precision, study_set};
 static const struct giving give_calibrator = {

@@ -180,8 +180,41 @@ void test_formats__xquant_calibrates_regions(void **state)
 	assert_string_equal(json_text(region, "calibration_type", ""), "kl");
 	assert_true(json_number(region, "precision_level", -1) == 0);
 	assert_true(case_has_text(case_at(region, "output_names"), "/model.3/act/Mul_output_0"));
-	str_done(&loss);
+	assert_null(strstr(str_text(&loss), "calibrates it"));
 	cJSON_Delete(j);
+	assert_int_equal(study_command(st, "calibration /model.1/act/Sigmoid kl", &err), STATUS_OK);
+	cJSON_Delete(case_export_json(st, "xquant", &loss));
+	assert_has(&loss, "/model.1/act/Mul: xquant calibrates it with /model.1/act/Sigmoid: both read /model.1/conv/Conv_output_0");
+	str_done(&loss);
+	study_close(&st);
+}
+
+// Conv and Relu are one operator, quantized behind the Relu: the region reaches so far, and one scale is told of both.
+void test_formats__a_calibrator_of_a_fused_operator(void **state)
+{
+	const char *model = support_data("models/resnet20_cifar10.onnx");
+	if (!model)
+		skip();
+	struct study *st = case_open(model, NULL, "xquant");
+	struct error err = {0};
+	const struct graph *g = study_graph(st);
+	int relu = 0, conv;
+	while (strcmp(g->node[relu].op->name, "Relu") != 0)
+		relu++;
+	conv = g->value[g->node[relu].in[0]].producer;
+	const char *end = g->value[g->node[relu].out[0]].name;
+	int both[] = {conv, relu};
+	assert_int_equal(study_set_calibrator(st, both, 2, CALIB_KL, NULL, &err), STATUS_OK);
+	cJSON *j = case_export_json(st, "xquant", NULL), *ort = case_export_json(st, "onnxruntime", NULL);
+	const cJSON *region = cJSON_GetArrayItem(case_at(j, "quantization_parameters|custom_setting"), 0), *member;
+	assert_true(case_has_text(case_at(region, "output_names"), end));
+	int scales = 0;
+	const cJSON *overrides = case_at(ort, "extra_options|TensorQuantOverrides");
+	cJSON_ArrayForEach(member, cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(overrides, end), 0))
+		scales += strcmp(member->string, "scale") == 0;
+	assert_int_equal(scales, 1);
+	cJSON_Delete(j);
+	cJSON_Delete(ort);
 	study_close(&st);
 }
 

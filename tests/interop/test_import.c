@@ -31,6 +31,17 @@ void test_import__the_scale_of_an_input(void **state)
 	}
 }
 
+void test_import__an_input_in_float(void **state)
+{
+	struct study *st = bare();
+	struct import_report r = take(st, file("{\"version\": \"0.6.1\", \"activation_encodings\": {\"images\": [{\"bitwidth\": 16, \"dtype\": \"float\"}]}, "
+	    "\"param_encodings\": {}}"));
+	assert_int_equal(steps(st), 0);
+	assert_has(&r.notes, "images: an input of the network: the nodes that read it can stay in float, not it alone");
+	import_report_done(&r);
+	study_close(&st);
+}
+
 // A scale with a zero point is one that a target with zero points can take, which finds its own.
 void test_import__a_scale_with_a_zero_point(void **state)
 {

@@ -67,6 +67,8 @@ MUST_CHECK enum status study_select_outputs(const struct study *s, const char *s
 // step.
 MUST_CHECK enum status study_set(struct study *s, const int *nodes, int n,
     int precision /* -1: the target's choice */, int *refused, struct error *err);
+// As study_set: what nodes are given, -1 to take it back.
+typedef enum status study_give_fn(struct study *s, const int *nodes, int n, int what, int *refused, struct error *err);
 // The calibrator of the nodes' own quantizers: of what they make, and of an input of the network that they read.
 MUST_CHECK enum status study_set_calibrator(struct study *s, const int *nodes, int n,
     int method /* enum calib_method; -1: that of all */, int *refused, struct error *err);

@@ -107,6 +107,8 @@ bool graph_is_further(const struct graph *g, int value); // an output of a node,
 // Where a scale is given to a tensor, it goes by the name of its node, or by its own: a further output, and an input of
 // the network.
 bool graph_goes_by_own_name(const struct graph *g, int value);
+// The node at which a tensor is told of: who makes it; of an input of the network its first reader; -1: there is none.
+int graph_node_of(const struct graph *g, int value);
 // The name of a tensor for the user: that of its node, or its own, as above.
 const char *graph_output_name(const struct graph *g, int value);
 // All tensors that nodes make, in the order of nodes: value ids, heap.

@@ -22,7 +22,8 @@ struct edits {
 	int n_nodes, n_values;
 	signed char *precision; // [node] enum precision, or -1: the target's own choice
 	signed char *calibrator; // [node] enum calib_method of the ranges that the node's quantizers have, or -1: the plan's
-	double *scale;          // [value] scale of what a node makes or the network is given, or 0: none. Calibration and alignment leave it alone
+	double *scale;          // [value] scale of what a node makes or the network is given, or 0: none. Calibration and
+	                        // alignment leave it alone
 	struct tuning *tuning;  // tuned constants, or NULL; counted
 };
 struct edits *edits_new(const struct graph *g);
@@ -140,7 +141,8 @@ MUST_CHECK enum status plan_check_scale(const struct plan *bare, int value, doub
 // Could the node have a calibrator of its own? It finds the ranges of what the node makes and of what only the node
 // itself quantizes before it reads it, as an input of the network.
 MUST_CHECK enum status plan_check_calibrator(const struct plan *bare, int node, struct error *err);
-// The output whose scale `value`, a node's output, has: itself (so has an input of the network), or the one that it shares it with;
+// The output whose scale `value`, a node's output, has: itself (so has an input of the network), or the one that it
+// shares it with;
 // -1: that of a tensor as a node reads it.
 int plan_scale_of(const struct plan *bare, int value);
 // plan_check_edit for many nodes, each by itself: refused[i] is the answer for nodes[i]. Returns how many are

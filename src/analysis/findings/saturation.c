@@ -111,20 +111,21 @@ static void clipped(struct look *l, const struct site *s, const struct clipping 
 
 // ---- what the network is given
 
-// Its noise goes through all of the network: more is asked of it than of a tensor inside. Once, at its first reader.
+// Its noise goes through all of the network: more is asked of it than of a tensor inside. Once, where it is first quantized.
 static const double GOOD_INPUT_DB = 30;
 
 static bool is_given(const struct look *l, const struct site *s)
 {
-	const struct value *v = &l->g->value[s->value];
-	return s->kind == SITE_INPUT && v->producer < 0 && v->consumer[0] == s->node && s->state == SLOT_ACTIVE && s->bits > 0 && s->n_scale == 1 &&
+	return s->kind == SITE_INPUT && l->g->value[s->value].producer < 0 && site_of(l, s->value) == s && s->state == SLOT_ACTIVE && s->bits > 0 && s->n_scale == 1 &&
 	    s->layerwise.known && s->hist_float && !s->locked;
 }
 
 static void clipped_input(struct look *l, const struct site *s)
 {
 	struct clipping c = look_at(l, s);
-	if (c.share > SHARE && c.gain > WORTH && c.now < GOOD_INPUT_DB)
+	struct error ignored;
+	bool free = !l->bare || plan_check_scale(l->bare, s->value, c.offer, &ignored) == STATUS_OK;
+	if (c.share > SHARE && c.gain > WORTH && c.now < GOOD_INPUT_DB && free)
 		clipped(l, s, &c);
 }
 

@@ -27,10 +27,7 @@ static int split_words(char *text, char **word, int max)
 	return n;
 }
 
-// Gives nodes something, as study_set and study_set_calibrator do.
-typedef enum status give_fn(struct study *s, const int *nodes, int n, int what, int *refused, struct error *err);
-
-static enum status replay_giving(struct study *s, give_fn *give, char **name, int n, int what, struct error *err)
+static enum status replay_giving(struct study *s, study_give_fn *give, char **name, int n, int what, struct error *err)
 {
 	int *nodes = xcalloc((size_t)n + 1, sizeof *nodes);
 	enum status st = STATUS_OK;

@@ -79,7 +79,7 @@ static int output_like(const struct graph *to, const struct graph *from, int val
 
 // All nodes that one study gives `what`.
 static enum status give_alike(struct study *to, const struct study *from, const signed char *given, int what,
-    enum status (*give)(struct study *s, const int *nodes, int n, int what, int *refused, struct error *err), struct error *err)
+    study_give_fn *give, struct error *err)
 {
 	int *node = xcalloc((size_t)from->g->n_nodes + 1, sizeof *node), n = 0, refused;
 	for (int i = 0; i < from->g->n_nodes; i++)

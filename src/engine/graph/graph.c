@@ -90,6 +90,12 @@ bool graph_goes_by_own_name(const struct graph *g, int value)
 	return g->value[value].producer < 0 || graph_is_further(g, value);
 }
 
+int graph_node_of(const struct graph *g, int value)
+{
+	const struct value *v = &g->value[value];
+	return v->producer >= 0 ? v->producer : v->n_consumers > 0 ? v->consumer[0] : -1;
+}
+
 const char *graph_output_name(const struct graph *g, int value)
 {
 	return graph_goes_by_own_name(g, value) ? g->value[value].name : g->node[g->value[value].producer].name;

@@ -154,17 +154,10 @@ bool plan_takes_scale(const struct plan *p, int value, double scale, char *reaso
 	return taken;
 }
 
-// Where it is told that an edit of an input of the network is refused: at its first reader.
-static int teller(const struct plan *p, int value)
-{
-	const struct value *v = &p->g->value[value];
-	return v->producer >= 0 ? v->producer : v->n_consumers > 0 ? v->consumer[0] : -1;
-}
-
 static void lock(struct plan *p, int value, double scale)
 {
 	char reason[400];
-	int *slot = slots_for(p, value, scale, reason, sizeof reason), node = teller(p, value);
+	int *slot = slots_for(p, value, scale, reason, sizeof reason), node = graph_node_of(p->g, value);
 	bool given = p->g->value[value].producer < 0;
 	if (slot[0] < 0 && node >= 0)
 		plan_refuse(p, node, "%s%s%s", given ? p->g->value[value].name : "", given ? ": " : "", reason);

@@ -75,7 +75,7 @@ static bool are_all(const struct ui *ui, const int *nodes, int n, int precision)
 
 // What nodes are given, and how a message says it: "int8", "calibration kl"; to -1: "auto".
 struct giving {
-	enum status (*give)(struct study *s, const int *nodes, int n, int to, int *refused, struct error *err);
+	study_give_fn *give;
 	int to;
 	const char *kind, *word;
 	bool same; // all of them have it
@@ -170,8 +170,7 @@ enum status edit_outputs(int **values, int *n, const struct ui *ui, struct error
 // The row in which a scale is seen: an input of the network has none of its own.
 static int node_of_scale(const struct snapshot *s, int value)
 {
-	const struct value *v = &s->g->value[value];
-	int node = v->producer >= 0 ? v->producer : v->n_consumers > 0 ? v->consumer[0] : -1;
+	int node = graph_node_of(s->g, value);
 	return node >= 0 ? around_owner(s, node) : -1;
 }
 
