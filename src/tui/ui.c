@@ -189,7 +189,7 @@ void ui_take(struct ui *ui, struct snapshot *snap)
 	ui->snap = snap;
 	layers_refresh(&ui->layers, snap);
 	read_findings(ui);
-	if (snap->stage == STAGE_DONE && was->stage != STAGE_DONE)
+	if (snap->stage == STAGE_DONE && (was->stage != STAGE_DONE || was->dirty))
 		ui->autosave_due |= ui->unsaved; // now with the figures of the edit
 	run_news(ui, was);
 	snapshot_drop(&was);

@@ -491,15 +491,17 @@ void test_ui_study__a_session_is_compared(void **state)
 	struct live l;
 	const char *a = support_temp("a.json"), *b = support_temp("b.json"), other[] = "{\"qtui_session\": 1, \"model\": {\"sha256\": \"00\"}}";
 	const char *alien = support_temp_file("alien.json", other, sizeof other - 1);
+	struct error err;
 	struct str both = {0};
 	remove(a);
 	remove(b);
 	live_open(&l, NULL, 1);
 	l.ui.scripted = true;
 	type(&l.ui, "write", a);
-	press(&l.ui, ":set<Space>/model.0/conv/Conv<Space>int16<Enter>");
-	type(&l.ui, "write", b); // its run is not over: the last one is that of a
+	assert_int_equal(study_command(l.st, "set /model.0/conv/Conv int16", &err), STATUS_OK);
+	type(&l.ui, "write", b); // no run has shown the edit: the last one is that of a
 	str_addf(&both, "%s %s", a, b);
+	press(&l.ui, "r");
 	live_wait(&l);
 	type(&l.ui, "diff", a);
 	assert_int_equal(l.ui.view, VIEW_DIFF);

@@ -20,8 +20,8 @@ void edit_done(struct ui *ui)
 {
 	edit_unsaved(ui);
 	ui->notes_run = true;
+	ui_take(ui, study_snapshot(ui->study)); // before the run, which may be over at once: its end is news
 	study_run(ui->study);
-	ui_take(ui, study_snapshot(ui->study));
 }
 
 bool edit_taken(struct ui *ui, const struct error *err)
