@@ -474,25 +474,34 @@ void test_qdq__kept_at_an_old_opset(void **state)
 	case_done(&file);
 }
 
-// tensorrt's scales of a MatMul's rows are no integer product, for which ONNX Runtime would take it.
-void test_qdq__weights_by_rows_are_floats(void **state)
+// Where scales are those of a MatMul's rows (tensorrt), or of the columns of several matrices, ONNX Runtime has no product
+// of integers and would take it for one. A vector is one column, and has one scale.
+void test_qdq__weights_without_an_integer_product_are_floats(void **state)
 {
-	struct onnx_case file;
-	struct qdq_case c;
-	float w[36] = {1, -2};
-	begin_conv(&file);
-	case_floats(&file, "wm", DIMS(6, 6), w);
-	case_node(&file, "MatMul", "product", "conv_y wm", "y");
-	case_output(&file, file.graph, "y");
-	const char *model = case_save(&file, "rows.onnx");
-	write_and_read(&c, case_open(model, NULL, "tensorrt"));
-	assert_non_null(strstr(str_text(&c.loss), "1 weights of MatMul with a scale for each row"));
-	assert_true(noise(&c) <= 1e-8);
-	done(&c);
-	write_and_read(&c, case_open(model, NULL, "onnxruntime"));
-	assert_string_equal(str_text(&c.loss), "");
-	done(&c);
-	case_done(&file);
+	static const struct {
+		const char *target;
+		int rank, floats;
+		int64_t dim[3];
+	} at[] = {
+		{"tensorrt", 2, 1, {6, 6}},
+		{"onnxruntime", 2, 0, {6, 6}},
+		{"onnxruntime", 3, 1, {4, 6, 6}},
+		{"onnxruntime", 1, 0, {6}},
+	};
+	float w[144] = {1, -2, [7] = .3f, [40] = 1, [143] = .01f};
+	for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+		struct onnx_case file;
+		struct qdq_case c;
+		begin_conv(&file);
+		case_floats(&file, "wm", at[i].rank, at[i].dim, w);
+		case_node(&file, "MatMul", "product", "conv_y wm", "y");
+		case_output(&file, file.graph, "y");
+		write_and_read(&c, case_open(case_save(&file, "product.onnx"), NULL, at[i].target));
+		assert_true(!!strstr(str_text(&c.loss), "1 weights of MatMul with scales that no integer product has") == at[i].floats);
+		assert_true(noise(&c) <= 1e-8);
+		done(&c);
+		case_done(&file);
+	}
 }
 
 // A model that an input of one integer makes one of two networks, as a voice detector for two sample rates is.

@@ -324,9 +324,9 @@ static void tell_losses(const struct writer *w)
 		    target_name(w->plan->target));
 	opset_tell(w);
 	tell_fixed(w);
-	if (w->by_rows)
-		str_addf(w->loss, "%d weights of MatMul with a scale for each row are written as the floats that they stand for\n",
-		    w->by_rows);
+	if (w->float_products)
+		str_addf(w->loss, "%d weights of MatMul with scales that no integer product has are written as the floats that they stand for\n",
+		    w->float_products);
 	if (w->wide_biases)
 		str_addf(w->loss, "%d biases of more than 32 bits are written as the floats that they stand for\n", w->wide_biases);
 }

@@ -22,7 +22,7 @@ struct writer {
 	const char **read;     // [g->n_values] the name under which nodes find a value
 	struct tensor *own;
 	size_t n_own, cap_own;
-	int wide_biases, by_rows;
+	int wide_biases, float_products;
 	int opset; // that the file declares
 };
 

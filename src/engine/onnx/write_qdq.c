@@ -160,13 +160,14 @@ static enum status add_pair(const char *in, const char *out, struct writer *w, c
 
 // ---- constants
 
-// A product with a scale for each row of its weights is none of integers,
-// but ONNX Runtime's optimizer takes it for one and fails.
-static bool is_by_rows(struct writer *w, const struct slot *s, const struct quantizer *q)
+// No product of integers has a scale for each row of its weights, and ONNX Runtime's has none for the columns of several
+// matrices; its optimizer takes both for one and fails.
+static bool has_no_integer_product(struct writer *w, const struct slot *s, const struct quantizer *q)
 {
-	bool rows = w->g->node[s->node].op->id == OP_MatMul && q->n > 1 && q->axis != w->g->value[s->value].constant->shape.rank - 1;
-	w->by_rows += rows;
-	return rows;
+	const struct value *v = &w->g->value[s->value];
+	bool none = w->g->node[s->node].op->id == OP_MatMul && q->n > 1 && (v->constant->shape.rank != 2 || q->axis != 1);
+	w->float_products += none;
+	return none;
 }
 
 // Limits of a Clip and the value of a Pad stay floats, as the readers of such files expect them;
@@ -175,7 +176,7 @@ static bool stays_float(struct writer *w, const struct slot *s, const struct qua
 {
 	enum op_id op = w->g->node[s->node].op->id;
 	w->wide_biases += q->kind == QUANT_LINEAR && q->bits > 32;
-	return q->kind != QUANT_LINEAR || q->bits > 32 || op == OP_Clip || op == OP_Pad || is_by_rows(w, s, q);
+	return q->kind != QUANT_LINEAR || q->bits > 32 || op == OP_Clip || op == OP_Pad || has_no_integer_product(w, s, q);
 }
 
 // What stands for the slot's constant: w->g->value[slot->value].constant, or what it was tuned to.

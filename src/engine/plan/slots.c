@@ -17,8 +17,8 @@ static int weight_axis(const struct node *n, const struct weight_rule *w, const 
 	int axis = w->axis;
 	if (axis == AXIS_OUTPUT)
 		axis = ((const struct gemm_attrs *)n->attrs)->trans_b ? 0 : 1;
-	else if (axis == AXIS_LAST)
-		axis = shape->rank - 1;
+	else if (axis == AXIS_COLUMN)
+		axis = shape->rank > 1 ? shape->rank - 1 : AXIS_TENSOR; // a vector is one column
 	return axis < shape->rank ? axis : AXIS_TENSOR;
 }
 

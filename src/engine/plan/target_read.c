@@ -166,7 +166,7 @@ static enum status read_axis(struct member_reading *r, const cJSON *j, const str
 	static const struct {
 		const char *name;
 		int axis;
-	} named[] = {{"tensor", AXIS_TENSOR}, {"output", AXIS_OUTPUT}, {"last", AXIS_LAST}};
+	} named[] = {{"tensor", AXIS_TENSOR}, {"output", AXIS_OUTPUT}, {"last", AXIS_COLUMN}};
 	int *axis = member_place(base, f);
 	for (size_t i = 0; cJSON_IsString(j) && i < sizeof named / sizeof *named; i++) {
 		if (strcmp(named[i].name, j->valuestring) == 0) {
