@@ -4,6 +4,7 @@
 #include <string.h>
 #include "../../src/analysis/study/study_impl.h"
 #include "../engine/graph_builder.h"
+#include "../engine/onnx_case.h"
 #include "qtui/analysis/compare.h"
 #include "qtui/analysis/report.h"
 #include "qtui/analysis/session.h"
@@ -298,4 +299,41 @@ void test_outputs__runs_of_nodes_alone_are_read(void **state)
 	cJSON_Delete(root);
 	session_free(&se);
 	study_close(&st);
+}
+
+// A half that nobody reads is an output of the network, though the other half's activation runs with the Split.
+void test_outputs__a_half_that_nobody_reads(void **state)
+{
+	static const char *const targets[] = {"esp32p4", "onnxruntime", "xint8"};
+	for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+		for (int read = 0; read < 2; read++) {
+			struct onnx_case c;
+			struct error err = {0};
+			const char *half = read ? "first" : "second"; // the one that is the output
+			case_init(&c);
+			case_input(&c, "x", FLOAT, DIMS(1, 4, 3));
+			case_node(&c, "Relu", "before", "x", "whole");
+			case_attr_int(&c, case_node(&c, "Split", "split", "whole", "first second"), "axis", 1);
+			case_node(&c, "Relu", "behind", read ? "second" : "first", "y");
+			case_output(&c, c.graph, half);
+			case_output(&c, c.graph, "y");
+			struct study *st = open_for_test((struct study_options){.model = case_save(&c, "half.onnx"), .target = targets[i], .method = -1,
+			    .threads = 1, .backend = BACKEND_ONEDNN, .data = {.random = 1, .samples = 1}});
+			struct snapshot *s = run_study(st);
+			const struct graph *g = study_graph(st);
+			float x[12] = {.5f, 1, .25f};
+			struct tensor in = {.type = DT_F32, .shape = {.rank = 3, .dim = {1, 4, 3}}, .data = x}, out[2];
+			const struct inference run = {.sim = SIM_FULL, .in = &in, .want = g->output, .n_want = 2, .out = out};
+			assert_int_equal(site_of(s, half)->graphwise.known, 1);
+			assert_int_equal(site_of(s, "y")->graphwise.known, 1);
+			assert_int_equal(s->output[0].known, 1);
+			assert_int_equal(study_infer(st, &run, &err), STATUS_OK);
+			for (int k = 0; k < 2; k++) {
+				assert_int_equal(tensor_count(&out[k]), 6);
+				tensor_drop(&out[k]);
+			}
+			snapshot_drop(&s);
+			study_close(&st);
+			case_done(&c);
+		}
 }

@@ -87,7 +87,7 @@ long engine_pass_steps(struct engine *e, const struct pass *p);
 
 // Keys of all values under a simulation of a plan, samples left out: out[n_values]. SIM_ALONE: of the node's output.
 void engine_keys(const struct graph *g, const struct plan *plan, enum sim sim, struct key *out);
-// The value at which the figures of value v's producer stand (the end of its fused group); v itself mostly.
+// The value at which the figures of value v stand: the end of the fused group that reads it; v itself mostly.
 int engine_group_value(const struct graph *g, const struct plan *plan, int v);
 
 // One run on given inputs, without memo. Operators are fused as far as `want` allows.

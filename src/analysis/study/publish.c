@@ -52,7 +52,16 @@ static void fill_site(struct body *b, int i, const struct site_work *sw, const s
 	    sw->hist_float ? sw->hist_float->key : (struct key){0}, sw->hist_quant ? sw->hist_quant->key : (struct key){0}};
 }
 
-// Sites in the order of their rows, a row's output first.
+// The end of what runs as one operator comes first in a row, then its other outputs, then what it reads.
+static int place_in_row(const struct site_work *sw, const struct work *w)
+{
+	int last = w->plan->group[sw->site.node].last;
+	if (!site_is_made(&sw->site))
+		return 2;
+	return sw->site.value != w->study->g->node[last].out[0];
+}
+
+// Sites in the order of their rows.
 static void fill_sites(struct body *b, const struct work *w)
 {
 	struct figures *before = figures_before(w);
@@ -63,14 +72,14 @@ static void fill_sites(struct body *b, const struct work *w)
 		b->row[n].first_site = at;
 		at += count[n];
 	}
-	for (int pass = 0; pass < 2; pass++)
+	for (int place = 0; place < 3; place++)
 		for (int i = 0; i < w->n_sites; i++) {
 			const struct site_work *sw = &w->site[i];
 			struct node_row *r = &b->row[sw->site.node];
-			if (site_is_made(&sw->site) != (pass == 0))
+			if (place_in_row(sw, w) != place)
 				continue;
 			fill_site(b, r->first_site + r->n_sites, sw, w, before);
-			if (pass == 0 && b->site[r->first_site + r->n_sites].graphwise.known < w->total_samples)
+			if (place < 2 && b->site[r->first_site + r->n_sites].graphwise.known < w->total_samples)
 				r->pending = true;
 			r->n_sites++;
 		}

@@ -93,6 +93,11 @@ static void base_keys(const struct graph *g, struct key *out)
 	}
 }
 
+static bool is_grouped(const struct plan *plan, int node, int last)
+{
+	return plan->group[node].kind != GROUP_NONE && plan->group[node].last == last;
+}
+
 // Alone, every group takes its inputs from the float network; inside the group the chain is the group's own.
 static void alone_keys(const struct graph *g, const struct plan *plan, struct key *out)
 {
@@ -103,8 +108,7 @@ static void alone_keys(const struct graph *g, const struct plan *plan, struct ke
 		struct key k = key_of_function(g, plan, SIM_ALONE, n);
 		for (int i = 0; i < g->node[n].n_in; i++) {
 			int v = g->node[n].in[i];
-			bool inside = v >= 0 && gr->kind != GROUP_NONE && g->value[v].producer >= 0 &&
-			    plan->group[g->value[v].producer].kind != GROUP_NONE && plan->group[g->value[v].producer].last == gr->last;
+			bool inside = v >= 0 && gr->kind != GROUP_NONE && g->value[v].producer >= 0 && is_grouped(plan, g->value[v].producer, gr->last);
 			k = key_add_key(k, inside ? out[v] : key_of_input(g, plan, SIM_ALONE, n, i, flt));
 		}
 		for (int i = 0; i < g->node[n].n_out; i++)
@@ -127,8 +131,10 @@ void engine_keys(const struct graph *g, const struct plan *plan, enum sim sim, s
 
 int engine_group_value(const struct graph *g, const struct plan *plan, int v)
 {
-	int n = g->value[v].producer;
-	if (!plan || n < 0 || plan->group[n].kind == GROUP_NONE)
-		return v;
-	return g->node[plan->group[n].last].out[0];
+	const struct value *val = &g->value[v];
+	int last = plan && val->producer >= 0 && plan->group[val->producer].kind != GROUP_NONE ? plan->group[val->producer].last : -1;
+	for (int i = 0; last >= 0 && i < val->n_consumers; i++)
+		if (is_grouped(plan, val->consumer[i], last))
+			return g->node[last].out[0];
+	return v;
 }

@@ -88,11 +88,21 @@ struct builder {
 	int *order;        // [n_values] index of the step that computes it, -1: not yet
 };
 
+// What has other results too (a Split) has to give them itself.
+static bool gives_more(const struct builder *b, const struct node *n)
+{
+	for (int i = 1; i < n->n_out; i++)
+		if (n->out[i] >= 0 && (b->g->value[n->out[i]].n_consumers || b->g->value[n->out[i]].is_output || (b->keep && b->keep[n->out[i]])))
+			return true;
+	return false;
+}
+
 // The only consumer of the step's result so far, if that result may vanish; -1 otherwise.
 static int sole_consumer(const struct builder *b, const struct step *s)
 {
-	int v = b->g->node[s->last].out[0];
-	return v >= 0 && may_vanish(b->g, b->keep, v) ? b->g->value[v].consumer[0] : -1;
+	const struct node *n = &b->g->node[s->last];
+	int v = n->out[0];
+	return v >= 0 && may_vanish(b->g, b->keep, v) && !gives_more(b, n) ? b->g->value[v].consumer[0] : -1;
 }
 
 // What ONNX Runtime approximates in its own way is no part of another operator where its bits are wanted.
@@ -211,7 +221,7 @@ static void fuse_group(struct builder *b, struct step *s, const struct plan *pla
 	const struct node *next = &b->g->node[gr->last];
 	struct act a;
 	int v = b->g->node[s->node].out[0];
-	if (!step_act(b->g, next, &a) || next->in[0] != v || stands_alone(b, next) || !may_vanish(b->g, b->keep, v))
+	if (!step_act(b->g, next, &a) || next->in[0] != v || stands_alone(b, next) || sole_consumer(b, s) != gr->last)
 		return;
 	s->epi.act = a;
 	s->last = gr->last;
