@@ -504,6 +504,25 @@ void test_qdq__weights_without_an_integer_product_are_floats(void **state)
 	}
 }
 
+// Each result of a Split goes from the whole's grid to its own: the second is not cut off where the first ends.
+void test_qdq__halves_on_grids_of_their_own(void **state)
+{
+	static const char *const targets[] = {"esp32p4", "esp32s3", "onnxruntime"};
+	float gain[] = {.1f, .1f, 1, 4};
+	struct onnx_case file;
+	begin_conv(&file);
+	case_floats(&file, "gain", DIMS(1, 4, 1, 1), gain);
+	case_node(&file, "Mul", "scaled", "conv_y gain", "scaled_y");
+	case_node(&file, "Softplus", "float", "scaled_y", "whole"); // not quantized: the Split's results have their own grids
+	case_attr_int(&file, case_node(&file, "Split", "split", "whole", "first second"), "axis", 1);
+	case_node(&file, "Tanh", "behind", "second", "y");
+	case_node(&file, "Tanh", "before", "first", "z");
+	case_output(&file, file.graph, "y");
+	case_output(&file, file.graph, "z");
+	computes_the_same(case_save(&file, "halves.onnx"), targets, 3);
+	case_done(&file);
+}
+
 // A model that an input of one integer makes one of two networks, as a voice detector for two sample rates is.
 void test_qdq__an_if_that_all_samples_decide(void **state)
 {

@@ -7,9 +7,22 @@
 #include "exec.h"
 #include "places.h"
 
+// The quantizer of all outputs; NULL: they have several, or none.
+static const struct quantizer *output_grid(const struct exec *x)
+{
+	const struct node *last = &x->g->node[x->step->last];
+	const struct quantizer *first = exec_out_quantizer(x, 0);
+	for (int i = 1; first && i < last->n_out; i++) {
+		const struct quantizer *q = exec_out_quantizer(x, i);
+		if (last->out[i] >= 0 && x->g->value[last->out[i]].type == DT_F32 && !(q && quantizer_same_grid(first, q)))
+			return NULL;
+	}
+	return first;
+}
+
 enum status exec_on_output_grid(struct exec *x, int i, struct rep *out)
 {
-	const struct quantizer *oq = exec_out_quantizer(x, 0);
+	const struct quantizer *oq = output_grid(x);
 	if (oq && exec_float_input(x, i))
 		return rep_apply(out, x->in[i], oq, x->width, x->err);
 	*out = rep_share(x->in[i]);

@@ -69,6 +69,8 @@ static struct key key_of_output(const struct plan *plan, enum sim sim, int node,
 {
 	const struct quantizer *q = slot_out_quantizer(plan, sim, node, i);
 	k = key_add_int(k, i);
+	if (q && i > 0) // sessions of before have figures of outputs that lay on the first one's grid
+		k = key_add_text(k, "own");
 	return q ? key_add_key(k, quantizer_key(q)) : k;
 }
 
