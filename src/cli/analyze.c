@@ -62,9 +62,10 @@ static void print_summary(const struct snapshot *s)
 		if (!s->output[i].known)
 			continue;
 		say("output %s:", s->g->value[s->g->output[i]].name);
-		print_db(s->output[i].pooled.snr_db, s->output[i].pooled.exact);
-		printf(" dB, cosine ");
-		print_cosine(0, 5, s->output[i].pooled.cosine);
+		const struct metrics *f = &s->output[i].pooled;
+		print_db(f->snr_db, f->exact);
+		printf("%s, cosine ", f->exact || isnan(f->snr_db) ? "" : " dB");
+		print_cosine(0, 5, f->cosine);
 		printf("\n");
 	}
 	free(order);
