@@ -8,11 +8,12 @@ function random() {
 }
 function pick(n) { return int(random() * n) }
 
+# An input "-" is left out.
 function node(op, ins, outs, attributes,    i, n, name) {
 	text = text sprintf("  node { name: \"%s_%d\" op_type: \"%s\"", op, ++nodes, op)
 	n = split(ins, name, " ")
 	for (i = 1; i <= n; i++) {
-		text = text sprintf(" input: \"%s\"", name[i])
+		text = text sprintf(" input: \"%s\"", name[i] == "-" ? "" : name[i])
 		used[name[i]] = 1
 	}
 	n = split(outs, name, " ")
@@ -41,6 +42,14 @@ function constant(type, dims, values, reach,    i, count, name, d) {
 		for (i = 0; i < values; i++) text = text sprintf(" float_data: %.4f", (random() + random() - 1) * reach)
 	}
 	text = text " }\n"
+	return name
+}
+
+function floats(dims, values,    name) {
+	name = "k" ++constants
+	gsub(/[^ ]+/, "dims: &", dims)
+	gsub(/[^ ]+/, "float_data: &", values)
+	text = text sprintf("  initializer { name: \"%s\" data_type: 1 %s %s }\n", name, dims, values)
 	return name
 }
 
@@ -108,6 +117,65 @@ function move(t,    kind, y, i, order) {
 	}
 	return y
 }
+# What has weights and is no plain convolution.
+function weigh(t,    kind, y, c, weights) {
+	kind = pick(4)
+	if (kind == 0) {
+		y = tensor(C[t], H[t], 1 + pick(20))
+		node("MatMul", "t" t " " constant(1, W[t] " " W[y], 3 / sqrt(W[t])), "t" y)
+	} else if (kind == 1 && H[t] < 20) {
+		y = tensor(1 + pick(12), 2 * H[t], 2 * W[t])
+		node("ConvTranspose", "t" t " " constant(1, C[t] " " C[y] " 2 2", 2 / sqrt(C[t])), "t" y, numbers("strides", "2 2"))
+	} else if (kind == 2 && H[t] > 2 && W[t] > 2) {
+		c = 1 + pick(20)
+		y = tensor(c, int((H[t] - 1) / 2) + 1, int((W[t] - 1) / 2) + 1)
+		weights = constant(1, c " " C[t] " 3 3", 2 / sqrt(C[t]))
+		node("Conv", "t" t " " weights, "t" y, numbers("pads", "1 1 1 1") numbers("strides", "2 2"))
+	} else {
+		y = tensor(C[t], H[t], H[t])
+		c = tensor(C[t], W[t], H[t])
+		node("Transpose", "t" t, "t" c, numbers("perm", "0 1 3 2"))
+		node("MatMul", "t" t " t" c, "t" y)
+		if (pick(2)) {
+			t = y
+			y = like(t)
+			node("Softmax", "t" t, "t" y, number("axis", -1))
+		}
+	}
+	return y
+}
+# Each channel by a factor that follows from its mean.
+function excite(t,    mean, factor, y) {
+	mean = tensor(C[t], 1, 1)
+	if (pick(2)) node("GlobalAveragePool", "t" t, "t" mean)
+	else node("ReduceMean", "t" t, "t" mean, numbers("axes", "2 3") number("keepdims", 1))
+	factor = like(mean)
+	node("Conv", "t" mean " " constant(1, C[t] " " C[t] " 1 1", 4 / sqrt(C[t])) " " constant(1, C[t] "", 0.2), "t" factor)
+	factor = apply(factor)
+	y = like(t)
+	node("Mul", pick(2) ? "t" t " t" factor : "t" factor " t" t, "t" y)
+	return y
+}
+# What looks at a whole row, channel or neighbourhood, or at a constant.
+function shape(t,    kind, y) {
+	kind = pick(7)
+	y = kind == 0 && H[t] < 20 ? tensor(C[t], 2 * H[t], 2 * W[t]) : kind == 1 ? tensor(C[t], H[t] + 1, W[t] + 2) : like(t)
+	if (H[y] == 2 * H[t] && kind == 0)
+		node("Resize", "t" t " - " floats("4", "1 1 2 2"), "t" y, word("mode", pick(2) ? "nearest" : "linear"))
+	else if (kind == 1)
+		node("Pad", "t" t " " constant(7, "8", "0 0 1 0 0 0 0 2"), "t" y)
+	else if (kind == 2)
+		node("Softmax", "t" t, "t" y, number("axis", 1 + pick(3)))
+	else if (kind == 3)
+		node("InstanceNormalization", "t" t " " constant(1, C[t] "", 1) " " constant(1, C[t] "", 1), "t" y)
+	else if (kind == 4)
+		node("PRelu", "t" t " " constant(1, C[t] " 1 1", 0.5), "t" y)
+	else if (kind == 5)
+		node("Clip", "t" t " " floats("", "-0.5") " " floats("", "6"), "t" y)
+	else
+		node(pick(2) ? "Mul" : "Add", "t" t " " constant(1, pick(2) ? C[t] " 1 1" : "1", 2), "t" y)
+	return y
+}
 # A tensor of t's size, where there is one t itself as seldom as the others; same: of its channels too.
 function other_of(t, same,    i, n, found) {
 	for (i = 1; i <= tensors; i++)
@@ -149,6 +217,9 @@ BEGIN {
 	for (step = 0; step < 14; step++) {
 		if (C[now] > 64) now = convolve(now)
 		else if (C[now] % 2 == 0 && pick(4) == 0) now = gate(apply(now))
+		else if (pick(8) == 0) now = excite(now)
+		else if (pick(5) == 0) now = weigh(now)
+		else if (pick(4) == 0) now = shape(now)
 		else if (pick(3) == 0) now = move(apply(now))
 		else if (pick(4) == 0) now = join(apply(move(apply(now))))
 		else if (pick(2)) now = apply(now)

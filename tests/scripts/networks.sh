@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Networks made at random (network.awk), at targets of powers of two and of any scale. Every tensor has the same figures, graphwise and
-# alone, by the default backend and by `ref`; every output lies as far from the float network in the QDQ file, whose pairs nothing fuses.
+# alone, by the default backend and by `ref`. Where scales are powers of two, every output lies as far from the float network in the
+# QDQ file, whose pairs nothing fuses; elsewhere one code next to a tie is enough to move an output of few elements.
 # NETWORKS="FIRST LAST" takes other seeds; a network that fails is named by its seed.
 set -u
 build=${BUILD:-build/release}
-qtui=$build/qtui targets='esp32p4 xint8 onnxruntime tensorrt'
+qtui=$build/qtui targets='esp32p4 xint8 onnxruntime tensorrt' powers=' esp32p4 xint8 '
 read -r first last <<<"${NETWORKS:-1 36}"
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -50,8 +51,11 @@ for target in $targets; do
 	for seed in $(seq "$first" "$last"); do
 		awk -v seed="$seed" -f tests/scripts/network.awk | protoc-c --encode=onnx.ModelProto -I /usr/include/onnx /usr/include/onnx/onnx.proto >"$dir/network.onnx"
 		figures onednn --target "$target" >"$dir/a" && figures ref --target "$target" >"$dir/b" || { bad="network $seed: $(head -c 200 "$dir/said")"; break; }
-		outputs_of_file --target "$target" >"$dir/d" && outputs_of "$dir/a" "$dir/d" >"$dir/c" || { bad="network $seed: $(head -c 200 "$dir/said")"; break; }
-		bad=$(differ "$dir/a" "$dir/b")$(differ "$dir/c" "$dir/d")
+		bad=$(differ "$dir/a" "$dir/b")
+		if [ -z "$bad" ] && [[ $powers == *" $target "* ]]; then
+			outputs_of_file --target "$target" >"$dir/d" && outputs_of "$dir/a" "$dir/d" >"$dir/c" || bad=$(head -c 200 "$dir/said")
+			bad+=$(differ "$dir/c" "$dir/d")
+		fi
 		[ -z "$bad" ] || { bad="network $seed: $bad"; break; }
 	done
 	if [ -z "$bad" ]; then echo "ok networks_$target"; else echo "not ok networks_$target $bad"; fi
