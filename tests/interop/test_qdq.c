@@ -523,6 +523,21 @@ void test_qdq__halves_on_grids_of_their_own(void **state)
 	case_done(&file);
 }
 
+// A Split without lengths shares out among its outputs: the last one is there though nobody reads it.
+void test_qdq__a_third_that_nobody_reads(void **state)
+{
+	static const char *const targets[] = {"esp32p4", "onnxruntime"};
+	struct onnx_case file;
+	begin_conv(&file);
+	case_ints(&file, "rows", 4, (int64_t[]){1, 6, 4, 6});
+	case_node(&file, "Reshape", "moved", "conv_y rows", "whole");
+	case_attr_int(&file, case_node(&file, "Split", "split", "whole", "first second third"), "axis", 1);
+	case_node(&file, "Relu", "behind", "first", "y");
+	case_output(&file, file.graph, "y");
+	computes_the_same(case_save(&file, "third.onnx"), targets, 2);
+	case_done(&file);
+}
+
 // A model that an input of one integer makes one of two networks, as a voice detector for two sample rates is.
 void test_qdq__an_if_that_all_samples_decide(void **state)
 {

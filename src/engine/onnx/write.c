@@ -119,7 +119,8 @@ static const char *output_name(struct writer *w, int node, int i)
 	const struct node *n = &w->g->node[node];
 	if (n->out[i] >= 0)
 		return w->plan ? qdq_output(w, plan_out(w->plan, node, i)) : w->name[n->out[i]];
-	return i < n->op->out_min ? write_name(w, n->name, "_unused") : "";
+	bool counts = n->op->out_max < 0; // a Split shares out among as many as it has
+	return counts || i < n->op->out_min ? write_name(w, n->name, "_unused") : "";
 }
 
 static enum status add_node(struct writer *w, int node, struct error *err)
