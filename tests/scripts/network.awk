@@ -227,9 +227,9 @@ BEGIN {
 		else now = convolve(now)
 		if (pick(5) == 0) now = 2 + pick(tensors - 1)
 	}
-	apply(now)
+	last = apply(now)
 	for (i = 1; i <= tensors; i++)
-		if (!used["t" i] && (i == tensors || pick(4))) # some that nobody reads are no outputs either
+		if (!used["t" i] && (i == last || pick(4))) # some that nobody reads are no outputs either
 			head = head value("output", "t" i, C[i], H[i], W[i])
 	printf "ir_version: 8\nopset_import { version: 14 }\ngraph {\n  name: \"network %d\"\n%s%s}\n", seed, text, head
 }
