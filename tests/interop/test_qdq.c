@@ -523,6 +523,24 @@ void test_qdq__halves_on_grids_of_their_own(void **state)
 	case_done(&file);
 }
 
+// A Split whose first half is clipped has the Clip's grid by name, but moves the codes that it reads: a pair of the narrower
+// grid would cut off the half that is not clipped.
+void test_qdq__a_half_beside_one_that_is_clipped(void **state)
+{
+	static const char *const targets[] = {"esp32p4"};
+	const float least = -.1f, most = .1f;
+	struct onnx_case file;
+	begin_conv(&file);
+	case_floats(&file, "least", 0, NULL, &least);
+	case_floats(&file, "most", 0, NULL, &most);
+	case_attr_int(&file, case_node(&file, "Split", "split", "conv_y", "first y"), "axis", 1);
+	case_node(&file, "Clip", "behind", "first least most", "z");
+	case_output(&file, file.graph, "y");
+	case_output(&file, file.graph, "z");
+	computes_the_same(case_save(&file, "clipped.onnx"), targets, 1);
+	case_done(&file);
+}
+
 // A Split without lengths shares out among its outputs: the last one is there though nobody reads it.
 void test_qdq__a_third_that_nobody_reads(void **state)
 {

@@ -342,6 +342,7 @@ static enum status write_graph(struct bytes *out, struct writer *w, struct error
 	w->made = keymap_new();
 	w->name = xcalloc((size_t)w->g->n_values + 1, sizeof *w->name);
 	w->read = xcalloc((size_t)w->g->n_values + 1, sizeof *w->read);
+	w->grid = xcalloc((size_t)w->g->n_values + 1, sizeof *w->grid);
 	onnx__graph_proto__init(&w->out);
 	s = build(w, err);
 	if (!s) {
@@ -353,6 +354,7 @@ static enum status write_graph(struct bytes *out, struct writer *w, struct error
 	free(w->own);
 	free(w->name);
 	free(w->read);
+	free(w->grid);
 	free(w->out.node);
 	free(w->out.initializer);
 	keymap_free(&w->made);

@@ -20,6 +20,7 @@ struct writer {
 	struct keymap *made;   // what quantizes a value alike is written once: its name, by value and quantizer
 	const char **name;     // [g->n_values] of the value; another of the floats behind an input, or before an output, of halves or doubles
 	const char **read;     // [g->n_values] the name under which nodes find a value
+	const struct quantizer **grid; // [g->n_values] the pair behind which they find it; NULL: none
 	struct tensor *own;
 	size_t n_own, cap_own;
 	int wide_biases, float_products;

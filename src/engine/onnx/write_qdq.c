@@ -259,6 +259,21 @@ static int root_of(const struct plan *p, int slot)
 	return slot;
 }
 
+// Do all that the node moves arrive in the quantizer's codes?
+static bool moves_codes_of(const struct writer *w, const struct quantizer *q, int node)
+{
+	const struct node *n = &w->g->node[node];
+	for (int i = 0; i < n->n_in; i++) {
+		const struct value *v = n->in[i] >= 0 ? &w->g->value[n->in[i]] : NULL;
+		if (i > 0 && (!v || v->constant || v->type != DT_F32))
+			continue;
+		const struct quantizer *own = slot_quantizer(plan_in(w->plan, node, i)), *of = own ? own : w->grid[n->in[i]];
+		if (!of || !quantizer_equal(of, q))
+			return false;
+	}
+	return true;
+}
+
 // The quantizer at an output. A node that only moves the codes of its input gets that input's once more:
 // it changes no value, and keeps the node among the integers for whoever reads the file.
 static const struct quantizer *output_quantizer(const struct writer *w, const struct slot *s)
@@ -267,8 +282,8 @@ static const struct quantizer *output_quantizer(const struct writer *w, const st
 	const struct node *n = &w->g->node[s->node];
 	if (s->state != SLOT_OVERLAPPED || !(n->op->flags & OPF_MOVES) || n->n_in < 1 || n->in[0] < 0)
 		return slot_quantizer(s);
-	int from = root_of(p, p->first_in[s->node]), own = root_of(p, p->first_out[s->node] + s->index);
-	return from == own && p->slot[own].quant.n == 1 ? slot_quantizer(&p->slot[own]) : NULL;
+	const struct quantizer *q = slot_quantizer(&p->slot[root_of(p, p->first_out[s->node] + s->index)]);
+	return q && q->n == 1 && moves_codes_of(w, q, s->node) ? q : NULL;
 }
 
 const char *qdq_output(struct writer *w, const struct slot *s)
@@ -284,6 +299,7 @@ enum status qdq_after(struct writer *w, const struct slot *s, const char *writte
 	const struct quantizer *q = output_quantizer(w, s);
 	if (!q || q->kind == QUANT_NONE)
 		return STATUS_OK;
+	w->grid[s->value] = q;
 	w->read[s->value] = v->is_output ? w->name[s->value] : write_name(w, v->name, "_DequantizeLinear_Output");
 	return add_pair(written, w->read[s->value], w, v->name, q, err);
 }
