@@ -474,19 +474,31 @@ void test_qdq__kept_at_an_old_opset(void **state)
 	case_done(&file);
 }
 
+// Of a weight.
+static int scales_of(struct study *st, const char *weight)
+{
+	struct snapshot *s = study_snapshot(st);
+	int n = 0;
+	for (int i = 0; i < s->n_sites; i++)
+		if (s->site[i].kind == SITE_WEIGHT && strcmp(s->g->value[s->site[i].value].name, weight) == 0)
+			n = (int)s->site[i].n_scale;
+	snapshot_drop(&s);
+	return n;
+}
+
 // Where scales are those of a MatMul's rows (tensorrt), or of the columns of several matrices, ONNX Runtime has no product
 // of integers and would take it for one. A vector is one column, and has one scale.
 void test_qdq__weights_without_an_integer_product_are_floats(void **state)
 {
 	static const struct {
 		const char *target;
-		int rank, floats;
+		int rank, scales, floats;
 		int64_t dim[3];
 	} at[] = {
-		{"tensorrt", 2, 1, {6, 6}},
-		{"onnxruntime", 2, 0, {6, 6}},
-		{"onnxruntime", 3, 1, {4, 6, 6}},
-		{"onnxruntime", 1, 0, {6}},
+		{"tensorrt", 2, 6, 1, {6, 6}},
+		{"onnxruntime", 2, 6, 0, {6, 6}},
+		{"onnxruntime", 3, 6, 1, {4, 6, 6}},
+		{"onnxruntime", 1, 1, 0, {6}},
 	};
 	float w[144] = {1, -2, [7] = .3f, [40] = 1, [143] = .01f};
 	for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
@@ -498,6 +510,7 @@ void test_qdq__weights_without_an_integer_product_are_floats(void **state)
 		case_output(&file, file.graph, "y");
 		write_and_read(&c, case_open(case_save(&file, "product.onnx"), NULL, at[i].target));
 		assert_true(!!strstr(str_text(&c.loss), "1 weights of MatMul with scales that no integer product has") == at[i].floats);
+		assert_int_equal(scales_of(c.st, "wm"), at[i].scales);
 		assert_true(noise(&c) <= 1e-8);
 		done(&c);
 		case_done(&file);
