@@ -1,6 +1,6 @@
 # A small network as the text of an ONNX model: `awk -v seed=N -f network.awk`. Functions, movers between them, joins of tensors that
-# came different ways from one, convolutions whose channels fill blocks or do not: what an engine that fuses, fills tables and leaves
-# copies out has to keep apart.
+# came different ways from one, convolutions whose channels fill blocks or do not, products, norms, gates, halves that nobody reads: what
+# an engine that fuses, fills tables and leaves copies out has to keep apart.
 # Lehmer's numbers in 0..1: rand() is another one in every awk.
 function random() {
 	state = state * 16807 % 2147483647

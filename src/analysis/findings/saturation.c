@@ -111,13 +111,14 @@ static void clipped(struct look *l, const struct site *s, const struct clipping 
 
 // ---- what the network is given
 
-// Its noise goes through all of the network: more is asked of it than of a tensor inside. Once, where it is first quantized.
+// Its noise goes through all of the network: more is asked of it than of a tensor inside. Once, where it is first
+// quantized.
 static const double GOOD_INPUT_DB = 30;
 
 static bool is_given(const struct look *l, const struct site *s)
 {
-	return s->kind == SITE_INPUT && l->g->value[s->value].producer < 0 && site_of(l, s->value) == s && s->state == SLOT_ACTIVE && s->bits > 0 && s->n_scale == 1 &&
-	    s->layerwise.known && s->hist_float && !s->locked;
+	return s->kind == SITE_INPUT && l->g->value[s->value].producer < 0 && site_of(l, s->value) == s && s->state == SLOT_ACTIVE &&
+	    s->bits > 0 && s->n_scale == 1 && s->layerwise.known && s->hist_float && !s->locked;
 }
 
 static void clipped_input(struct look *l, const struct site *s)

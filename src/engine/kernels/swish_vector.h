@@ -4,9 +4,9 @@
 
 #include "../tensor/vector.h"
 
-// 1 + e^-x for x >= -89; below -88.3 2^n is infinity. With n the integer nearest to -x / ln 2 and r = x + n ln 2, e^-x is 2^n e^-r;
-// n stands in the low bits of t once 1.5 * 2^23 has been added. The polynomial is a minimax fit
-// of e^-r on |r| <= ln 2 / 2. NaN passes through the clamp.
+// 1 + e^-x for x >= -89; below -88.3 2^n is infinity. With n the integer nearest to -x / ln 2 and r = x + n ln 2, e^-x
+// is 2^n e^-r; n stands in the low bits of t once 1.5 * 2^23 has been added. The polynomial is a minimax fit of e^-r on
+// |r| <= ln 2 / 2. NaN passes through the clamp.
 VINLINE vfloat one_plus_exp(vfloat x)
 {
 	static const float fit[] = {-0.0083690183f, 0.041666202f, -0.16666518f, 0.5f, -1.0f, 1.0f};

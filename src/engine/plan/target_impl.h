@@ -22,7 +22,11 @@ enum {
 };
 enum align_mode { ALIGN_NONE, ALIGN_OUTPUT, ALIGN_LARGE, ALIGN_FIRST, ALIGN_WHOLE, ALIGN_COARSEST };
 // Channel axis of a weight: a dimension, or one of these.
-enum { AXIS_TENSOR = -1, AXIS_OUTPUT = -2 /* Gemm: where its output columns are */, AXIS_COLUMN = -3 /* MatMul: the last of two and more */ };
+enum {
+	AXIS_TENSOR = -1,
+	AXIS_OUTPUT = -2, // Gemm: where its output columns are
+	AXIS_COLUMN = -3, // MatMul: the last of two and more
+};
 
 enum becoming { BECOMES_ITSELF, BECOMES_HARD_SIGMOID, BECOMES_ROUNDED_SLOPE, BECOMES_POOLED_MEAN, BECOMES_SHIFTED_MEAN };
 

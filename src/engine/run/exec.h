@@ -21,7 +21,7 @@ struct rounded_steps {
 };
 // Fills *own and returns true where it does; false: the node's own attributes hold.
 bool exec_rounds_steps(const struct exec *x, struct rounded_steps *own);
-// Input i on the grid of the step's output: codes of the output quantizer if it has one; without one, as it is.
+// Input i on the grid of the step's outputs: codes of their quantizer; as it is where they have several, or none.
 MUST_CHECK enum status exec_on_output_grid(struct exec *x, int i, struct rep *out);
 // *y has elements of `from` in another order: codes keep their quantizer.
 void exec_inherit(struct rep *y, struct rep *from);

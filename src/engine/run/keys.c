@@ -110,7 +110,8 @@ static void alone_keys(const struct graph *g, const struct plan *plan, struct ke
 		struct key k = key_of_function(g, plan, SIM_ALONE, n);
 		for (int i = 0; i < g->node[n].n_in; i++) {
 			int v = g->node[n].in[i];
-			bool inside = v >= 0 && gr->kind != GROUP_NONE && g->value[v].producer >= 0 && is_grouped(plan, g->value[v].producer, gr->last);
+			bool inside = v >= 0 && gr->kind != GROUP_NONE && g->value[v].producer >= 0 &&
+			    is_grouped(plan, g->value[v].producer, gr->last);
 			k = key_add_key(k, inside ? out[v] : key_of_input(g, plan, SIM_ALONE, n, i, flt));
 		}
 		for (int i = 0; i < g->node[n].n_out; i++)
@@ -134,9 +135,9 @@ void engine_keys(const struct graph *g, const struct plan *plan, enum sim sim, s
 int engine_group_value(const struct graph *g, const struct plan *plan, int v)
 {
 	const struct value *val = &g->value[v];
-	int last = plan && val->producer >= 0 && plan->group[val->producer].kind != GROUP_NONE ? plan->group[val->producer].last : -1;
-	for (int i = 0; last >= 0 && i < val->n_consumers; i++)
-		if (is_grouped(plan, val->consumer[i], last))
-			return g->node[last].out[0];
+	const struct group *gr = plan && val->producer >= 0 ? &plan->group[val->producer] : NULL;
+	for (int i = 0; gr && gr->kind != GROUP_NONE && i < val->n_consumers; i++)
+		if (is_grouped(plan, val->consumer[i], gr->last))
+			return g->node[gr->last].out[0];
 	return v;
 }

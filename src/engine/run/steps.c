@@ -88,11 +88,11 @@ struct builder {
 	int *order;        // [n_values] index of the step that computes it, -1: not yet
 };
 
-// What has other results too (a Split) has to give them itself.
-static bool gives_more(const struct builder *b, const struct node *n)
+// What has other results that somebody wants (a Split) has to give them itself.
+static bool gives_more(const struct node *n)
 {
 	for (int i = 1; i < n->n_out; i++)
-		if (n->out[i] >= 0 && (b->g->value[n->out[i]].n_consumers || b->g->value[n->out[i]].is_output || (b->keep && b->keep[n->out[i]])))
+		if (n->out[i] >= 0)
 			return true;
 	return false;
 }
@@ -102,7 +102,7 @@ static int sole_consumer(const struct builder *b, const struct step *s)
 {
 	const struct node *n = &b->g->node[s->last];
 	int v = n->out[0];
-	return v >= 0 && may_vanish(b->g, b->keep, v) && !gives_more(b, n) ? b->g->value[v].consumer[0] : -1;
+	return v >= 0 && may_vanish(b->g, b->keep, v) && !gives_more(n) ? b->g->value[v].consumer[0] : -1;
 }
 
 // What ONNX Runtime approximates in its own way is no part of another operator where its bits are wanted.
