@@ -149,7 +149,7 @@ static void full(const char *model, const char *calib, int samples, int threads,
 static bool edit(struct study *s, int node)
 {
 	struct error err = {0};
-	struct scale_edit scale = {graph_output(study_graph(s), node), 0.25};
+	struct scale_edit scale = {graph_output(study_graph(s), node), 0.25, ZERO_FOLLOWS};
 	return study_set(s, &node, 1, PREC_INT16, NULL, &err) == STATUS_OK || study_scales(s, &scale, 1, &err) == STATUS_OK;
 }
 

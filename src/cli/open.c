@@ -68,14 +68,15 @@ static enum status apply_scale(struct study *st, const char *text, struct error 
 	char *name = NULL;
 	const char *value;
 	double scale = 0;
+	int32_t zero = ZERO_FOLLOWS;
 	int *outputs = NULL, n = 0, refused = 0;
 	enum status s = split("--scale", text, &name, &value, err);
-	if (s == STATUS_OK && !scale_parse(value, &scale))
-		s = error_set(err, STATUS_USAGE, "--scale %s: 2^-4, a positive number or auto", text);
+	if (s == STATUS_OK && !scale_parse(value, &scale, &zero))
+		s = error_set(err, STATUS_USAGE, "--scale %s: " SCALE_SYNTAX, text);
 	if (s == STATUS_OK && study_select_outputs(st, name, NULL, &outputs, &n, err) != STATUS_OK)
 		s = error_prefix(err, "--scale %s", text);
 	if (s == STATUS_OK)
-		s = study_scale_all(st, outputs, n, scale, &refused, err);
+		s = study_scale_all(st, outputs, n, scale, zero, &refused, err);
 	if (s == STATUS_OK && refused)
 		log_warn("--scale %s: %d of %d nodes refused: %s", text, refused, n, err->text);
 	free(outputs);

@@ -27,7 +27,7 @@ static inline void wait_for_run(struct study *st)
 // Of a node's first output.
 static inline enum status scale_node(struct study *st, int node, double scale, struct error *err)
 {
-	return study_scales(st, &(struct scale_edit){graph_output(study_graph(st), node), scale}, 1, err);
+	return study_scales(st, &(struct scale_edit){graph_output(study_graph(st), node), scale, ZERO_FOLLOWS}, 1, err);
 }
 
 // The figures of a run; the caller drops them.

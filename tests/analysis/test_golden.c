@@ -71,7 +71,7 @@ static void settle_tie(struct study *st, struct snapshot **s, const struct golde
 	assert_true(site && (site->scale[0] == g->tie.golden || site->scale[0] == g->tie.other));
 	if (site->scale[0] == g->tie.golden)
 		return;
-	struct scale_edit e = {graph_output((*s)->g, node), g->tie.golden};
+	struct scale_edit e = {graph_output((*s)->g, node), g->tie.golden, ZERO_FOLLOWS};
 	assert_int_equal(study_scales(st, &e, 1, &err), STATUS_OK);
 	run_study(st, g);
 	snapshot_drop(s);

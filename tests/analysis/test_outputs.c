@@ -121,7 +121,7 @@ static void assert_found_again(const struct graph *g, int value, const char *wri
 	struct error err = {0};
 	struct str text = {0};
 	int found;
-	study_add_scale(&text, g, value, 0.5);
+	study_add_scale(&text, g, value, 0.5, ZERO_FOLLOWS);
 	assert_string_equal(str_text(&text), written);
 	char name[64];
 	sscanf(written, "%63s", name);
@@ -209,7 +209,7 @@ void test_outputs__an_edit_of_a_tensor_is_only_a_scale(void **state)
 	    {"{\"tensor\": 3, \"scale\": 1}", "\"tensor\" must be a text", STATUS_FORMAT},
 	    {"{\"tensor\": \"" SECOND "\", \"precision\": \"int16\"}", "only a scale goes with it", STATUS_FORMAT},
 	    {"{\"tensor\": \"" SECOND "\", \"node\": \"" SPLIT "\"}", "only a scale goes with it", STATUS_FORMAT},
-	    {"{\"tensor\": \"" SECOND "\", \"scale\": -1}", "a scale that there is not", STATUS_FORMAT},
+	    {"{\"tensor\": \"" SECOND "\", \"scale\": -1}", "a scale or zero point that there is not", STATUS_FORMAT},
 	    {"{\"tensor\": \"nothing\", \"scale\": 1}", "the model has no tensor nothing that a node makes", STATUS_NOTFOUND},
 	    {"{\"tensor\": \"model.0.conv.weight\", \"scale\": 1}", "no tensor model.0.conv.weight that a node makes", STATUS_NOTFOUND},
 	};

@@ -11,10 +11,15 @@
 #define CONV "/model.0/conv/Conv"
 #define OTHER "/model.1/conv/Conv"
 
+static struct study *open_with(const char *target)
+{
+	return open_for_test((struct study_options){.model = "examples/digits.onnx", .target = target, .method = CALIB_MINMAX, .threads = 1,
+	    .backend = BACKEND_ONEDNN, .data = {.random = 1, .samples = 1}});
+}
+
 static struct study *open_study(void)
 {
-	return open_for_test((struct study_options){.model = "examples/digits.onnx", .target = "esp32p4", .method = CALIB_MINMAX, .threads = 1,
-	    .backend = BACKEND_ONEDNN, .data = {.random = 1, .samples = 1}});
+	return open_with("esp32p4");
 }
 
 static enum status apply(struct study *st, const char *text, struct error *err)
@@ -243,6 +248,39 @@ void test_session__a_scale_may_be_text(void **state)
 	struct study *st = open_study();
 	assert_int_equal(apply(st, "{\"qtui_session\": 1, \"edits\": [{\"node\": \"" CONV "\", \"scale\": \"2^-3\"}]}", &err), STATUS_OK);
 	assert_true(scale(st, CONV) == 0.125);
+	study_close(&st);
+}
+
+// With a scale goes its zero point: as edits have it, in the journal, and read again.
+void test_session__a_zero_point(void **state)
+{
+	static const char *const bad[] = {"-1", "1.5", "\"a\"", "70000"};
+	struct error err = {0};
+	struct study *st = open_with("onnxruntime"), *again = open_with("onnxruntime");
+	const struct graph *g = study_graph(st);
+	int value = graph_output(g, graph_find_node(g, CONV));
+	struct session *saved = NULL;
+	const char *path = support_temp("zero.json");
+	assert_int_equal(apply(st, "{\"qtui_session\": 1, \"edits\": [{\"node\": \"" CONV "\", \"scale\": 0.125, \"zero_point\": 7}]}", &err), STATUS_OK);
+	assert_true(study_edits(st)->zero[value] == 7);
+	assert_string_equal(study_step(st, 0), "scale " CONV " 2^-3,7");
+	assert_int_equal(study_command(st, "scale " CONV " 2^-3,9", &err), STATUS_OK);
+	assert_int_equal(study_steps(st, &(int){0}), 2);
+	assert_int_equal(session_write(st, path, NULL, &err), STATUS_OK);
+	assert_int_equal(session_read(&saved, path, &err), STATUS_OK);
+	assert_int_equal(session_apply(saved, again, &err), STATUS_OK);
+	assert_true(study_edits(again)->zero[value] == 9);
+	assert_true(study_undo(again) && study_edits(again)->zero[value] == 7);
+	assert_int_equal(study_command(again, "scale " CONV " 2^-3", &err), STATUS_OK); // which follows from the range again
+	assert_true(study_edits(again)->zero[value] == ZERO_FOLLOWS);
+	assert_int_equal(study_command(again, "scale " CONV " 2^-3,x", &err), STATUS_FORMAT);
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		char text[200];
+		snprintf(text, sizeof text, "{\"qtui_session\": 1, \"edits\": [{\"node\": \"" CONV "\", \"scale\": 1, \"zero_point\": %s}]}", bad[i]);
+		assert_int_not_equal(apply(again, text, &err), STATUS_OK);
+	}
+	session_free(&saved);
+	study_close(&again);
 	study_close(&st);
 }
 

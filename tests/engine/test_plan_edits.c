@@ -1,4 +1,5 @@
 // Edits in plans: what they change, what is refused and why, overrides, and what widens together.
+#include <stdio.h>
 #include "plan_case.h"
 
 void test_plan_edits__int16_changes_one_operator(void **state)
@@ -184,8 +185,8 @@ void test_plan_edits__override_of_a_second_output(void **state)
 	fixture_plan(&f, split_graph(), "xint8", -1);
 	struct plan *bare = plan_bare(f.g, f.t);
 	int right = graph_find_value(f.g, "right");
-	assert_int_equal(plan_check_scale(bare, right, 0x1p-2, &err), STATUS_OK);
-	assert_int_equal(plan_check_scale(bare, right, 0.3, &err), STATUS_REFUSED);
+	assert_int_equal(plan_check_scale(bare, right, 0x1p-2, ZERO_FOLLOWS, &err), STATUS_OK);
+	assert_int_equal(plan_check_scale(bare, right, 0.3, ZERO_FOLLOWS, &err), STATUS_REFUSED);
 	f.e->scale[right] = 0x1p-8;
 	fixture_replan(&f);
 	assert_int_equal(f.p->n_refused, 0);
@@ -199,7 +200,7 @@ void test_plan_edits__override_of_a_second_output(void **state)
 	fixture_plan(&f, split_graph(), "esp32p4", -1);
 	bare = plan_bare(f.g, f.t);
 	right = graph_find_value(f.g, "right");
-	assert_int_equal(plan_check_scale(bare, right, 0x1p-2, &err), STATUS_REFUSED);
+	assert_int_equal(plan_check_scale(bare, right, 0x1p-2, ZERO_FOLLOWS, &err), STATUS_REFUSED);
 	assert_string_equal(err.text, "split: its output right shares the scale of tensor c: give the scale to node conv");
 	f.e->scale[right] = 0x1p-2;
 	fixture_replan(&f);
@@ -222,7 +223,7 @@ void test_plan_edits__a_scale_that_an_input_rules_is_refused(void **state)
 	builder_output(&b, "y");
 	fixture_plan(&f, b.g, "a8w8", -1);
 	struct plan *bare = plan_bare(f.g, f.t);
-	assert_int_equal(plan_check_scale(bare, tensor(&f, "pool"), 0x1p-2, &err), STATUS_REFUSED);
+	assert_int_equal(plan_check_scale(bare, tensor(&f, "pool"), 0x1p-2, ZERO_FOLLOWS, &err), STATUS_REFUSED);
 	assert_non_null(strstr(err.text, "its output shares the scale on which pool reads tensor x, which is the target's"));
 	plan_free(&bare);
 	teardown(&f);
@@ -236,17 +237,25 @@ void test_plan_edits__check_edit(void **state)
 	struct plan *bare = plan_bare(f.g, f.t);
 	assert_int_equal(plan_check_edit(bare, node(&f, "conv1"), PREC_INT16, &err), STATUS_OK);
 	assert_int_equal(plan_check_edit(bare, node(&f, "conv1"), PREC_FLOAT, &err), STATUS_OK);
-	assert_int_equal(plan_check_scale(bare, tensor(&f, "conv1"), 0x1p-4, &err), STATUS_OK);
-	assert_int_equal(plan_check_scale(bare, tensor(&f, "mul"), 0x1p-4, &err), STATUS_OK); // though alignment wants it
-	assert_int_equal(plan_check_scale(bare, tensor(&f, "conv1"), 0.06, &err), STATUS_REFUSED);
+	assert_int_equal(plan_check_scale(bare, tensor(&f, "conv1"), 0x1p-4, ZERO_FOLLOWS, &err), STATUS_OK);
+	assert_int_equal(plan_check_scale(bare, tensor(&f, "mul"), 0x1p-4, ZERO_FOLLOWS, &err), STATUS_OK); // though alignment wants it
+	assert_int_equal(plan_check_scale(bare, tensor(&f, "conv1"), 0.06, ZERO_FOLLOWS, &err), STATUS_REFUSED);
 	assert_non_null(strstr(err.text, "2^-4"));
 	assert_int_equal(plan_check_edit(bare, node(&f, "shapeof"), PREC_INT16, &err), STATUS_REFUSED);
-	assert_int_equal(plan_check_scale(bare, tensor(&f, "pool"), 0.5, &err), STATUS_REFUSED);
+	assert_int_equal(plan_check_scale(bare, tensor(&f, "pool"), 0.5, ZERO_FOLLOWS, &err), STATUS_REFUSED);
 	plan_free(&bare);
 	teardown(&f);
 }
 
-// What is asked of the bare plan is what a plan with this edit says of it.
+static const char *reason_for(const struct fixture *f, int node)
+{
+	for (int r = 0; r < f->p->n_refused; r++)
+		if (f->p->refused[r].node == node)
+			return f->p->refused[r].reason;
+	return NULL;
+}
+
+// What is asked of the bare plan is what a plan with this edit says of it: at 8 bit, or as the target has the node.
 void test_plan_edits__an_edit_that_is_asked_is_refused_where_one_that_is_made_is(void **state)
 {
 	static const char *const target[] = {"esp32p4", "onnxruntime", "tensorrt", "xint8", "a8w8", "bf16"};
@@ -264,16 +273,17 @@ void test_plan_edits__an_edit_that_is_asked_is_refused_where_one_that_is_made_is
 					if (bare->group[i].kind != GROUP_NONE && bare->group[m].kind != GROUP_NONE && bare->group[m].last == bare->group[i].last)
 						f.e->precision[m] = PREC_INT8;
 				fixture_replan(&f);
-				const char *reason = NULL;
-				for (int r = 0; r < f.p->n_refused; r++)
-					if (f.p->refused[r].node == i && !reason)
-						reason = f.p->refused[r].reason;
-				enum status st = scale[k] == 0 ? plan_check_edit(bare, i, PREC_INT8, &err)
-				                               : plan_check_scale(bare, graph_output(f.g, i), scale[k], &err);
-				assert_int_equal(st, reason ? STATUS_REFUSED : STATUS_OK);
-				if (reason)
-					assert_non_null(strstr(err.text, reason));
+				char reason[400] = "";
+				snprintf(reason, sizeof reason, "%s", reason_for(&f, i) ? reason_for(&f, i) : "");
 				memset(f.e->precision, -1, (size_t)f.g->n_nodes);
+				fixture_replan(&f);
+				if (scale[k] != 0 && !reason_for(&f, i))
+					reason[0] = '\0'; // what is made in float has a scale where it is read
+				enum status st = scale[k] == 0 ? plan_check_edit(bare, i, PREC_INT8, &err)
+				                               : plan_check_scale(bare, graph_output(f.g, i), scale[k], ZERO_FOLLOWS, &err);
+				assert_int_equal(st, reason[0] ? STATUS_REFUSED : STATUS_OK);
+				if (reason[0])
+					assert_non_null(strstr(err.text, reason));
 				f.e->scale[graph_output(f.g, i)] = 0;
 			}
 		}
@@ -378,8 +388,8 @@ void test_plan_edits__scale_of_an_input(void **state)
 	fixture_plan(&f, read_twice(), "esp32p4", -1);
 	const int x = graph_find_value(f.g, "x");
 	struct plan *bare = plan_bare(f.g, f.t);
-	assert_int_equal(plan_check_scale(bare, x, 0x1p-2, &err), STATUS_OK);
-	assert_int_equal(plan_check_scale(bare, x, 0.3, &err), STATUS_REFUSED);
+	assert_int_equal(plan_check_scale(bare, x, 0x1p-2, ZERO_FOLLOWS, &err), STATUS_OK);
+	assert_int_equal(plan_check_scale(bare, x, 0.3, ZERO_FOLLOWS, &err), STATUS_REFUSED);
 	plan_free(&bare);
 	f.e->scale[x] = 0x1p-2;
 	fixture_replan(&f);
@@ -388,5 +398,88 @@ void test_plan_edits__scale_of_an_input(void **state)
 	assert_float_equal(in(&f, "conv", 0)->quant.scale[0], 0x1p-2, 0);
 	assert_float_equal(in(&f, "add", 1)->quant.scale[0], 0x1p-6, 0);
 	assert_int_equal(f.p->n_refused, 0);
+	teardown(&f);
+}
+
+// A tensor that comes in float has the scale, and the zero point, on which it is read.
+void test_plan_edits__scale_of_what_is_made_in_float(void **state)
+{
+	static const struct {
+		const char *target;
+		int32_t zero;
+	} of[] = {{"esp32p4", ZERO_FOLLOWS}, {"onnxruntime", 3}};
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+		struct fixture f;
+		struct error err;
+		fixture_small(&f, of[i].target);
+		struct plan *bare = plan_bare(f.g, f.t);
+		int made = tensor(&f, "add");
+		assert_int_equal(plan_check_scale(bare, made, 0x1p-3, of[i].zero, &err), STATUS_OK);
+		f.e->precision[node(&f, "add")] = PREC_FLOAT;
+		edits_give_scale(f.e, made, 0x1p-3, of[i].zero);
+		fixture_replan(&f);
+		fixture_finish(&f);
+		assert_int_equal(f.p->n_refused, 0);
+		const struct slot *out = plan_out(f.p, node(&f, "add"), 0);
+		int read = 0;
+		for (int s = 0; s < f.p->n_slots; s++) {
+			const struct slot *in = &f.p->slot[s];
+			if (in->is_output || in->value != out->value || in->state != SLOT_ACTIVE)
+				continue;
+			read++;
+			assert_true(in->locked);
+			assert_float_equal(in->quant.scale[0], 0x1p-3, 0);
+			if (of[i].zero != ZERO_FOLLOWS)
+				assert_int_equal(in->quant.zero[0], of[i].zero);
+		}
+		assert_int_equal(out->state, SLOT_FLOAT);
+		assert_true(read > 0);
+		plan_free(&bare);
+		teardown(&f);
+	}
+}
+
+// A zero point is a code where the target has any, and acts as it is given.
+void test_plan_edits__a_zero_point(void **state)
+{
+	struct fixture f;
+	struct error err;
+	fixture_small(&f, "onnxruntime");
+	struct plan *bare = plan_bare(f.g, f.t);
+	int value = tensor(&f, "mul");
+	assert_int_equal(plan_check_scale(bare, value, 0.3, 7, &err), STATUS_OK);
+	assert_int_equal(plan_check_scale(bare, value, 0.3, -1, &err), STATUS_REFUSED);
+	assert_non_null(strstr(err.text, "a zero point is a code, from 0 to"));
+	edits_give_scale(f.e, value, 0.3, 7);
+	fixture_replan(&f);
+	fixture_finish(&f);
+	assert_int_equal(plan_out(f.p, node(&f, "mul"), 0)->quant.zero[0], 7);
+	edits_give_scale(f.e, value, 0.3, 300); // a code of 16 bits
+	fixture_replan(&f);
+	assert_int_equal(f.p->n_refused, 1);
+	assert_non_null(strstr(f.p->refused[0].reason, "from 0 to 255"));
+	plan_free(&bare);
+	teardown(&f);
+	fixture_small(&f, "esp32p4");
+	bare = plan_bare(f.g, f.t);
+	assert_int_equal(plan_check_scale(bare, tensor(&f, "conv1"), 0x1p-2, 0, &err), STATUS_OK);
+	assert_int_equal(plan_check_scale(bare, tensor(&f, "conv1"), 0x1p-2, 4, &err), STATUS_REFUSED);
+	assert_non_null(strstr(err.text, "target esp32p4 has no zero points"));
+	plan_free(&bare);
+	teardown(&f);
+}
+
+// Where all nodes have 16 bits, scales are of those.
+void test_plan_edits__scale_where_all_are_wide(void **state)
+{
+	struct fixture f;
+	struct error err;
+	fixture_small(&f, "a16w8");
+	struct plan *bare = plan_bare(f.g, f.t);
+	assert_int_equal(plan_check_scale(bare, tensor(&f, "mul"), 0.001, ZERO_FOLLOWS, &err), STATUS_OK);
+	assert_int_equal(plan_check_calibrator(bare, node(&f, "mul"), &err), STATUS_OK);
+	assert_int_equal(plan_check_edit(bare, node(&f, "mul"), PREC_INT8, &err), STATUS_REFUSED);
+	assert_non_null(strstr(err.text, "target a16w8 has no 8-bit form"));
+	plan_free(&bare);
 	teardown(&f);
 }

@@ -49,6 +49,11 @@ static inline double scale(const struct study *st, const char *name)
 	return study_edits(st)->scale[graph_output(study_graph(st), node(st, name))];
 }
 
+static inline int zero_point(const struct study *st, const char *name)
+{
+	return study_edits(st)->zero[graph_output(study_graph(st), node(st, name))];
+}
+
 static inline int steps(const struct study *st)
 {
 	int current;

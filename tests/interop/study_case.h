@@ -37,7 +37,7 @@ static inline void case_set(struct study *st, const char *selection, enum precis
 static inline void case_scale(struct study *st, const char *name, double scale)
 {
 	struct error err = {0};
-	struct scale_edit e = {.scale = scale};
+	struct scale_edit e = {.scale = scale, .zero = ZERO_FOLLOWS};
 	if (study_find_output(&e.value, study_graph(st), name, &err) || study_scales(st, &e, 1, &err))
 		fail_msg("%s", err.text);
 }

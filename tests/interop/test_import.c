@@ -42,7 +42,7 @@ void test_import__an_input_in_float(void **state)
 	study_close(&st);
 }
 
-// A scale with a zero point is one that a target with zero points can take, which finds its own.
+// A scale with a zero point is one that a target with zero points can take.
 void test_import__a_scale_with_a_zero_point(void **state)
 {
 	static const char text[] = "{\"nodes_to_exclude\": [], \"extra_options\": {\"TensorQuantOverrides\": {\"" CLASS_CONV
@@ -52,6 +52,7 @@ void test_import__a_scale_with_a_zero_point(void **state)
 		struct study *st = case_open(MODEL, CALIB, zeros ? "onnxruntime" : "esp32p4");
 		struct import_report r = take(st, file(text));
 		assert_true(scale(st, CLASS_CONV) == (zeros ? 0.0625 : 0));
+		assert_int_equal(zero_point(st, CLASS_CONV), zeros ? 109 : ZERO_FOLLOWS);
 		assert_int_equal(strstr(str_text(&r.notes), "a scale with a zero point cannot be fixed here") != NULL, !zeros);
 		import_report_done(&r);
 		study_close(&st);
@@ -673,7 +674,7 @@ void test_import__encodings_that_are_not_symmetric(void **state)
 		struct import_report r = take(st, file(text[i]));
 		assert_int_equal(precision(st, STEM), PREC_INT16);
 		assert_true(scale(st, STEM) == 0);
-		assert_has(&r.notes, STEM_OUT ": an asymmetric scale cannot be fixed here");
+		assert_has(&r.notes, STEM_OUT ": a scale with a zero point cannot be fixed here: target esp32p4 has none");
 		import_report_done(&r);
 		study_close(&st);
 	}
@@ -688,7 +689,13 @@ void test_import__encodings_with_zero_points(void **state)
 	struct str text = case_export(st, "aimet", NULL);
 	struct import_report r = take(again, support_temp_file("encodings", str_text(&text), text.len));
 	assert_true(scale(again, CLASS_CONV) == 0.0625);
-	assert_null(strstr(str_text(&r.notes), "asymmetric"));
+	struct snapshot *s = study_snapshot(st);
+	const struct node_row *row = &s->row[node(st, CLASS_CONV)];
+	for (int i = row->first_site; i < row->first_site + row->n_sites; i++)
+		if (s->site[i].kind == SITE_OUTPUT)
+			assert_int_equal(zero_point(again, CLASS_CONV), s->site[i].zero[0]);
+	snapshot_drop(&s);
+	assert_null(strstr(str_text(&r.notes), "zero point"));
 	import_report_done(&r);
 	str_done(&text);
 	study_close(&again);

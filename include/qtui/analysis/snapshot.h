@@ -125,6 +125,7 @@ struct snapshot {
 	int n_rows;
 	struct node_row *row;         // [g->n_nodes]
 	double *scale_requested;      // [g->n_values] by edits; 0: none
+	int32_t *zero_requested;      // [g->n_values] with it; ZERO_FOLLOWS: none
 	int n_sites;
 	struct site *site;
 	int n_outputs;

@@ -75,10 +75,11 @@ MUST_CHECK enum status study_set_calibrator(struct study *s, const int *nodes, i
 struct scale_edit {
 	int value;    // that a node makes, or the network is given
 	double scale; // 0: auto
+	int32_t zero; // the zero point that goes with it, a code of the tensor's quantizer; or ZERO_FOLLOWS
 };
 MUST_CHECK enum status study_scales(struct study *s, const struct scale_edit *e, int n, struct error *err); // in one step
-// One scale for many tensors, in one step; refusals as study_set counts them.
-MUST_CHECK enum status study_scale_all(struct study *s, const int *values, int n, double scale, int *refused,
+// One scale (and zero point, or ZERO_FOLLOWS) for many tensors, in one step; refusals as study_set counts them.
+MUST_CHECK enum status study_scale_all(struct study *s, const int *values, int n, double scale, int32_t zero, int *refused,
     struct error *err);
 MUST_CHECK enum status study_set_target(struct study *s, const char *name, struct error *err);
 MUST_CHECK enum status study_set_method(struct study *s, enum calib_method m, struct error *err);
@@ -101,8 +102,9 @@ struct str;
 void study_add_step(struct str *out, const char *step, int room);
 // Applies one step given as its text.
 MUST_CHECK enum status study_command(struct study *s, const char *text, struct error *err);
-// "2^-4", a positive number, or "auto" (0).
-bool scale_parse(const char *text, double *out);
+// "2^-4", a positive number, or "auto" (0); behind a comma the zero point, an integer: "0.02,128". Else ZERO_FOLLOWS.
+bool scale_parse(const char *text, double *scale, int32_t *zero);
+#define SCALE_SYNTAX "2^-4, a positive number or auto; 0.02,128 with a zero point"
 enum { SCALE_TEXT = 40 };
 // "2^-4", else so many digits; returns out.
 char *scale_text(char out[SCALE_TEXT], double scale, int digits);

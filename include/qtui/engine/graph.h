@@ -116,7 +116,7 @@ int *graph_made(const struct graph *g, int *n);
 // All tensors that a scale may be given to: those that nodes make, and then the inputs of the network. Value ids, heap.
 int *graph_scalable(const struct graph *g, int *n);
 // Multiply-accumulates of a node for the shapes of the graph: convolutions, products of matrices, RNN, GRU, LSTM and
-// attention, with their fused and integer forms (graph/macs.c); 0 for others.
+// attention, with their fused and integer forms (ops/macs.c); 0 for others.
 int64_t graph_macs(const struct graph *g, int node);
 // STATUS_NOMEM, naming the node, where `times` copies of the outputs of one node would not fit the memory that the
 // system could give now. Asked before a run, which would fill the memory before it failed.

@@ -17,6 +17,9 @@ enum precision { PREC_INT8, PREC_INT16, PREC_FLOAT, PREC_COUNT };
 const char *precision_name(enum precision p); // "int8" ...
 bool precision_parse(enum precision *out, const char *name);
 
+// No zero point is given: that of a quantizer which has one follows from the range that was observed.
+#define ZERO_FOLLOWS INT32_MIN
+
 // What the user asked for; an idempotent set, dense over nodes and values of the graph.
 struct edits {
 	int n_nodes, n_values;
@@ -24,11 +27,13 @@ struct edits {
 	signed char *calibrator; // [node] enum calib_method of the ranges that the node's quantizers have, or -1: the plan's
 	double *scale;          // [value] scale of what a node makes or the network is given, or 0: none. Calibration and
 	                        // alignment leave it alone
+	int32_t *zero;          // [value] zero point that goes with the scale, a code of the quantizer's; or ZERO_FOLLOWS
 	struct tuning *tuning;  // tuned constants, or NULL; counted
 };
 struct edits *edits_new(const struct graph *g);
 struct edits *edits_copy(const struct edits *e);
 void edits_free(struct edits **e);
+void edits_give_scale(struct edits *e, int value, double scale, int32_t zero);
 void edits_forget_scales(struct edits *e, const struct node *n); // of its outputs
 bool edits_equal(const struct edits *a, const struct edits *b);
 struct key edits_key(const struct edits *e, const struct graph *g);
@@ -135,9 +140,10 @@ struct plan *plan_bare(const struct graph *g, const struct target *t);
 // Would the target take this edit? STATUS_OK, or STATUS_REFUSED with the reason. The answer is immediate for an edit
 // that changes no width; for any other a plan is built.
 MUST_CHECK enum status plan_check_edit(const struct plan *bare, int node, enum precision want, struct error *err);
-// Could the tensor, which a node makes or the network is given, have this scale at 8 bit? Where the target wants powers
-// of two, the reason names the one nearest to `scale`.
-MUST_CHECK enum status plan_check_scale(const struct plan *bare, int value, double scale, struct error *err);
+// Could the tensor, which a node makes or the network is given, have this scale (and zero point, or ZERO_FOLLOWS) where
+// it is quantized? The zero point may be a code of any width that the target has. Where the target wants powers of two, the
+// reason names the one nearest to `scale`.
+MUST_CHECK enum status plan_check_scale(const struct plan *bare, int value, double scale, int32_t zero, struct error *err);
 // Could the node have a calibrator of its own? It finds the ranges of what the node makes and of what only the node
 // itself quantizes before it reads it, as an input of the network.
 MUST_CHECK enum status plan_check_calibrator(const struct plan *bare, int node, struct error *err);

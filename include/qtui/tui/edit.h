@@ -9,7 +9,7 @@ MUST_CHECK enum status edit_precision(struct ui *ui, const int *nodes, int n, in
 // method: enum calib_method; -1: that of all nodes.
 MUST_CHECK enum status edit_calibrator(struct ui *ui, const int *nodes, int n, int method, struct error *err);
 // outputs: value ids; scale: 0 is auto.
-MUST_CHECK enum status edit_scale(struct ui *ui, const int *outputs, int n, double scale, struct error *err);
+MUST_CHECK enum status edit_scale(struct ui *ui, const int *outputs, int n, double scale, int32_t zero, struct error *err);
 // What a key edits, on the heap: in the list the range, the marked nodes or the node under
 // the cursor, elsewhere the view's node.
 int *edit_selection(const struct ui *ui, int *n);

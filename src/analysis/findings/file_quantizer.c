@@ -1,70 +1,12 @@
 // A QuantizeLinear of the file (the model was quantized before) whose scale clips its tensor or is too coarse for it.
 // What is lost there is lost for the float network too: no edit mends it, and no other figure shows it.
 #include <math.h>
-#include "qtui/engine/minifloat.h"
+#include "qtui/engine/file_grid.h"
 #include "rule.h"
 
 enum { REACH = 4 };
 static const double WORTH = 3; // dB: half a bit
 static const double GOOD_DB = 24;
-static const double MEAN_SQUARE = 7 / 3.0; // of what lies anywhere from 1 to 2
-
-static double first_of(const struct tensor *t)
-{
-	switch (dtype_held(t->type)) {
-	case DT_F32:
-		return ((const float *)t->data)[0];
-	case DT_I8:
-		return ((const int8_t *)t->data)[0];
-	case DT_U8:
-		return ((const uint8_t *)t->data)[0];
-	case DT_I16:
-		return ((const int16_t *)t->data)[0];
-	case DT_U16:
-		return ((const uint16_t *)t->data)[0];
-	default:
-		return NAN;
-	}
-}
-
-static const struct tensor *one_number(const struct look *l, const struct node *n, int i)
-{
-	const struct tensor *t = i < n->n_in && n->in[i] >= 0 ? l->g->value[n->in[i]].constant : NULL;
-	return t && tensor_count(t) == 1 ? t : NULL;
-}
-
-// Floats of 8 or 4 bits end as a grid does, and what is left of small values they lose about where 16 bits do:
-// such a grid stands for them, with `finer` steps to one of the file's scale.
-struct file_grid {
-	double scale, zero, finer;
-	double rounding; // noise over signal of what has the steps of floats
-	int64_t qmin, qmax;
-};
-
-// One scale for the tensor.
-static bool read_grid(struct file_grid *out, const struct look *l, const struct node *n)
-{
-	const struct tensor *scale = one_number(l, n, 1), *zero = one_number(l, n, 2);
-	if (!scale || (n->n_in > 2 && n->in[2] >= 0 && !zero))
-		return false;
-	static const struct {
-		int64_t qmin, qmax;
-	} codes[DT_COUNT] = {
-	    [DT_I8] = {-128, 127},
-	    [DT_U8] = {0, 255},
-	    [DT_I16] = {-32768, 32767},
-	    [DT_U16] = {0, 65535},
-	    [DT_I4] = {-8, 7},
-	    [DT_U4] = {0, 15},
-	};
-	const struct value *y = &l->g->value[n->out[0]];
-	*out = (struct file_grid){first_of(scale), zero ? first_of(zero) : 0, 1, 0, codes[y->type].qmin, codes[y->type].qmax};
-	if (y->minifloat)
-		*out = (struct file_grid){first_of(scale) * (double)minifloat_largest(y->minifloat) / INT16_MAX, 0,
-		    INT16_MAX / (double)minifloat_largest(y->minifloat), ldexp(1, -2 * minifloat_fraction(y->minifloat)) / 12 / MEAN_SQUARE, -INT16_MAX,
-		    INT16_MAX};
-	return out->scale > 0 && isfinite(out->zero) && out->qmax > 0;
-}
 
 static struct prediction predict(const struct hist *h, const struct file_grid *g, double scale)
 {
@@ -173,7 +115,7 @@ void rule_file_quantizer(struct look *l)
 	for (int node = 0; node < l->g->n_nodes; node++) {
 		const struct node *n = &l->g->node[node];
 		struct file_grid g;
-		if (!is_op(n, OP_QuantizeLinear) || !read_grid(&g, l, n))
+		if (!is_op(n, OP_QuantizeLinear) || !file_grid_read(&g, l->g, n))
 			continue;
 		const struct site *s = site_of(l, n->in[0]);
 		int producer = l->g->value[n->in[0]].producer;

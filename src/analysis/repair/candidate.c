@@ -41,8 +41,8 @@ void candidate_scales(struct repair *r, struct candidate *c, const double *scale
 		if (scale[value] == e->scale[value])
 			continue;
 		any = true;
-		e->scale[value] = scale[value];
-		study_add_scale(&text, r->g, value, scale[value]);
+		edits_give_scale(e, value, scale[value], ZERO_FOLLOWS);
+		study_add_scale(&text, r->g, value, scale[value], ZERO_FOLLOWS);
 	}
 	free(made);
 	if (any)

@@ -32,7 +32,7 @@ static enum status alone(const struct tensors *in, const struct search *s, doubl
 	struct plan *p = NULL;
 	struct damage d = {0};
 	struct trial t = trial_copy(&r->now);
-	t.edits->scale[s->value] = scale;
+	edits_give_scale(t.edits, s->value, scale, ZERO_FOLLOWS);
 	enum status st = scales_plan(r->scales, &p, &t, err);
 	if (st == STATUS_OK) {
 		parts_isolate(in->parts, p, s->part, s->part + 1, false);
@@ -51,7 +51,7 @@ static enum status descend(const struct tensors *in, struct search *s, double fa
 	for (int i = 0, misses = 0; i < STEPS && misses < patience && !repair_over(in->r); i++) {
 		double damage;
 		scale *= factor;
-		if (plan_check_scale(in->r->bare, s->value, scale, err) != STATUS_OK)
+		if (plan_check_scale(in->r->bare, s->value, scale, ZERO_FOLLOWS, err) != STATUS_OK)
 			break;
 		enum status st = alone(in, s, scale, &damage, err);
 		if (st != STATUS_OK)

@@ -53,6 +53,16 @@ static int *values_as_read(const struct graph *g)
 	return read;
 }
 
+// A tool that quantizes leaves a Relu or Clip out where the codes end at its limits: the tensor that it has by the name of
+// what goes into the activation is what comes out of it.
+static int without_activation(const struct graph *a, const struct graph *b, int value)
+{
+	const struct value *x = &a->value[value];
+	const struct node *n = x->n_consumers == 1 && !x->is_output ? &a->node[x->consumer[0]] : NULL;
+	bool cut = n && (n->op->id == OP_Relu || n->op->id == OP_Clip) && n->in[0] == value;
+	return cut && graph_find_value(b, a->value[n->out[0]].name) < 0 ? n->out[0] : value;
+}
+
 // Computed float tensors of the same name and shape, as they are read.
 static void match_tensors(struct matched *t, const struct graph *a, const struct graph *b)
 {
@@ -66,8 +76,9 @@ static void match_tensors(struct matched *t, const struct graph *a, const struct
 		const struct value *y = other >= 0 ? &b->value[other] : NULL;
 		if (!y || y->producer < 0 || x->type != DT_F32 || y->type != DT_F32 || !shape_equal(&x->shape, &y->shape))
 			continue;
-		t->name[t->n] = i;
-		t->a[t->n] = read_a[i];
+		int behind = read_b[other] != other ? without_activation(a, b, i) : i;
+		t->name[t->n] = behind;
+		t->a[t->n] = read_a[behind];
 		t->b[t->n++] = read_b[other];
 	}
 	free(read_a);

@@ -115,6 +115,16 @@ static void add_channels(cJSON *o, const struct subject *of, const struct site *
 	free(reach);
 }
 
+// The scale that an edit asks for, if one does.
+static void add_requested(cJSON *o, const struct snapshot *s, int value)
+{
+	if (value < 0 || s->scale_requested[value] == 0)
+		return;
+	cJSON_AddNumberToObject(o, "scale_requested", s->scale_requested[value]);
+	if (s->zero_requested[value] != ZERO_FOLLOWS)
+		cJSON_AddNumberToObject(o, "zero_point_requested", s->zero_requested[value]);
+}
+
 static cJSON *site_json(const struct subject *of, const struct site *s)
 {
 	const struct graph *g = of->s->g;
@@ -126,8 +136,8 @@ static cJSON *site_json(const struct subject *of, const struct site *s)
 		cJSON_AddStringToObject(o, "follows", g->value[s->follows].name);
 	if (s->locked)
 		cJSON_AddBoolToObject(o, "locked", true);
-	if (graph_goes_by_own_name(g, s->value) && of->s->scale_requested[s->value] != 0) // of a first output the row has it
-		cJSON_AddNumberToObject(o, "scale_requested", of->s->scale_requested[s->value]);
+	if (graph_goes_by_own_name(g, s->value)) // of a first output the row has it
+		add_requested(o, of->s, s->value);
 	if (s->kind == SITE_WEIGHT) {
 		if (s->graphwise.known)
 			add_metrics(o, &s->graphwise, true);
@@ -176,12 +186,10 @@ static void add_row(cJSON *o, const struct snapshot *s, int node)
 {
 	const struct node_row *r = &s->row[node];
 	cJSON_AddStringToObject(o, "precision", precision_name(r->precision));
-	double scale = graph_output(s->g, node) >= 0 ? s->scale_requested[graph_output(s->g, node)] : 0;
 	cJSON_AddBoolToObject(o, "edited", r->edited);
 	if (r->requested >= 0)
 		cJSON_AddStringToObject(o, "requested", precision_name((enum precision)r->requested));
-	if (scale != 0)
-		cJSON_AddNumberToObject(o, "scale_requested", scale);
+	add_requested(o, s, graph_output(s->g, node));
 	if (r->calibrator >= 0)
 		cJSON_AddStringToObject(o, "calibration", calib_name((enum calib_method)r->calibrator));
 	json_add_text(o, "refused", r->refused);

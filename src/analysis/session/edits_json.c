@@ -1,9 +1,19 @@
-// Edits as sessions hold them, in force and of variants: [{"node", "precision", "scale", "calibration"}], one a node that
-// has any, the scale of its first output; {"tensor", "scale"} of further outputs and of the network's inputs;
-// {"tuned"} names tuned weights.
+// Edits as sessions hold them, in force and of variants: [{"node", "precision", "scale", "zero_point", "calibration"}], one
+// a node that has any, the scale of its first output; {"tensor", "scale", "zero_point"} of further outputs and of the
+// network's inputs; {"tuned"} names tuned weights.
+#include <math.h>
 #include <stdlib.h>
 #include "qtui/base/json.h"
 #include "../study/study_impl.h"
+
+static void add_scale(cJSON *o, const struct edits *e, int value)
+{
+	if (value < 0 || e->scale[value] == 0)
+		return;
+	cJSON_AddNumberToObject(o, "scale", e->scale[value]);
+	if (e->zero[value] != ZERO_FOLLOWS)
+		cJSON_AddNumberToObject(o, "zero_point", e->zero[value]);
+}
 
 static void add_tensors(cJSON *a, const struct graph *g, const struct edits *e)
 {
@@ -13,7 +23,7 @@ static void add_tensors(cJSON *a, const struct graph *g, const struct edits *e)
 			continue;
 		cJSON *o = cJSON_CreateObject();
 		cJSON_AddStringToObject(o, "tensor", g->value[made[i]].name);
-		cJSON_AddNumberToObject(o, "scale", e->scale[made[i]]);
+		add_scale(o, e, made[i]);
 		cJSON_AddItemToArray(a, o);
 	}
 	free(made);
@@ -30,8 +40,7 @@ struct cJSON *edits_json(const struct graph *g, const struct edits *e)
 		cJSON_AddStringToObject(o, "node", g->node[n].name);
 		if (e->precision[n] >= 0)
 			cJSON_AddStringToObject(o, "precision", precision_name((enum precision)e->precision[n]));
-		if (scale != 0)
-			cJSON_AddNumberToObject(o, "scale", scale);
+		add_scale(o, e, graph_output(g, n));
 		if (e->calibrator[n] >= 0)
 			cJSON_AddStringToObject(o, "calibration", calib_name((enum calib_method)e->calibrator[n]));
 		cJSON_AddItemToArray(a, o);
@@ -47,15 +56,22 @@ struct cJSON *edits_json(const struct graph *g, const struct edits *e)
 	return a;
 }
 
-// A number above 0, or text as :scale takes it.
-static bool read_scale(double *out, const cJSON *scale)
+// The scale of an edit `o`, a number above 0 or text as :scale takes it, and its zero point, a code.
+static bool read_scale(double *out, int32_t *zero, const cJSON *o)
 {
+	const cJSON *scale = cJSON_GetObjectItemCaseSensitive(o, "scale"), *code = cJSON_GetObjectItemCaseSensitive(o, "zero_point");
+	*out = 0;
+	*zero = ZERO_FOLLOWS;
 	if (!scale)
-		return true;
-	if (cJSON_IsString(scale))
-		return scale_parse(scale->valuestring, out) && *out <= 0x1p60;
-	*out = cJSON_IsNumber(scale) ? scale->valuedouble : 0;
-	return *out > 0 && *out <= 0x1p60;
+		return !code;
+	if (cJSON_IsString(scale) && !scale_parse(scale->valuestring, out, zero))
+		return false;
+	if (cJSON_IsNumber(scale) && scale->valuedouble > 0)
+		*out = scale->valuedouble;
+	if (code && (!cJSON_IsNumber(code) || !(fabs(code->valuedouble) <= UINT16_MAX) || code->valuedouble != rint(code->valuedouble)))
+		return false;
+	*zero = code ? (int32_t)code->valuedouble : *zero;
+	return (*out > 0 || cJSON_IsString(scale)) && *out <= 0x1p60;
 }
 
 static enum status parse_tuned(struct edits *e, const struct study *s, const cJSON *name, struct error *err)
@@ -71,15 +87,16 @@ static enum status parse_tensor(struct edits *e, const struct graph *g, const cJ
 {
 	const char *name = json_text(o, "tensor", "");
 	int value = graph_find_value(g, name);
-	double scale = 0;
+	double scale;
+	int32_t zero;
 	if (cJSON_GetObjectItemCaseSensitive(o, "node") || cJSON_GetObjectItemCaseSensitive(o, "precision") ||
 	    cJSON_GetObjectItemCaseSensitive(o, "calibration"))
 		return error_set(err, STATUS_FORMAT, "an edit of tensor %s: only a scale goes with it", name);
 	if (value < 0 || g->value[value].constant)
 		return error_set(err, STATUS_NOTFOUND, "the model has no tensor %.200s that a node makes or that it is given", name);
-	if (!read_scale(&scale, cJSON_GetObjectItemCaseSensitive(o, "scale")))
-		return error_set(err, STATUS_FORMAT, "tensor %s has a scale that there is not", name);
-	e->scale[value] = scale;
+	if (!read_scale(&scale, &zero, o))
+		return error_set(err, STATUS_FORMAT, "tensor %s has a scale or zero point that there is not", name);
+	edits_give_scale(e, value, scale, zero);
 	return STATUS_OK;
 }
 
@@ -88,21 +105,22 @@ static enum status parse_node(struct edits *e, const struct graph *g, const cJSO
 	const char *name = json_text(o, "node", ""), *word = json_text(o, "precision", NULL), *calibrator = json_text(o, "calibration", NULL);
 	enum precision p = PREC_INT8;
 	enum calib_method m = CALIB_MINMAX;
-	double scale = 0;
-	bool has_scale = read_scale(&scale, cJSON_GetObjectItemCaseSensitive(o, "scale"));
+	double scale;
+	int32_t zero;
+	bool has_scale = read_scale(&scale, &zero, o);
 	int node = graph_find_node(g, name);
 	if (!*name)
 		return error_set(err, STATUS_FORMAT, "an edit names no node");
 	if (node < 0)
 		return graph_no_node(g, name, err);
 	if ((word && !precision_parse(&p, word)) || (calibrator && !calib_parse(&m, calibrator)) || !has_scale)
-		return error_set(err, STATUS_FORMAT, "node %s has a precision, calibration or scale that there is not", name);
+		return error_set(err, STATUS_FORMAT, "node %s has a precision, calibration, scale or zero point that there is not", name);
 	if (scale != 0 && graph_output(g, node) < 0)
 		return error_set(err, STATUS_FORMAT, "node %s has no output that anybody reads, and so no scale", name);
 	e->precision[node] = (signed char)(word ? (int)p : -1);
 	e->calibrator[node] = (signed char)(calibrator ? (int)m : -1);
 	if (graph_output(g, node) >= 0)
-		e->scale[graph_output(g, node)] = scale;
+		edits_give_scale(e, graph_output(g, node), scale, zero);
 	return STATUS_OK;
 }
 

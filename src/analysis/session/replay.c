@@ -56,13 +56,13 @@ static enum status replay_scale(struct study *s, char **word, int n, struct erro
 	struct scale_edit *e = xcalloc((size_t)n, sizeof *e);
 	enum status st = n >= 3 && n % 2 == 1 ? STATUS_OK : STATUS_FORMAT;
 	for (int i = 1; i < n && st == STATUS_OK; i += 2) {
-		if (!scale_parse(word[i + 1], &e[i / 2].scale))
+		if (!scale_parse(word[i + 1], &e[i / 2].scale, &e[i / 2].zero))
 			st = STATUS_FORMAT;
 		else
 			st = study_find_output(&e[i / 2].value, s->g, word[i], err);
 	}
 	if (st == STATUS_FORMAT)
-		error_set(err, st, "scale needs nodes or tensors, each with 2^-4, a number or auto");
+		error_set(err, st, "scale needs nodes or tensors, each with " SCALE_SYNTAX);
 	else if (st == STATUS_OK)
 		st = study_scales(s, e, n / 2, err);
 	free(e);

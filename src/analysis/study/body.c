@@ -40,6 +40,7 @@ void body_drop(struct body **bp)
 	shared_plan_drop(&b->plan);
 	free(b->row);
 	free(b->scale_requested);
+	free(b->zero_requested);
 	free(b->site);
 	free(b->keys);
 	free(b->output);
@@ -53,6 +54,9 @@ struct body *body_new(const struct graph *g, int n_sites)
 	atomic_store(&b->refs, 1);
 	b->row = xcalloc((size_t)g->n_nodes + 1, sizeof *b->row);
 	b->scale_requested = xcalloc((size_t)g->n_values + 1, sizeof *b->scale_requested);
+	b->zero_requested = xcalloc((size_t)g->n_values + 1, sizeof *b->zero_requested);
+	for (int i = 0; i < g->n_values; i++)
+		b->zero_requested[i] = ZERO_FOLLOWS;
 	b->site = xcalloc((size_t)n_sites + 1, sizeof *b->site);
 	b->keys = xcalloc((size_t)n_sites + 1, sizeof *b->keys);
 	b->output = xcalloc((size_t)g->n_outputs + 1, sizeof *b->output);
@@ -75,6 +79,7 @@ struct body *body_copy(const struct graph *g, const struct body *from)
 	struct body *b = body_new(g, from->n_sites);
 	memcpy(b->row, from->row, (size_t)g->n_nodes * sizeof *b->row);
 	memcpy(b->scale_requested, from->scale_requested, (size_t)g->n_values * sizeof *b->scale_requested);
+	memcpy(b->zero_requested, from->zero_requested, (size_t)g->n_values * sizeof *b->zero_requested);
 	memcpy(b->site, from->site, (size_t)from->n_sites * sizeof *b->site);
 	memcpy(b->keys, from->keys, (size_t)from->n_sites * sizeof *b->keys);
 	memcpy(b->output, from->output, (size_t)g->n_outputs * sizeof *b->output);
@@ -88,10 +93,15 @@ struct body *body_copy(const struct graph *g, const struct body *from)
 	return b;
 }
 
-// Of an input of the network; of what a node makes the node's row says so.
-static bool has_other_scale(const struct body *b, const struct graph *g, const struct edits *e, int value)
+static bool has_other_scale(const struct body *b, const struct edits *e, int value)
 {
-	return g->value[value].producer < 0 && b->scale_requested[value] != e->scale[value];
+	return b->scale_requested[value] != e->scale[value] || b->zero_requested[value] != e->zero[value];
+}
+
+// What a node makes is the matter of that node's row.
+static bool is_given_other_scale(const struct body *b, const struct graph *g, const struct edits *e, int value)
+{
+	return g->value[value].producer < 0 && has_other_scale(b, e, value);
 }
 
 void body_mark_downstream(struct body *b, const struct graph *g, const struct edits *e, bool all)
@@ -101,9 +111,9 @@ void body_mark_downstream(struct body *b, const struct graph *g, const struct ed
 		const struct node *node = &g->node[n];
 		bool hit = all || b->row[n].requested != e->precision[n] || b->row[n].calibrator != e->calibrator[n];
 		for (int i = 0; i < node->n_out && !hit; i++)
-			hit = node->out[i] >= 0 && b->scale_requested[node->out[i]] != e->scale[node->out[i]];
+			hit = node->out[i] >= 0 && has_other_scale(b, e, node->out[i]);
 		for (int i = 0; i < node->n_in && !hit; i++)
-			hit = node->in[i] >= 0 && (dirty[node->in[i]] || has_other_scale(b, g, e, node->in[i]));
+			hit = node->in[i] >= 0 && (dirty[node->in[i]] || is_given_other_scale(b, g, e, node->in[i]));
 		for (int i = 0; hit && i < node->n_out; i++)
 			if (node->out[i] >= 0)
 				dirty[node->out[i]] = true;
@@ -115,6 +125,7 @@ void body_mark_downstream(struct body *b, const struct graph *g, const struct ed
 void body_note_edits(struct body *b, const struct graph *g, const struct edits *e)
 {
 	memcpy(b->scale_requested, e->scale, (size_t)g->n_values * sizeof *b->scale_requested);
+	memcpy(b->zero_requested, e->zero, (size_t)g->n_values * sizeof *b->zero_requested);
 	for (int n = 0; n < g->n_nodes; n++) {
 		b->row[n].requested = e->precision[n];
 		b->row[n].calibrator = e->calibrator[n];

@@ -11,6 +11,7 @@ struct body {
 	atomic_int refs;
 	struct node_row *row;
 	double *scale_requested; // [g->n_values]
+	int32_t *zero_requested; // [g->n_values]
 	struct site *site;
 	struct site_keys *keys;
 	int n_sites, samples;

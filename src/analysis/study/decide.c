@@ -218,7 +218,7 @@ enum status study_set_calibrator(struct study *s, const int *nodes, int n, int m
 	return st;
 }
 
-void study_add_scale(struct str *out, const struct graph *g, int value, double scale)
+void study_add_scale(struct str *out, const struct graph *g, int value, double scale, int32_t zero)
 {
 	enum { EXACT = 9 }; // digits: a float is read back as it was
 	const char *name = graph_output_name(g, value);
@@ -227,6 +227,8 @@ void study_add_scale(struct str *out, const struct graph *g, int value, double s
 	str_addf(out, " %s", alike ? STUDY_TENSOR : "");
 	study_add_word(out, name);
 	str_addf(out, " %s", scale == 0 ? "auto" : scale_text(text, scale, EXACT));
+	if (scale != 0 && zero != ZERO_FOLLOWS)
+		str_addf(out, ",%d", (int)zero);
 }
 
 static enum status check_scale(struct study *s, const struct scale_edit *e, struct error *err)
@@ -236,7 +238,7 @@ static enum status check_scale(struct study *s, const struct scale_edit *e, stru
 	if (!isfinite(e->scale) || e->scale < 0x1p-60 || e->scale > 0x1p60)
 		return error_set(err, STATUS_REFUSED, "%s: a scale is a number from 2^-60 to 2^60, like 2^-4 or 0.0625",
 		    graph_output_name(s->g, e->value));
-	return plan_check_scale(refusals_bare(s), e->value, e->scale, err);
+	return plan_check_scale(refusals_bare(s), e->value, e->scale, e->zero, err);
 }
 
 enum status study_scales(struct study *s, const struct scale_edit *e, int n, struct error *err)
@@ -246,7 +248,7 @@ enum status study_scales(struct study *s, const struct scale_edit *e, int n, str
 	bool any = false;
 	for (int i = 0; i < n && st == STATUS_OK; i++) {
 		st = check_scale(s, &e[i], err);
-		any |= study_edits(s)->scale[e[i].value] != e[i].scale;
+		any |= study_edits(s)->scale[e[i].value] != e[i].scale || study_edits(s)->zero[e[i].value] != e[i].zero;
 	}
 	if (st != STATUS_OK)
 		return st;
@@ -254,22 +256,22 @@ enum status study_scales(struct study *s, const struct scale_edit *e, int n, str
 		return nothing_changed(err, "the scale is set so already");
 	str_add(&text, "scale");
 	for (int i = 0; i < n; i++)
-		study_add_scale(&text, s->g, e[i].value, e[i].scale);
+		study_add_scale(&text, s->g, e[i].value, e[i].scale, e[i].zero);
 	struct decision *d = branch(s, str_detach(&text));
 	for (int i = 0; i < n; i++)
-		d->edits->scale[e[i].value] = e[i].scale;
+		edits_give_scale(d->edits, e[i].value, e[i].scale, e[i].zero);
 	commit(s);
 	return STATUS_OK;
 }
 
-enum status study_scale_all(struct study *s, const int *values, int n, double scale, int *refused, struct error *err)
+enum status study_scale_all(struct study *s, const int *values, int n, double scale, int32_t zero, int *refused, struct error *err)
 {
 	struct scale_edit *e = xcalloc((size_t)n + 1, sizeof *e);
 	enum status st = STATUS_OK;
 	int kept = 0;
 	*refused = 0;
 	for (int i = 0; i < n; i++) {
-		e[kept] = (struct scale_edit){values[i], scale};
+		e[kept] = (struct scale_edit){values[i], scale, zero};
 		enum status one = check_scale(s, &e[kept], err);
 		if (one == STATUS_OK)
 			kept++;

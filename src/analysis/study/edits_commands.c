@@ -33,10 +33,10 @@ static char **add_scales(char **list, int *n, const struct graph *g, const struc
 	struct str text = {0};
 	int made_n, *made = graph_scalable(g, &made_n);
 	for (int i = 0; i < made_n; i++) {
-		if (to->scale[made[i]] == from->scale[made[i]])
+		if (to->scale[made[i]] == from->scale[made[i]] && to->zero[made[i]] == from->zero[made[i]])
 			continue;
 		str_add(&text, text.len ? "" : "scale");
-		study_add_scale(&text, g, made[i], to->scale[made[i]]);
+		study_add_scale(&text, g, made[i], to->scale[made[i]], to->zero[made[i]]);
 	}
 	free(made);
 	return text.len ? add_command(list, n, &text) : list;

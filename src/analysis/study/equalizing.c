@@ -103,7 +103,7 @@ static enum status decide_alike(struct study *to, const struct study *from, cons
 		st = give_alike(to, from, e->calibrator, m, study_set_calibrator, err);
 	for (int i = 0; i < made_n; i++)
 		if (e->scale[made[i]] > 0 && (scale[scales].value = output_like(to->g, from->g, made[i])) >= 0)
-			scale[scales++].scale = e->scale[made[i]];
+			scale[scales] = (struct scale_edit){scale[scales].value, e->scale[made[i]], e->zero[made[i]]}, scales++;
 	if (st == STATUS_OK && scales)
 		st = study_scales(to, scale, scales, err);
 	free(made);

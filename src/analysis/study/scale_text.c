@@ -5,18 +5,32 @@
 #include "qtui/analysis/study.h"
 #include "qtui/base/str.h"
 
-bool scale_parse(const char *text, double *out)
+static bool number_parse(const char *text, double *out)
 {
 	double exponent;
-	if (strcmp(text, "auto") == 0) {
-		*out = 0;
-		return true;
-	}
 	if (str_has_prefix(text, "2^") && str_to_double(text + 2, &exponent) && exponent == rint(exponent) && fabs(exponent) <= 60) {
 		*out = ldexp(1, (int)exponent);
 		return true;
 	}
 	return str_to_double(text, out) && *out > 0;
+}
+
+bool scale_parse(const char *text, double *scale, int32_t *zero)
+{
+	char number[SCALE_TEXT];
+	const char *comma = strchr(text, ',');
+	long long code;
+	*zero = ZERO_FOLLOWS;
+	*scale = 0;
+	if (strcmp(text, "auto") == 0)
+		return true;
+	if (!comma)
+		return number_parse(text, scale);
+	if ((size_t)(comma - text) >= sizeof number || !str_to_int(comma + 1, &code) || code < INT16_MIN || code > UINT16_MAX)
+		return false;
+	snprintf(number, sizeof number, "%.*s", (int)(comma - text), text);
+	*zero = (int32_t)code;
+	return number_parse(number, scale);
 }
 
 bool scale_exponent(double scale, int *out)

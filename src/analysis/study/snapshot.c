@@ -90,6 +90,7 @@ void snapshot_attach(struct snapshot *s, struct study *st, struct body *b)
 	s->priv = b;
 	s->row = b->row;
 	s->scale_requested = b->scale_requested;
+	s->zero_requested = b->zero_requested;
 	s->n_rows = s->g->n_nodes;
 	s->site = b->site;
 	s->n_sites = b->n_sites;

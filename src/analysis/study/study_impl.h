@@ -145,7 +145,7 @@ MUST_CHECK enum status study_go_variant(struct study *s, const struct decision *
 // Parts of a command's text: a name with its blanks escaped; a blank, what study_find_output finds the tensor by, and a
 // scale as "2^-4", a number or "auto".
 void study_add_word(struct str *out, const char *word);
-void study_add_scale(struct str *out, const struct graph *g, int value, double scale);
+void study_add_scale(struct str *out, const struct graph *g, int value, double scale, int32_t zero);
 
 // ---- edits_commands.c, session/edits_json.c
 // The commands that lead from one set of edits under a calibration to another; free with edits_commands_free.

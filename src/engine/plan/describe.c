@@ -84,6 +84,8 @@ static void explain(struct plan *p, int node, enum precision want)
 		plan_refuse(p, node, "target %s casts and has no integer widths", t->name);
 	else if (want == PREC_INT16 && !t->width[1].present)
 		plan_refuse(p, node, "target %s has no 16-bit form: it stays %s", t->name, got);
+	else if (want == PREC_INT8 && !target_has_precision(t, 8))
+		plan_refuse(p, node, "target %s has no 8-bit form: it stays %s", t->name, got);
 	else if (p->group[node].kind != GROUP_NONE && other != node)
 		plan_refuse(p, node, "it runs as one operator with %s and gets %s: set %s too", p->g->node[other].name, got,
 		    p->g->node[other].name);

@@ -34,6 +34,9 @@ static struct edits *make(int n_nodes, int n_values)
 	e->calibrator = xmalloc((size_t)n_nodes + 1);
 	memset(e->calibrator, -1, (size_t)n_nodes + 1);
 	e->scale = xcalloc((size_t)n_values + 1, sizeof *e->scale);
+	e->zero = xmalloc(((size_t)n_values + 1) * sizeof *e->zero);
+	for (int i = 0; i < n_values; i++)
+		e->zero[i] = ZERO_FOLLOWS;
 	return e;
 }
 
@@ -48,6 +51,7 @@ struct edits *edits_copy(const struct edits *e)
 	memcpy(c->precision, e->precision, (size_t)e->n_nodes);
 	memcpy(c->calibrator, e->calibrator, (size_t)e->n_nodes);
 	memcpy(c->scale, e->scale, (size_t)e->n_values * sizeof *e->scale);
+	memcpy(c->zero, e->zero, (size_t)e->n_values * sizeof *e->zero);
 	c->tuning = tuning_take(e->tuning);
 	return c;
 }
@@ -59,16 +63,23 @@ void edits_free(struct edits **e)
 	free((*e)->precision);
 	free((*e)->calibrator);
 	free((*e)->scale);
+	free((*e)->zero);
 	tuning_drop(&(*e)->tuning);
 	free(*e);
 	*e = NULL;
+}
+
+void edits_give_scale(struct edits *e, int value, double scale, int32_t zero)
+{
+	e->scale[value] = scale;
+	e->zero[value] = scale != 0 ? zero : ZERO_FOLLOWS;
 }
 
 void edits_forget_scales(struct edits *e, const struct node *n)
 {
 	for (int i = 0; i < n->n_out; i++)
 		if (n->out[i] >= 0)
-			e->scale[n->out[i]] = 0;
+			edits_give_scale(e, n->out[i], 0, ZERO_FOLLOWS);
 }
 
 bool edits_equal(const struct edits *a, const struct edits *b)
@@ -77,6 +88,7 @@ bool edits_equal(const struct edits *a, const struct edits *b)
 	    memcmp(a->precision, b->precision, (size_t)a->n_nodes) == 0 &&
 	    memcmp(a->calibrator, b->calibrator, (size_t)a->n_nodes) == 0 &&
 	    memcmp(a->scale, b->scale, (size_t)a->n_values * sizeof *a->scale) == 0 &&
+	    memcmp(a->zero, b->zero, (size_t)a->n_values * sizeof *a->zero) == 0 &&
 	    key_equal(tuning_key(a->tuning), tuning_key(b->tuning));
 }
 
@@ -92,6 +104,9 @@ static struct key add_scales(struct key k, const struct edits *e, const struct g
 	for (int i = 0; i < n; i++)
 		if (graph_goes_by_own_name(g, made[i]) && e->scale[made[i]] != 0)
 			k = key_add(key_add_int(k, made[i]), &e->scale[made[i]], sizeof *e->scale);
+	for (int i = 0; i < n; i++)
+		if (e->zero[made[i]] != ZERO_FOLLOWS)
+			k = key_add_int(key_add_int(key_add_text(k, "zero"), made[i]), e->zero[made[i]]);
 	free(first);
 	free(made);
 	return k;

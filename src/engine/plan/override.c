@@ -1,4 +1,4 @@
-// Scales and calibrators given by the user: where they act, and what locks them.
+// Scales (with their zero points) and calibrators given by the user: where they act, and what locks them.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,11 +114,22 @@ static int *reading_slots(const struct plan *p, int value)
 	return slot;
 }
 
+// Of an input of the network, and of what an operator makes in float: these get the scale on which they are read.
+static bool comes_as_float(const struct plan *p, int value)
+{
+	if (p->g->value[value].producer < 0)
+		return true;
+	const struct slot *s = &p->slot[slot_of(p, value)];
+	return p->priv->node[s->node].platform == PLATFORM_FLOAT || s->state == SLOT_FLOAT;
+}
+
 static int *scaled_slots(const struct plan *p, int value, char *reason, size_t size)
 {
-	if (p->g->value[value].producer < 0) {
-		snprintf(reason, size, "no node quantizes it by itself: it is read as it is, or on a scale that other tensors share");
-		return reading_slots(p, value);
+	if (comes_as_float(p, value)) {
+		bool made = p->g->value[value].producer >= 0;
+		snprintf(reason, size, "%sno node quantizes it by itself: it is read as it is, or on a scale that other tensors share",
+		    made ? "its output stays float, and " : "");
+		return reading_slots(p, made ? p->slot[slot_of(p, value)].value : value);
 	}
 	int *slot = xcalloc(2, sizeof *slot);
 	slot[0] = override_slot(p, "scale", value, reason, size);
@@ -126,38 +137,62 @@ static int *scaled_slots(const struct plan *p, int value, char *reason, size_t s
 	return slot;
 }
 
+// A grid that the user gives.
+struct wanted {
+	double scale;
+	int32_t zero;   // or ZERO_FOLLOWS
+	bool any_width; // the node may get another width than it has in this plan
+};
+
+static bool takes_zero(const struct plan *p, const struct quantizer *q, const struct wanted *want, char *reason, size_t size)
+{
+	bool wide = want->any_width && target_has_precision(p->target, 16);
+	int64_t least = !wide ? q->qmin : q->qmin < 0 ? INT16_MIN : 0, most = !wide ? q->qmax : q->qmin < 0 ? INT16_MAX : UINT16_MAX;
+	if (want->zero == ZERO_FOLLOWS || (q->symmetric ? want->zero == scale_middle(q) : want->zero >= least && want->zero <= most))
+		return true;
+	if (q->symmetric)
+		snprintf(reason, size, "target %s has no zero points: that of all its tensors is %d", p->target->name, (int)scale_middle(q));
+	else
+		snprintf(reason, size, "a zero point is a code, from %lld to %lld", (long long)least, (long long)most);
+	return false;
+}
+
+static bool takes_grid(const struct plan *p, const struct quantizer *q, const struct wanted *want, char *reason, size_t size)
+{
+	if (!q->pow2 || scale_is_pow2(want->scale))
+		return takes_zero(p, q, want, reason, size);
+	snprintf(reason, size, "target %s takes only powers of two as scales: the nearest is 2^%d", p->target->name,
+	    (int)log2(scale_nearest_pow2(want->scale)));
+	return false;
+}
+
 // The slots that a scale of `value` is given to, -1 behind them (heap). Where there are none, or one of them cannot have
 // it, the list is empty and there is a reason.
-static int *slots_for(const struct plan *p, int value, double scale, char *reason, size_t size)
+static int *slots_for(const struct plan *p, int value, const struct wanted *want, char *reason, size_t size)
 {
 	int *slot = scaled_slots(p, value, reason, size);
-	bool finite = isfinite(scale) && scale >= 0x1p-120 && scale <= 0x1p120;
-	if (!finite) {
+	bool taken = isfinite(want->scale) && want->scale >= 0x1p-120 && want->scale <= 0x1p120;
+	if (!taken)
 		snprintf(reason, size, "a scale must be between 2^-120 and 2^120");
+	for (int i = 0; taken && slot[i] >= 0; i++)
+		taken = takes_grid(p, &p->slot[slot[i]].quant, want, reason, size);
+	if (!taken)
 		slot[0] = -1;
-	}
-	for (int i = 0; slot[i] >= 0; i++)
-		if (p->slot[slot[i]].quant.pow2 && !scale_is_pow2(scale)) {
-			snprintf(reason, size, "target %s takes only powers of two as scales: the nearest is 2^%d", p->target->name,
-			    (int)log2(scale_nearest_pow2(scale)));
-			slot[0] = -1;
-			break;
-		}
 	return slot;
 }
 
-bool plan_takes_scale(const struct plan *p, int value, double scale, char *reason, size_t size)
+bool plan_takes_scale(const struct plan *p, int value, double scale, int32_t zero, char *reason, size_t size)
 {
-	int *slot = slots_for(p, value, scale, reason, size);
+	int *slot = slots_for(p, value, &(struct wanted){scale, zero, true}, reason, size);
 	bool taken = slot[0] >= 0;
 	free(slot);
 	return taken;
 }
 
-static void lock(struct plan *p, int value, double scale)
+static void lock(struct plan *p, int value, const struct wanted *want)
 {
 	char reason[400];
-	int *slot = slots_for(p, value, scale, reason, sizeof reason), node = graph_node_of(p->g, value);
+	int *slot = slots_for(p, value, want, reason, sizeof reason), node = graph_node_of(p->g, value);
 	bool given = p->g->value[value].producer < 0;
 	if (slot[0] < 0 && node >= 0)
 		plan_refuse(p, node, "%s%s%s", given ? p->g->value[value].name : "", given ? ": " : "", reason);
@@ -167,12 +202,12 @@ static void lock(struct plan *p, int value, double scale)
 }
 
 // In the order of nodes: those of one fused operator share a slot, and the edit of the last one counts.
-static void each_override(struct plan *p, const struct edits *e, void (*act)(struct plan *p, int value, double scale))
+static void each_override(struct plan *p, const struct edits *e, void (*act)(struct plan *p, int value, const struct wanted *want))
 {
 	int n, *made = graph_scalable(p->g, &n);
 	for (int i = 0; e && i < n; i++)
 		if (e->scale[made[i]] != 0)
-			act(p, made[i], e->scale[made[i]]);
+			act(p, made[i], &(struct wanted){e->scale[made[i]], e->zero[made[i]], false});
 	free(made);
 }
 
@@ -192,21 +227,24 @@ static int32_t zero_for(const struct quantizer *q, float observed, int32_t zero,
 	return (int32_t)fmin(fmax(shifted, (double)q->qmin), (double)q->qmax);
 }
 
-static void give_scale(struct plan *p, int slot, double scale)
+static void give_scale(struct plan *p, int slot, const struct wanted *want)
 {
 	struct slot_plan *v = &p->priv->slot[slot];
 	const struct quantizer *q = &p->slot[slot].quant;
-	v->zero = q->symmetric ? scale_middle(q) : zero_for(q, v->scale, v->zero, scale);
-	v->scale = (float)scale;
+	if (want->zero != ZERO_FOLLOWS)
+		v->zero = want->zero;
+	else
+		v->zero = q->symmetric ? scale_middle(q) : zero_for(q, v->scale, v->zero, want->scale);
+	v->scale = (float)want->scale;
 }
 
-static void apply(struct plan *p, int value, double scale)
+static void apply(struct plan *p, int value, const struct wanted *want)
 {
 	char reason[400];
-	int *slot = slots_for(p, value, scale, reason, sizeof reason);
+	int *slot = slots_for(p, value, want, reason, sizeof reason);
 	for (int i = 0; slot[i] >= 0; i++)
 		if (p->slot[slot[i]].locked)
-			give_scale(p, slot[i], scale);
+			give_scale(p, slot[i], want);
 	free(slot);
 }
 

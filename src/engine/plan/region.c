@@ -60,24 +60,25 @@ enum status plan_check_edit(const struct plan *bare, int node, enum precision p,
 	return p == PREC_INT8 && bare->precision[node] == p ? STATUS_OK : ask_plan(bare, node, wish(bare, node, p), err);
 }
 
-enum status plan_check_scale(const struct plan *bare, int value, double scale, struct error *err)
+enum status plan_check_scale(const struct plan *bare, int value, double scale, int32_t zero, struct error *err)
 {
 	char text[400];
 	int node = bare->g->value[value].producer;
-	if (node >= 0 && bare->precision[node] != PREC_INT8) {
+	if (plan_takes_scale(bare, value, scale, zero, text, sizeof text))
+		return STATUS_OK;
+	if (node >= 0 && bare->precision[node] == PREC_FLOAT) { // which may be quantized by an edit
 		struct edits *e = wish(bare, node, PREC_INT8);
-		e->scale[value] = scale;
+		edits_give_scale(e, value, scale, zero);
 		return ask_plan(bare, node, e, err);
 	}
-	return plan_takes_scale(bare, value, scale, text, sizeof text)
-	    ? STATUS_OK : refuse(node >= 0 ? bare->g->node[node].name : bare->g->value[value].name, text, err);
+	return refuse(node >= 0 ? bare->g->node[node].name : bare->g->value[value].name, text, err);
 }
 
 enum status plan_check_calibrator(const struct plan *bare, int node, struct error *err)
 {
 	char text[400];
 	const struct node *n = &bare->g->node[node];
-	if (bare->precision[node] != PREC_INT8) {
+	if (bare->precision[node] == PREC_FLOAT) {
 		struct edits *e = wish(bare, node, PREC_INT8);
 		e->calibrator[node] = CALIB_MINMAX;
 		return ask_plan(bare, node, e, err);

@@ -112,8 +112,10 @@ static enum status read_file(struct wishes *w, const char **format, const char *
 {
 	struct bytes b = {0};
 	cJSON *root = NULL;
-	if (str_has_suffix(path, ".onnx"))
-		return error_set(err, STATUS_UNSUPPORTED, "%s: a model is opened, not imported: a file of decisions is", path);
+	if (str_has_suffix(path, ".onnx")) {
+		*format = "QDQ model";
+		return read_qdq(w, path, err);
+	}
 	enum status s = file_read_text(&b, path, MOST, err);
 	if (s != STATUS_OK)
 		return s;
@@ -180,7 +182,7 @@ static void list_width(struct importing *m, enum precision p)
 static bool is_said_elsewhere(const struct importing *m, int value)
 {
 	int other = plan_scale_of(m->bare, value);
-	return other >= 0 && other != value && *scale_wished(&m->w, other) == m->w.scale[value];
+	return other >= 0 && other != value && m->w.scale[wished_at(&m->w, other)] == m->w.scale[value];
 }
 
 static bool accepts_scale(struct importing *m, int value)
@@ -192,14 +194,14 @@ static bool accepts_scale(struct importing *m, int value)
 		wish_note(&m->w, "%s: %g is no scale", name, scale);
 		return false;
 	}
-	if (plan_check_scale(m->bare, value, scale, &err) != STATUS_OK) {
+	if (plan_check_scale(m->bare, value, scale, m->w.zero[value], &err) != STATUS_OK) {
 		if (!is_said_elsewhere(m, value))
 			wish_note(&m->w, "%s", err.text);
 		return false;
 	}
 	if (was != 0 && was != scale)
 		wish_note(&m->w, "%s: had the scale %.9g, the file's %.9g is taken", name, was, scale);
-	return was != scale;
+	return was != scale || m->edits->zero[value] != m->w.zero[value];
 }
 
 static void list_scales(struct importing *m)
@@ -208,7 +210,7 @@ static void list_scales(struct importing *m)
 	m->scale = xcalloc((size_t)n + 1, sizeof *m->scale);
 	for (int i = 0; i < n; i++)
 		if (m->w.scale[made[i]] != 0 && accepts_scale(m, made[i]))
-			m->scale[m->n_scales++] = (struct scale_edit){made[i], m->w.scale[made[i]]};
+			m->scale[m->n_scales++] = (struct scale_edit){made[i], m->w.scale[made[i]], m->w.zero[made[i]]};
 	free(made);
 }
 

@@ -16,30 +16,12 @@ static double only_number(const cJSON *a)
 	return cJSON_IsNumber(x) ? x->valuedouble : 0;
 }
 
-// Codes are counted from zero there, so that those of a symmetric scale have their zero in the middle,
-// or one below it where the lowest code is not used. What AIMET calls symmetric may also have no negative values,
-// and all codes above zero: then its scale covers twice the range.
-static bool is_centred(double bits, double zero)
-{
-	double middle = bits >= 1 && bits <= 32 ? ldexp(1, (int)bits - 1) : 0;
-	return zero == middle || zero == middle - 1;
-}
-
-// Where no offset is given, what is_sym says.
-static bool is_symmetric(const cJSON *e, double bits, bool said)
+// An offset is the lowest code, counted from zero. What AIMET calls symmetric may also have no negative values, and all
+// codes above zero: so is_sym counts only where no offset is given.
+static double zero_of(const cJSON *e, bool symmetric)
 {
 	const cJSON *offset = member(e, "offset");
-	return offset ? is_centred(bits, -only_number(offset)) : said;
-}
-
-static void take(struct wishes *w, const char *tensor, double bits, bool symmetric, const cJSON *scale)
-{
-	double one = only_number(scale);
-	bool taken = symmetric || has_zero_point(w, tensor);
-	const char *why; // where nothing is quantized, which wish_tensor says
-	if (!taken && one != 0 && quantized_output(w, tensor, &why) >= 0)
-		wish_note(w, "%.120s: an asymmetric scale cannot be fixed here", tensor);
-	wish_tensor(w, tensor, bits, taken ? one : 0);
+	return offset ? fabs(only_number(offset)) : symmetric ? ZERO_MIDDLE : ZERO_UNSAID;
 }
 
 static bool is_float(const char *dtype)
@@ -58,7 +40,8 @@ static void read_0_6(struct wishes *w, const cJSON *object)
 		if (!cJSON_IsObject(e))
 			wish_note(w, "%.120s: its encodings are no list of objects", list->string);
 		else
-			take(w, list->string, is_float(json_text(e, "dtype", "int")) ? WISH_FLOAT : bits, is_symmetric(e, bits, yes), member(e, "scale"));
+			wish_tensor(w, list->string, is_float(json_text(e, "dtype", "int")) ? WISH_FLOAT : bits, only_number(member(e, "scale")),
+			    zero_of(e, yes));
 	}
 }
 
@@ -72,8 +55,8 @@ static void read_1_0(struct wishes *w, const cJSON *list)
 		if (!name)
 			wish_note(w, "activation_encodings: one has no name");
 		else
-			take(w, name, is_float(json_text(e, "dtype", "INT")) ? WISH_FLOAT : bits, is_symmetric(e, bits, json_bool(e, "is_sym", false)),
-			    member(e, "scale"));
+			wish_tensor(w, name, is_float(json_text(e, "dtype", "INT")) ? WISH_FLOAT : bits, only_number(member(e, "scale")),
+			    zero_of(e, json_bool(e, "is_sym", false)));
 	}
 }
 
@@ -85,12 +68,12 @@ static void read_2_0(struct wishes *w, const cJSON *list)
 		const char *name = json_text(e, "name", NULL), *dtype = json_text(e, "output_dtype", "int8");
 		int bits = 0;
 		if (name && strstr(dtype, "float"))
-			wish_tensor(w, name, WISH_FLOAT, 0);
+			wish_tensor(w, name, WISH_FLOAT, 0, ZERO_MIDDLE);
 		else if (!name || sscanf(dtype, "%*[uint]%3d", &bits) != 1)
 			wish_note(w, "%.120s: an encoding has a name, and an output_dtype like int8", name ? name : "encodings");
 		else
-			take(w, name, bits, is_centred(bits, only_number(member(e, "y_zero_point")) + (dtype[0] == 'i' ? ldexp(1, bits - 1) : 0)),
-			    member(e, "y_scale"));
+			wish_tensor(w, name, bits, only_number(member(e, "y_scale")),
+			    only_number(member(e, "y_zero_point")) + (dtype[0] == 'i' ? ldexp(1, bits - 1) : 0));
 	}
 }
 

@@ -1,5 +1,6 @@
 // Arguments of ONNX Runtime's quantize_static and of Quark:
 // lists of what stays in float or goes wide, types and scales of tensors.
+#include <math.h>
 #include <string.h>
 #include "wishes.h"
 
@@ -49,20 +50,14 @@ static const struct type *find_type(const char *name)
 	return NULL;
 }
 
-static void wish_type_of_tensor(struct wishes *w, const char *tensor, const char *name, double scale)
+// `code`: of zero.
+static void wish_type_of_tensor(struct wishes *w, const char *tensor, const char *name, double scale, double code)
 {
 	const struct type *type = find_type(name);
 	if (type)
-		wish_tensor(w, tensor, type->bits, scale);
+		wish_tensor(w, tensor, type->bits, scale, code + (type->sign && type->bits > 0 ? ldexp(1, type->bits - 1) : 0));
 	else
 		wish_note(w, "%.120s: the type %.40s is not known here", tensor, name);
-}
-
-// Zero is the middle code, which it is of an unsigned type at half of its range.
-static bool is_centred(const char *name, double zero)
-{
-	const struct type *type = find_type(name);
-	return zero == (type && !type->sign ? (double)(1ll << (type->bits - 1)) : 0);
 }
 
 // The first entry speaks of the tensor; "convert" follows from the widths of its readers.
@@ -71,9 +66,7 @@ static void read_override(struct wishes *w, const cJSON *list, const char *plain
 {
 	const cJSON *o = cJSON_GetArrayItem(list, 0), *scale = cJSON_GetObjectItemCaseSensitive(o, "scale");
 	const char *type = json_text(o, "quant_type", plain);
-	bool fixed = cJSON_IsNumber(scale), centred = is_centred(type, json_number(o, "zero_point", 0));
-	bool taken = fixed && (centred || has_zero_point(w, list->string));
-	const char *why; // where nothing is quantized, which wish_tensor says
+	bool fixed = cJSON_IsNumber(scale);
 	int v = graph_find_value(w->g, list->string);
 	if (!cJSON_IsObject(o)) {
 		wish_note(w, "%.120s: an override is a list of objects", list->string);
@@ -81,11 +74,9 @@ static void read_override(struct wishes *w, const cJSON *list, const char *plain
 	}
 	if (v >= 0 && (w->g->value[v].constant || w->g->value[v].producer < 0) && !fixed)
 		return;
-	if (fixed && !taken && quantized_output(w, list->string, &why) >= 0)
-		wish_note(w, "%.120s: a scale with a zero point cannot be fixed here", list->string);
 	if (cJSON_GetObjectItemCaseSensitive(o, "rmin") || cJSON_GetObjectItemCaseSensitive(o, "rmax"))
 		wish_note(w, "%.120s: rmin and rmax are not read: give the scale", list->string);
-	wish_type_of_tensor(w, list->string, type, taken ? scale->valuedouble : 0);
+	wish_type_of_tensor(w, list->string, type, fixed ? scale->valuedouble : 0, json_number(o, "zero_point", 0));
 }
 
 // With whatever Python puts in front: CalibrationMethod, PowerOfTwoMethod, CalibMethod.
@@ -234,7 +225,7 @@ static void read_mixed(struct wishes *w, const cJSON *list)
 	cJSON_ArrayForEach(tensor, list)
 	{
 		if (cJSON_IsString(tensor))
-			wish_type_of_tensor(w, tensor->valuestring, list->string, 0);
+			wish_type_of_tensor(w, tensor->valuestring, list->string, 0, 0);
 		else
 			wish_note(w, "MixedPrecisionTensor: %.60s is a list of names", list->string);
 	}

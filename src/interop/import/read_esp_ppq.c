@@ -122,7 +122,7 @@ void read_esp_ppq_setting(struct wishes *w, const cJSON *root)
 		if (node >= 0 && end != node)
 			wish_note(w, "%.120s: esp-ppq skips its scale, as its output is quantized behind %.120s: name that", item->string, w->g->node[end].name);
 		else if (node >= 0 && cJSON_IsNumber(item) && graph_output(w->g, node) >= 0)
-			wish_scale(w, graph_output(w->g, node), item->valuedouble);
+			wish_scale(w, graph_output(w->g, node), 8, item->valuedouble, ZERO_MIDDLE);
 		else if (node >= 0)
 			wish_note(w, "%.120s: its scale is not a number", item->string);
 	}
@@ -168,7 +168,7 @@ static void read_quantizer(struct wishes *w, const cJSON *config, const struct m
 	int v = graph_find_value(w->g, config->string);
 	if (v < 0 || w->g->value[v].constant || !cJSON_IsNumber(scale)) // its constants have names of its own
 		return;
-	wish_tensor(w, config->string, json_number(config, "bit_width", 8), scale->valuedouble);
+	wish_tensor(w, config->string, json_number(config, "bit_width", 8), scale->valuedouble, ZERO_MIDDLE);
 }
 
 static void read_quantizers(struct wishes *w, const cJSON *op, const struct members *values)
@@ -200,5 +200,5 @@ void read_act_quant_info(struct wishes *w, const cJSON *root)
 	const cJSON *item;
 	cJSON_ArrayForEach(item, object_in(w, root, "act_quant_info"))
 		if (cJSON_IsNumber(item))
-			wish_tensor(w, item->string, 8, item->valuedouble / 127);
+			wish_tensor(w, item->string, 8, item->valuedouble / 127, ZERO_MIDDLE);
 }

@@ -17,7 +17,7 @@ static int observer(struct wishes *w, const cJSON *config, const char *where)
 }
 
 // A module is quantized with the scale of what it gives: that of the last of its nodes.
-static void wish_module_scale(struct wishes *w, const struct modules *m, const char *module, double scale)
+static void wish_module_scale(struct wishes *w, const struct modules *m, const char *module, const cJSON *config)
 {
 	int last = -1;
 	for (int n = 0; n < m->n; n++)
@@ -26,12 +26,12 @@ static void wish_module_scale(struct wishes *w, const struct modules *m, const c
 	if (last < 0)
 		wish_note(w, "%.120s: a scale is that of a module without others in it", module);
 	else
-		wish_tensor(w, w->g->value[graph_output(w->g, w->p->group[last].last)].name, 8, scale);
+		wish_tensor(w, w->g->value[graph_output(w->g, w->p->group[last].last)].name, 8, json_number(config, "scale", 0),
+		    json_number(config, "zero_point", ZERO_UNSAID));
 }
 
 static void read_module(struct wishes *w, const struct modules *m, const char *module, const cJSON *config)
 {
-	double scale = json_number(config, "scale", 0);
 	bool any = false;
 	w->rank = (int)strlen(module) > INT8_MAX ? INT8_MAX : (int)strlen(module);
 	w->calibrates = cJSON_IsObject(config) ? observer(w, config, module) : -1;
@@ -44,8 +44,8 @@ static void read_module(struct wishes *w, const struct modules *m, const char *m
 	w->calibrates = -1;
 	if (!any)
 		wish_note(w, "%.120s: the names in the model's file tell of no such module", module);
-	else if (scale != 0)
-		wish_module_scale(w, m, module, scale);
+	else if (json_number(config, "scale", 0) != 0)
+		wish_module_scale(w, m, module, config);
 }
 
 void read_pytorch(struct wishes *w, const cJSON *root)

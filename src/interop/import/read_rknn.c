@@ -1,5 +1,7 @@
 // RKNN-Toolkit2's .quantization.cfg: custom_quantize_layers, a type for tensors,
 // and quantize_parameters, the scales of its step 1.
+#include <math.h>
+#include <string.h>
 #include "wishes.h"
 
 static const struct word types[] = {{"int8", PREC_INT8}, {"int16", PREC_INT16}, {"float16", PREC_FLOAT}, {"float32", PREC_FLOAT}};
@@ -28,11 +30,9 @@ static bool read_scale(struct wishes *w, const cJSON *entry)
 	const char *dtype = json_text(entry, "dtype", ""), *why;
 	int value = quantized_output(w, entry->string, &why);
 	double scale = only_number(entry, "scale");
-	if (value < 0 || !str_has_prefix(dtype, "int") || scale == 0 ||
-	    (only_number(entry, "zero_point") != 0 && !has_zero_point(w, entry->string)))
-		return false;
-	wish_scale(w, value, scale);
-	return true;
+	int bits = strcmp(dtype, "int16") == 0 ? 16 : 8;
+	return value >= 0 && str_has_prefix(dtype, "int") && scale != 0 &&
+	    wish_scale(w, value, bits, scale, only_number(entry, "zero_point") + ldexp(1, bits - 1));
 }
 
 void read_rknn(struct wishes *w, const cJSON *root)

@@ -16,7 +16,7 @@ static void read_line(struct wishes *w, char *line)
 	}
 	*colon = '\0';
 	memcpy(&scale, &word, sizeof scale);
-	wish_tensor(w, line, 8, (double)scale);
+	wish_tensor(w, line, 8, (double)scale, ZERO_MIDDLE);
 }
 
 bool read_tensorrt_cache(struct wishes *w, char *text)

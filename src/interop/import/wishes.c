@@ -18,6 +18,7 @@ void wishes_init(struct wishes *w, const struct plan *p, struct str *notes)
 	w->makers = tensor_makers(p->g);
 	w->said = xcalloc(n, sizeof *w->said);
 	w->scale = xcalloc((size_t)p->g->n_values + 1, sizeof *w->scale);
+	w->zero = xcalloc((size_t)p->g->n_values + 1, sizeof *w->zero);
 	w->further = xcalloc((size_t)p->g->n_values + 1, sizeof *w->further);
 	memset(w->further, -1, (size_t)p->g->n_values + 1);
 }
@@ -29,6 +30,7 @@ void wishes_done(struct wishes *w)
 	free(w->calibrator);
 	free(w->said);
 	free(w->scale);
+	free(w->zero);
 	free(w->further);
 	*w = (struct wishes){0};
 }
@@ -61,21 +63,49 @@ void wish_precision(struct wishes *w, int node, enum precision p)
 	w->said[owner] = (signed char)w->rank;
 }
 
-double *scale_wished(const struct wishes *w, int value)
+int wished_at(const struct wishes *w, int value)
 {
 	int node = w->g->value[value].producer, owner = node < 0 ? node : w->p->group[node].owner;
-	return &w->scale[owner == node ? value : graph_output(w->g, owner)];
+	return owner == node ? value : graph_output(w->g, owner);
 }
 
-void wish_scale(struct wishes *w, int value, double scale)
+// AIMET also has zero one below the middle, where the lowest code is not used: a grid of the same values but for its ends.
+static bool is_middle(double bits, double zero)
 {
-	*scale_wished(w, value) = scale;
+	double middle = bits >= 1 && bits <= 32 ? ldexp(1, (int)bits - 1) : 0;
+	return zero == ZERO_MIDDLE || zero == middle || zero == middle - 1;
+}
+
+// As a code of the quantizer's; what it has no code for follows from the range.
+static int32_t code_of_zero(const struct quantizer *q, double bits, double zero)
+{
+	double middle = ldexp(1, (int)bits - 1), code = (zero == ZERO_MIDDLE ? middle : zero) - (q->qmin < 0 ? middle : 0);
+	bool fits = code >= (double)q->qmin && (code <= (double)q->qmax || bits > q->bits);
+	return q->symmetric || zero == ZERO_UNSAID || !fits ? ZERO_FOLLOWS : (int32_t)code;
+}
+
+bool wish_scale(struct wishes *w, int value, double bits, double scale, double zero)
+{
+	const struct quantizer *q = tensor_quantizer(w->p, value);
+	int at = wished_at(w, value);
+	if (q->symmetric && !is_middle(bits, zero))
+		return false;
+	w->scale[at] = scale;
+	w->zero[at] = bits == 8 || bits == 16 ? code_of_zero(q, bits, zero) : ZERO_FOLLOWS;
+	return true;
 }
 
 int node_of_tensor(const struct wishes *w, const char *tensor)
 {
 	int maker = namemap_get(w->makers, tensor);
 	return maker >= 0 ? w->g->origin[maker].node : -1;
+}
+
+void wish_scale_of(struct wishes *w, int value, double bits, double scale, double zero)
+{
+	if (!wish_scale(w, value, bits, scale, zero))
+		wish_note(w, "%.120s: a scale with a zero point cannot be fixed here: target %s has none", w->g->value[value].name,
+		    target_name(w->p->target));
 }
 
 int quantized_output(const struct wishes *w, const char *tensor, const char **why)
@@ -125,7 +155,7 @@ void wishes_note_widths(struct wishes *w)
 	}
 }
 
-void wish_tensor(struct wishes *w, const char *tensor, double bits, double scale)
+void wish_tensor(struct wishes *w, const char *tensor, double bits, double scale, double zero)
 {
 	int value = quantized_output_or_note(w, tensor);
 	if (value < 0)
@@ -136,7 +166,7 @@ void wish_tensor(struct wishes *w, const char *tensor, double bits, double scale
 	}
 	wish_width(w, value, bits == WISH_FLOAT ? PREC_FLOAT : bits == 16 ? PREC_INT16 : PREC_INT8);
 	if (scale != 0 && bits != WISH_FLOAT)
-		wish_scale(w, value, scale);
+		wish_scale_of(w, value, bits, scale, zero);
 }
 
 static int place_of(const int *value, int n, int wanted)
@@ -151,19 +181,12 @@ const struct quantizer *tensor_quantizer(const struct plan *p, int value)
 {
 	static const struct quantizer none = {.kind = QUANT_NONE};
 	const struct value *v = &p->g->value[value];
-	if (v->producer >= 0)
-		return &plan_out(p, v->producer, place_of(p->g->node[v->producer].out, p->g->node[v->producer].n_out, value))->quant;
-	if (v->n_consumers == 0)
-		return &none;
+	const struct quantizer *made = v->producer < 0 ? &none
+	    : &plan_out(p, v->producer, place_of(p->g->node[v->producer].out, p->g->node[v->producer].n_out, value))->quant;
+	if (made->kind != QUANT_NONE || v->n_consumers == 0)
+		return made;
 	const struct node *reader = &p->g->node[v->consumer[0]];
 	return &plan_in(p, v->consumer[0], place_of(reader->in, reader->n_in, value))->quant;
-}
-
-bool has_zero_point(const struct wishes *w, const char *tensor)
-{
-	const char *why;
-	int value = quantized_output(w, tensor, &why);
-	return value >= 0 && !tensor_quantizer(w->p, value)->symmetric;
 }
 
 void wish_threshold(struct wishes *w, const char *tensor, double threshold, double step)
@@ -180,7 +203,7 @@ void wish_threshold(struct wishes *w, const char *tensor, double threshold, doub
 		return;
 	double scale = threshold / (double)q->qmax, power = exp2(round(log2(scale)));
 	bool is_power = q->pow2 && fabs(power * (double)q->qmax - threshold) <= step / 2;
-	wish_scale(w, value, is_power ? power : scale);
+	wish_scale(w, value, q->bits, is_power ? power : scale, ZERO_MIDDLE);
 }
 
 bool wish_name(struct wishes *w, const char *name, enum precision p)

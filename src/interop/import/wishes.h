@@ -13,6 +13,7 @@ struct wishes {
 	int n_notes;            // of all
 	signed char *precision; // [n_nodes] enum precision, -1: nothing is said
 	double *scale;          // [n_values] of tensors that nodes make, 0: nothing is said
+	int32_t *zero;          // [n_values] the zero point of that scale as the target has it, or ZERO_FOLLOWS
 	signed char *further;   // [n_values] of further outputs, enum precision, -1: nothing is said
 	signed char *said;      // [n_nodes] the rank of what said `precision`
 	int rank;               // of what is being read, where a file speaks of nodes on several levels: a higher one wins, float wins among equals
@@ -29,23 +30,26 @@ void wishes_note_widths(struct wishes *w);
 
 // Of the owner of the node's group; with it goes `calibrates`.
 void wish_precision(struct wishes *w, int node, enum precision p);
-// Of an output; where it ends a group it is said of the group's owner.
-void wish_scale(struct wishes *w, int value, double scale);
-double *scale_wished(const struct wishes *w, int value); // where that stands in `scale`
+// Where a file has zero: so many codes above the lowest one, or one of these.
+#define ZERO_MIDDLE (-1.) // in the middle, as all symmetric scales have it
+#define ZERO_UNSAID (-2.) // somewhere else, which follows from the range
+// Of an output; where it ends a group it is said of the group's owner. `bits` are those of the file's codes. False, and
+// nothing is wished, where zero is not in the middle and the target has it nowhere else.
+bool wish_scale(struct wishes *w, int value, double bits, double scale, double zero);
+void wish_scale_of(struct wishes *w, int value, double bits, double scale, double zero); // notes instead
+int wished_at(const struct wishes *w, int value); // where that stands in `scale` and `zero`
 // The node that stands for the one which makes the tensor in the file; -1: none does.
 int node_of_tensor(const struct wishes *w, const char *tensor);
 // The output of a node which the tensor is and behind which a group ends.
 // -1: it is none, and *why says so, or is NULL: a parameter.
 int quantized_output(const struct wishes *w, const char *tensor, const char **why);
-// The tensor's quantizer has a zero point, which follows from the range, as it does for every scale that is given:
-// so a scale with one can be taken over.
-bool has_zero_point(const struct wishes *w, const char *tensor);
 // Of a node's output; of an input of the network that with which its first reader reads it.
 const struct quantizer *tensor_quantizer(const struct plan *p, int value);
-// Of a tensor: its width as the file has it (bits; 8, 16 or WISH_FLOAT, others are noted),
-// and its scale unless that is 0. Parameters are left out: their scales follow from their values.
+// Of a tensor: its width as the file has it (bits; 8, 16 or WISH_FLOAT, others are noted), and its scale unless that is 0,
+// with `zero` as wish_scale has it; one that the target cannot have is noted. Parameters are left out: their scales follow
+// from their values.
 #define WISH_FLOAT 0
-void wish_tensor(struct wishes *w, const char *tensor, double bits, double scale);
+void wish_tensor(struct wishes *w, const char *tensor, double bits, double scale, double zero);
 // The same of a tensor whose table says the largest value that is not cut off,
 // rounded to a multiple of `step`. Only its scale.
 void wish_threshold(struct wishes *w, const char *tensor, double threshold, double step);
@@ -83,5 +87,7 @@ void each_text_in(struct wishes *w, const struct cJSON *o, const char *name, voi
 #include "readers.def"
 #undef READER
 #undef TEXT_READER
+// A model with the pairs of another tool.
+MUST_CHECK enum status read_qdq(struct wishes *w, const char *path, struct error *err);
 
 #endif

@@ -60,16 +60,17 @@ enum status command_scale(struct ui *ui, char *args, struct error *err)
 {
 	char *word = last_word(args);
 	double scale;
+	int32_t zero;
 	int *outputs = NULL, n = 0;
 	if (!word)
 		return command_usage("scale", err);
-	if (!scale_parse(word, &scale))
-		return error_set(err, STATUS_USAGE, "\"%.60s\" is no scale: write 2^-4, a positive number, or auto", word);
+	if (!scale_parse(word, &scale, &zero))
+		return error_set(err, STATUS_USAGE, "\"%.60s\" is no scale: write " SCALE_SYNTAX, word);
 	if (study_select_outputs(ui->study, args, ui->layers.marked, &outputs, &n, err))
 		return err->status;
 	for (int i = 0; i < n; i++)
 		outputs[i] = edit_shown_output(ui->snap, outputs[i]);
-	err->status = edit_scale(ui, outputs, n, scale, err);
+	err->status = edit_scale(ui, outputs, n, scale, zero, err);
 	free(outputs);
 	return err->status;
 }

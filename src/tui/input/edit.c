@@ -174,7 +174,7 @@ static int node_of_scale(const struct snapshot *s, int value)
 	return node >= 0 ? around_owner(s, node) : -1;
 }
 
-enum status edit_scale(struct ui *ui, const int *outputs, int n, double scale, struct error *err)
+enum status edit_scale(struct ui *ui, const int *outputs, int n, double scale, int32_t zero, struct error *err)
 {
 	char text[FIGURE] = "auto", done[UI_TEXT];
 	int refused = 0, *nodes;
@@ -182,7 +182,7 @@ enum status edit_scale(struct ui *ui, const int *outputs, int n, double scale, s
 	if (n == 0)
 		return error_set(err, STATUS_NOTFOUND, "no node is selected");
 	*err = (struct error){0};
-	if (study_scale_all(ui->study, outputs, n, scale, &refused, err))
+	if (study_scale_all(ui->study, outputs, n, scale, zero, &refused, err))
 		return err->status;
 	nodes = xcalloc((size_t)n, sizeof *nodes);
 	for (int i = 0; i < n; i++)

@@ -55,7 +55,8 @@ static void command_accepted(struct ui *ui)
 static void scale_edited(struct ui *ui)
 {
 	double scale;
-	if (scale_parse(ui->line.text, &scale) && scale > 0)
+	int32_t zero;
+	if (scale_parse(ui->line.text, &scale, &zero) && scale > 0)
 		trial_set(ui, ui->trial.value, scale, true);
 	else
 		ui->trial.active = false;
@@ -65,13 +66,14 @@ static void scale_accepted(struct ui *ui)
 {
 	struct error err = {0}, ignored;
 	double scale;
+	int32_t zero;
 	int n, *outputs;
 	if (edit_outputs(&outputs, &n, ui, &ignored) || n <= 1)
 		outputs[0] = ui->trial.value; // the cursor may stand on another one by now: a run moves rows
 	trial_drop(ui);
-	if (ui->line.text[0] && !scale_parse(ui->line.text, &scale))
-		error_set(&err, STATUS_USAGE, "\"%.60s\" is no scale: write 2^-4, a positive number, or auto", ui->line.text);
-	else if (ui->line.text[0] && !edit_scale(ui, outputs, n, scale, &err))
+	if (ui->line.text[0] && !scale_parse(ui->line.text, &scale, &zero))
+		error_set(&err, STATUS_USAGE, "\"%.60s\" is no scale: write " SCALE_SYNTAX, ui->line.text);
+	else if (ui->line.text[0] && !edit_scale(ui, outputs, n, scale, zero, &err))
 		ui->layers.visual = -1;
 	if (err.status)
 		ui_fail(ui, &err);

@@ -1,0 +1,294 @@
+// Import of a QDQ model: what another tool's pairs say becomes edits.
+#include <math.h>
+#include "import_case.h"
+#include "engine/onnx_case.h"
+#include "qtui/analysis/compare.h"
+
+static const char *saved(const struct str *model)
+{
+	return support_temp_file("quantized.onnx", str_text(model), model->len);
+}
+
+static struct snapshot *ran(struct study *st)
+{
+	struct error err = {0};
+	study_run(st);
+	if (study_wait(st, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	return study_snapshot(st);
+}
+
+// The quantizers that act on activations.
+static void assert_same_quantizers(const struct snapshot *want, const struct snapshot *got)
+{
+	assert_int_equal(want->n_sites, got->n_sites);
+	for (int i = 0; i < want->n_sites; i++) {
+		const struct site *a = &want->site[i], *b = &got->site[i];
+		if (a->kind == SITE_WEIGHT)
+			continue;
+		if (a->bits != b->bits || (a->bits && (a->scale[0] != b->scale[0] || a->zero[0] != b->zero[0])))
+			fail_msg("%s: %d bits, scale %g, zero %d instead of %d bits, scale %g, zero %d", want->g->value[a->value].name, b->bits,
+			    (double)b->scale[0], (int)b->zero[0], a->bits, (double)a->scale[0], (int)a->zero[0]);
+	}
+}
+
+// A target's own file gives its quantizers back, zero points included, though another calibrator is in force.
+void test_import_qdq__own_file_comes_back(void **state)
+{
+	static const char *const targets[] = {"esp32p4", "esp32s3", "onnxruntime", "a8w8", "a16w8", "xquant"};
+	(void)state;
+	for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+		struct error err = {0};
+		struct study *st = case_open(MODEL, CALIB, targets[i]), *again = case_open(MODEL, CALIB, targets[i]);
+		assert_int_equal(study_set_method(st, CALIB_PERCENTILE, &err), STATUS_OK);
+		if (i < 2) // what its readers read at 8 bits has a scale of their own
+			case_set(st, STEM ".." SWISH, PREC_INT16);
+		struct str model = case_export(st, "qdq", NULL);
+		struct import_report r = take(again, saved(&model));
+		assert_string_equal(r.format, "QDQ model");
+		assert_true(r.scales > 30);
+		struct snapshot *want = study_snapshot(st), *got = ran(again);
+		assert_same_quantizers(want, got);
+		snapshot_drop(&want);
+		snapshot_drop(&got);
+		import_report_done(&r);
+		str_done(&model);
+		study_close(&st);
+		study_close(&again);
+	}
+}
+
+// The float weights of a node show that it stays in float, though its reader rounds what it makes.
+void test_import_qdq__nodes_in_float(void **state)
+{
+	struct study *st = case_open(MODEL, CALIB, "esp32p4"), *again = case_open(MODEL, CALIB, "esp32p4");
+	(void)state;
+	case_set(st, STEM, PREC_FLOAT);
+	case_set(st, CLASS_CONV, PREC_FLOAT);
+	struct str model = case_export(st, "qdq", NULL);
+	struct import_report r = take(again, saved(&model));
+	assert_int_equal(precision(again, STEM), PREC_FLOAT);
+	assert_int_equal(precision(again, CLASS_CONV), PREC_FLOAT);
+	assert_int_equal(r.precisions, 2);
+	struct snapshot *want = study_snapshot(st), *got = ran(again);
+	assert_same_quantizers(want, got);
+	snapshot_drop(&want);
+	snapshot_drop(&got);
+	import_report_done(&r);
+	str_done(&model);
+	study_close(&st);
+	study_close(&again);
+}
+
+// ---- files as other tools write them
+
+static void add_byte(struct onnx_case *c, const char *name, int type, int value)
+{
+	uint8_t byte = (uint8_t)value;
+	Onnx__TensorProto *t = case_tensor(c, name, type, 0, NULL);
+	case_raw(c, t, &byte, 1);
+	c->graph->initializer[c->graph->n_initializer++] = t;
+}
+
+#define U8 ONNX__TENSOR_PROTO__DATA_TYPE__UINT8
+#define I8 ONNX__TENSOR_PROTO__DATA_TYPE__INT8
+
+// TENSOR -> TENSOR_q -> TENSOR_dq
+static void add_pair(struct onnx_case *c, const char *tensor, float scale, int zero)
+{
+	char name[6][64];
+	char line[200];
+	static const char *const suffix[] = {"_scale", "_zero", "_q", "_dq", "_quantize", "_dequantize"};
+	for (int i = 0; i < 6; i++)
+		snprintf(name[i], sizeof name[i], "%s%s", tensor, suffix[i]);
+	case_floats(c, name[0], 0, NULL, &scale);
+	add_byte(c, name[1], U8, zero);
+	snprintf(line, sizeof line, "%s %s %s", tensor, name[0], name[1]);
+	case_node(c, "QuantizeLinear", name[4], line, name[2]);
+	snprintf(line, sizeof line, "%s %s %s", name[2], name[0], name[1]);
+	case_node(c, "DequantizeLinear", name[5], line, name[3]);
+}
+
+enum { CODES = 16 };
+static void add_weights(struct onnx_case *c, const char *codes, const char *weights)
+{
+	int8_t w[CODES];
+	char line[100];
+	float scale = 1 / 127.0f;
+	for (int i = 0; i < CODES; i++)
+		w[i] = (int8_t)(i * 37 % 255 - 127);
+	Onnx__TensorProto *t = case_tensor(c, codes, I8, DIMS(4, 4, 1, 1));
+	case_raw(c, t, w, sizeof w);
+	c->graph->initializer[c->graph->n_initializer++] = t;
+	case_floats(c, "w_scale", 0, NULL, &scale);
+	add_byte(c, "w_zero", I8, 0);
+	snprintf(line, sizeof line, "%s w_scale w_zero", codes);
+	case_node(c, "DequantizeLinear", "w_dequantize", line, weights);
+}
+
+// x -> Conv -> Relu -> MaxPool -> Sigmoid -> y in float.
+static const char *float_model(void)
+{
+	struct onnx_case c;
+	float w[CODES];
+	for (int i = 0; i < CODES; i++)
+		w[i] = (float)(i * 37 % 255 - 127) / 127;
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(1, 4, 6, 6));
+	case_floats(&c, "w", DIMS(4, 4, 1, 1), w);
+	case_node(&c, "Conv", "conv", "x w", "conv_y");
+	case_node(&c, "Relu", "relu", "conv_y", "relu_y");
+	case_attr_ints(&c, case_node(&c, "MaxPool", "pool", "relu_y", "pool_y"), "kernel_shape", 2, (int64_t[]){2, 2});
+	case_node(&c, "Sigmoid", "sigmoid", "pool_y", "y");
+	case_output(&c, c.graph, "y");
+	const char *path = case_save(&c, "float.onnx");
+	case_done(&c);
+	return path;
+}
+
+// As quantize_static writes it with zero points: the Relu is gone, its quantizer stands behind the Conv; the pool has
+// the Relu's grid, the Sigmoid no pair.
+static const char *quantized_model(void)
+{
+	struct onnx_case c;
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(1, 4, 6, 6));
+	add_pair(&c, "x", 0.02f, 130);
+	add_weights(&c, "w_quantized", "w_dq");
+	case_node(&c, "Conv", "conv", "x_dq w_dq", "conv_y");
+	add_pair(&c, "conv_y", 0.01f, 0);
+	case_attr_ints(&c, case_node(&c, "MaxPool", "pool", "conv_y_dq", "pool_y"), "kernel_shape", 2, (int64_t[]){2, 2});
+	add_pair(&c, "pool_y", 0.01f, 0);
+	case_node(&c, "Sigmoid", "sigmoid", "pool_y_dq", "y");
+	case_output(&c, c.graph, "y");
+	const char *path = case_save(&c, "quantized.onnx");
+	case_done(&c);
+	return path;
+}
+
+static void assert_grid(const struct study *st, const char *tensor, double scale, int zero)
+{
+	int v = graph_find_value(study_graph(st), tensor);
+	assert_true(v >= 0);
+	if ((float)study_edits(st)->scale[v] != (float)scale || study_edits(st)->zero[v] != zero)
+		fail_msg("%s: scale %g, zero %d", tensor, study_edits(st)->scale[v], (int)study_edits(st)->zero[v]);
+}
+
+void test_import_qdq__an_activation_that_the_quantizer_replaces(void **state)
+{
+	struct study *st = case_open(float_model(), NULL, "onnxruntime");
+	struct import_report r = take(st, quantized_model());
+	(void)state;
+	assert_grid(st, "x", 0.02, 130);
+	assert_grid(st, "conv_y", 0.01, 0); // whose node has the operator's scale
+	assert_int_equal(precision(st, "conv"), -1); // as the target has it
+	assert_int_equal(precision(st, "sigmoid"), PREC_FLOAT);
+	assert_int_equal(r.n_notes, 0);
+	struct snapshot *s = ran(st);
+	const struct site *x = &s->site[s->row[node(st, "conv")].first_site];
+	bool seen = false;
+	for (int i = 0; i < s->row[node(st, "conv")].n_sites; i++)
+		if (x[i].kind == SITE_OUTPUT && x[i].bits == 8) {
+			assert_float_equal(x[i].scale[0], 0.01, 1e-9);
+			assert_int_equal(x[i].zero[0], 0);
+			seen = true;
+		}
+	assert_true(seen);
+	snapshot_drop(&s);
+	import_report_done(&r);
+	study_close(&st);
+}
+
+// A target without zero points cannot have them: it is said for each.
+void test_import_qdq__zero_points_that_the_target_has_not(void **state)
+{
+	struct study *st = case_open(float_model(), NULL, "tensorrt");
+	struct import_report r = take(st, quantized_model());
+	(void)state;
+	assert_has(&r.notes, "x: a scale with a zero point cannot be fixed here: target tensorrt has none");
+	assert_int_equal(r.scales, 0);
+	import_report_done(&r);
+	study_close(&st);
+}
+
+static void assert_is_refused(const char *path, enum status status, const char *why)
+{
+	struct study *st = case_open(float_model(), NULL, "onnxruntime");
+	struct error err = {0};
+	struct import_report r;
+	assert_int_equal(import_file(&r, st, path, &err), status);
+	if (!strstr(err.text, why))
+		fail_msg("%s", err.text);
+	assert_int_equal(steps(st), 0);
+	import_report_done(&r);
+	study_close(&st);
+}
+
+void test_import_qdq__other_models_are_refused(void **state)
+{
+	struct study *digits = case_open(MODEL, CALIB, "onnxruntime");
+	struct str model = case_export(digits, "qdq", NULL);
+	(void)state;
+	assert_is_refused(float_model(), STATUS_FORMAT, "no QuantizeLinear is in it");
+	assert_is_refused(saved(&model), STATUS_FORMAT, "quantized tensors is in the model: is it made of another one?");
+	assert_is_refused(support_temp_file("no.onnx", "no model", 8), STATUS_FORMAT, "no.onnx");
+	assert_is_refused(support_temp("absent.onnx"), STATUS_IO, "absent.onnx");
+	str_done(&model);
+	study_close(&digits);
+}
+
+static const char *model_of_codes(void)
+{
+	struct onnx_case c;
+	float scale = 0.5f;
+	int8_t w[CODES] = {1, 2, 3};
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(1, 4, 6, 6));
+	case_floats(&c, "s", 0, NULL, &scale);
+	add_byte(&c, "z", U8, 0);
+	add_byte(&c, "wz", I8, 0);
+	Onnx__TensorProto *t = case_tensor(&c, "w", I8, DIMS(4, 4, 1, 1));
+	case_raw(&c, t, w, sizeof w);
+	c.graph->initializer[c.graph->n_initializer++] = t;
+	case_node(&c, "QuantizeLinear", "quantize", "x s z", "x_quantized");
+	case_node(&c, "QLinearConv", "conv_quant", "x_quantized s z w s wz s z", "conv_y_quantized");
+	case_node(&c, "DequantizeLinear", "dequantize", "conv_y_quantized s z", "y");
+	case_output(&c, c.graph, "y");
+	const char *path = case_save(&c, "codes.onnx");
+	case_done(&c);
+	return path;
+}
+
+void test_import_qdq__operators_on_codes(void **state)
+{
+	(void)state;
+	assert_is_refused(model_of_codes(), STATUS_UNSUPPORTED, "write it in QDQ form");
+}
+
+// Beside the float model such a file has the tensor behind the activation by the name of what goes into it.
+void test_import_qdq__compared_where_an_activation_is_gone(void **state)
+{
+	struct study *st = case_open(float_model(), NULL, "onnxruntime");
+	struct graph *file = NULL;
+	struct error err = {0};
+	atomic_int samples = 0;
+	cJSON *j = NULL;
+	bool seen = false;
+	(void)state;
+	assert_int_equal(study_load(&file, st, quantized_model(), &err), STATUS_OK);
+	struct compare_models m = {.a = study_graph(st), .b = file, .d = study_dataset(st), .engine = {.backend = BACKEND_ONEDNN, .threads = 1}};
+	assert_int_equal(compare_models(&j, &m, &samples, &(atomic_bool){false}, &err), STATUS_OK);
+	const cJSON *t;
+	cJSON_ArrayForEach(t, cJSON_GetObjectItemCaseSensitive(j, "tensors"))
+	{
+		assert_string_not_equal(json_text(t, "tensor", ""), "conv_y");
+		if (strcmp(json_text(t, "tensor", ""), "relu_y") == 0) {
+			seen = true;
+			assert_true(json_number(t, "snr_db", -99) > 20);
+		}
+	}
+	assert_true(seen);
+	cJSON_Delete(j);
+	graph_free(&file);
+	study_close(&st);
+}
