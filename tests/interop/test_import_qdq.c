@@ -292,3 +292,34 @@ void test_import_qdq__compared_where_an_activation_is_gone(void **state)
 	graph_free(&file);
 	study_close(&st);
 }
+
+// esp-ppq asks the last node of ConvTranspose and Relu for their width, so that both are set.
+void test_import_qdq__an_operator_whose_last_node_decides(void **state)
+{
+	struct onnx_case c;
+	float w[CODES] = {0.5f, -0.25f, 1};
+	(void)state;
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(1, 4, 6, 6));
+	case_floats(&c, "w", DIMS(4, 4, 1, 1), w);
+	case_node(&c, "ConvTranspose", "up", "x w", "up_y");
+	case_node(&c, "Relu", "relu", "up_y", "relu_y");
+	case_node(&c, "Sigmoid", "sigmoid", "relu_y", "y");
+	case_output(&c, c.graph, "y");
+	struct study *st = case_open(case_save(&c, "up.onnx"), NULL, "esp32p4"), *again = case_open(case_save(&c, "up.onnx"), NULL, "esp32p4");
+	case_set(st, "up", PREC_INT16);
+	case_set(st, "relu", PREC_INT16);
+	struct str model = case_export(st, "qdq", NULL);
+	struct import_report r = take(again, saved(&model));
+	assert_int_equal(precision(again, "relu"), PREC_INT16);
+	struct snapshot *want = study_snapshot(st), *got = ran(again);
+	assert_int_equal(got->row[node(again, "up")].precision, PREC_INT16);
+	assert_same_quantizers(want, got);
+	snapshot_drop(&want);
+	snapshot_drop(&got);
+	import_report_done(&r);
+	str_done(&model);
+	study_close(&again);
+	study_close(&st);
+	case_done(&c);
+}

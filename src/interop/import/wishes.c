@@ -181,12 +181,18 @@ const struct quantizer *tensor_quantizer(const struct plan *p, int value)
 {
 	static const struct quantizer none = {.kind = QUANT_NONE};
 	const struct value *v = &p->g->value[value];
-	const struct quantizer *made = v->producer < 0 ? &none
-	    : &plan_out(p, v->producer, place_of(p->g->node[v->producer].out, p->g->node[v->producer].n_out, value))->quant;
-	if (made->kind != QUANT_NONE || v->n_consumers == 0)
-		return made;
-	const struct node *reader = &p->g->node[v->consumer[0]];
-	return &plan_in(p, v->consumer[0], place_of(reader->in, reader->n_in, value))->quant;
+	if (v->producer >= 0) {
+		const struct slot *made = plan_out(p, v->producer, place_of(p->g->node[v->producer].out, p->g->node[v->producer].n_out, value));
+		if (made->state != SLOT_FLOAT)
+			return &made->quant;
+	}
+	for (int i = 0; i < v->n_consumers; i++) {
+		const struct node *reader = &p->g->node[v->consumer[i]];
+		const struct slot *read = plan_in(p, v->consumer[i], place_of(reader->in, reader->n_in, value));
+		if (read->state != SLOT_FLOAT)
+			return &read->quant;
+	}
+	return &none;
 }
 
 void wish_threshold(struct wishes *w, const char *tensor, double threshold, double step)

@@ -43,7 +43,7 @@ int node_of_tensor(const struct wishes *w, const char *tensor);
 // The output of a node which the tensor is and behind which a group ends.
 // -1: it is none, and *why says so, or is NULL: a parameter.
 int quantized_output(const struct wishes *w, const char *tensor, const char **why);
-// Of a node's output; of an input of the network that with which its first reader reads it.
+// Of a node's output; of what comes in float, as an input of the network does, that with which its first reader quantizes it.
 const struct quantizer *tensor_quantizer(const struct plan *p, int value);
 // Of a tensor: its width as the file has it (bits; 8, 16 or WISH_FLOAT, others are noted), and its scale unless that is 0,
 // with `zero` as wish_scale has it; one that the target cannot have is noted. Parameters are left out: their scales follow

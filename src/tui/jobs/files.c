@@ -160,9 +160,12 @@ static enum status imported(struct ui *ui, struct error *err)
 	enum status st = import_end(&r, ui->file.importing, ui->study, err);
 	log_lines("import", str_text(&r.notes));
 	if (!st) {
+		char taken[UI_TEXT];
+		snprintf(taken, sizeof taken, "%s: %d widths, %d scales%s", r.format, r.precisions, r.scales,
+		    r.method || r.calibrators ? ", calibration" : "");
+		log_info("import: %s", taken); // the news of a short run comes over the note at once
 		edit_done(ui);
-		ui_note(ui, "%s: %d widths, %d scales%s%s", r.format, r.precisions, r.scales, r.method || r.calibrators ? ", calibration" : "",
-		    r.n_notes ? "; what is not taken over is in the log" : "");
+		ui_note(ui, "%s%s", taken, r.n_notes ? "; what is not taken over is in the log" : "");
 	}
 	import_report_done(&r);
 	return st;
