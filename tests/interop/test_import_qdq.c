@@ -293,7 +293,7 @@ void test_import_qdq__compared_where_an_activation_is_gone(void **state)
 	study_close(&st);
 }
 
-// esp-ppq asks the last node of ConvTranspose and Relu for their width, so that both are set.
+// esp-ppq asks the last node of ConvTranspose and Relu for their width: who sets or imports one sets both.
 void test_import_qdq__an_operator_whose_last_node_decides(void **state)
 {
 	struct onnx_case c;
@@ -307,8 +307,14 @@ void test_import_qdq__an_operator_whose_last_node_decides(void **state)
 	case_node(&c, "Sigmoid", "sigmoid", "relu_y", "y");
 	case_output(&c, c.graph, "y");
 	struct study *st = case_open(case_save(&c, "up.onnx"), NULL, "esp32p4"), *again = case_open(case_save(&c, "up.onnx"), NULL, "esp32p4");
+	int up = node(st, "up");
+	struct error err = {0};
 	case_set(st, "up", PREC_INT16);
-	case_set(st, "relu", PREC_INT16);
+	assert_int_equal(precision(st, "relu"), PREC_INT16);
+	assert_int_equal(study_set(st, &up, 1, -1, NULL, &err), STATUS_OK);
+	assert_int_equal(precision(st, "relu"), -1);
+	assert_string_equal(study_step(st, 1), "set up relu auto");
+	assert_true(study_undo(st));
 	struct str model = case_export(st, "qdq", NULL);
 	struct import_report r = take(again, saved(&model));
 	assert_int_equal(precision(again, "relu"), PREC_INT16);

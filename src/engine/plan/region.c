@@ -54,6 +54,32 @@ static enum status ask_plan(const struct plan *bare, int node, struct edits *e, 
 	return st;
 }
 
+int plan_operator_nodes(const struct plan *bare, const struct edits *e, const int *nodes, int n, int want, int *out)
+{
+	const struct graph *g = bare->g;
+	bool *asks = xcalloc((size_t)g->n_nodes + 1, sizeof *asks), grouped = false;
+	int count = 0;
+	for (int i = 0; i < n; i++)
+		grouped |= bare->group[nodes[i]].kind != GROUP_NONE;
+	if (grouped) {
+		struct edits *then = edits_copy(e);
+		for (int i = 0; i < n; i++)
+			then->precision[nodes[i]] = (signed char)want;
+		struct plan *with = outline(g, bare->target, then);
+		for (int i = 0; i < n; i++) {
+			int got = (int)with->precision[nodes[i]], wanted = want < 0 ? (int)bare->precision[nodes[i]] : want;
+			asks[with->group[nodes[i]].last] |= with->group[nodes[i]].kind != GROUP_NONE && got != wanted;
+		}
+		for (int i = 0; i < g->n_nodes; i++)
+			if (with->group[i].kind != GROUP_NONE && asks[with->group[i].last] && then->precision[i] != want)
+				out[count++] = i;
+		plan_free(&with);
+		edits_free(&then);
+	}
+	free(asks);
+	return count;
+}
+
 // 8 bit is what every node gets that nobody edits: a plan that asks for it has the structure of the bare one.
 enum status plan_check_edit(const struct plan *bare, int node, enum precision p, struct error *err)
 {

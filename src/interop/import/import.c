@@ -158,36 +158,16 @@ static void note_conflict(struct importing *m, int node, enum precision p)
 		wish_note(&m->w, "%s: was set to %s, the file's %s is taken", m->g->node[node].name, precision_name((enum precision)edit), precision_name(p));
 }
 
-// Some targets ask an operator's last node for its width: where it is not enough to set the owner, all of its nodes are.
-static void add_members(struct importing *m, int *nodes, int *n, enum precision p)
-{
-	struct plan_cache *cache = plan_cache_new();
-	struct edits *e = edits_copy(m->edits);
-	struct plan *with = NULL;
-	struct error err;
-	int owners = *n;
-	for (int i = 0; i < owners; i++)
-		e->precision[nodes[i]] = (signed char)p;
-	if (owners && plan_new(&with, m->g, m->target, m->method, e, cache, &err) == STATUS_OK)
-		for (int i = 0; i < m->g->n_nodes; i++) {
-			int owner = m->p->group[i].owner;
-			if (owner != i && e->precision[owner] == (int)p && with->precision[owner] != p && differs(m, i, p))
-				nodes[(*n)++] = i;
-		}
-	if (with)
-		plan_free(&with);
-	edits_free(&e);
-	plan_cache_free(&cache);
-}
-
 static void list_width(struct importing *m, enum precision p)
 {
 	int *nodes = m->node[p] = xcalloc((size_t)m->g->n_nodes + 1, sizeof *nodes), n = 0, kept = 0;
 	bool *refused = xcalloc((size_t)m->g->n_nodes + 1, sizeof *refused);
 	struct error err = {0};
-	for (int i = 0; i < m->g->n_nodes; i++)
-		if (m->w.precision[i] == (int)p && differs(m, i, p))
+	for (int i = 0; i < m->g->n_nodes; i++) {
+		int owner = m->p->group[i].owner;
+		if (m->w.precision[owner] == (int)p && (i == owner || m->w.each[owner]) && differs(m, i, p))
 			nodes[n++] = i;
+	}
 	plan_check_edits(m->bare, nodes, n, p, refused, &err);
 	for (int i = 0; i < n; i++)
 		if (refused[i] && plan_check_edit(m->bare, nodes[i], p, &err) != STATUS_OK) {
@@ -196,7 +176,6 @@ static void list_width(struct importing *m, enum precision p)
 			note_conflict(m, nodes[i], p);
 			nodes[kept++] = nodes[i];
 		}
-	add_members(m, nodes, &kept, p);
 	m->n_nodes[p] = kept;
 	free(refused);
 }

@@ -16,6 +16,7 @@ struct reading {
 	int *pair;              // [file->n_values] the first QuantizeLinear that reads it, or -1
 	enum said *said;        // [g->n_nodes] how the file runs the operators that the node owns
 	bool *there;            // [g->n_nodes] the file has one of them
+	bool *pairs_within;     // [g->n_nodes] one of them has a pair behind it: it runs by itself where the others are in float
 	// Pairs: at tensors of the model, at others, within operators that run as one here, of tensors that a pair has rounded already.
 	int found, lost, inner, again;
 };
@@ -126,7 +127,7 @@ static enum said said_by_node(const struct reading *r, const struct node *n)
 	bool codes = n->n_in > 0 && comes_quantized(r->file, n->in[0]);
 	if (has_weights(n) && (r->file->value[n->in[1]].constant || comes_quantized(r->file, n->in[1])))
 		return codes && has_quantized_weights(r, n) ? ON_CODES : ON_FLOATS;
-	return codes && (n->op->flags & OPF_MOVES) ? ON_CODES : SAID_NOTHING;
+	return codes && (n->op->flags & OPF_MOVES) && n->op->id != OP_Concat ? ON_CODES : SAID_NOTHING; // whose codes need one grid
 }
 
 static void read_nodes(struct reading *r)
@@ -166,7 +167,7 @@ static void read_grid(struct wishes *w, int value, const struct file_grid *grid,
 {
 	double bits = log2((double)(grid->qmax - grid->qmin + 1)), zero = grid->zero - (double)grid->qmin;
 	if (as_float)
-		wish_scale_of(w, value, bits, grid->scale, zero);
+		wish_read_scale(w, value, bits, grid->scale, zero);
 	else
 		wish_tensor(w, w->g->value[value].name, bits, grid->scale, zero);
 }
@@ -186,8 +187,11 @@ static void read_pair(struct reading *r, int quantize)
 	name = r->w->g->value[value].name;
 	quantized_output(r->w, name, &why);
 	bool as_float = is_made_in_float(r, value);
-	if (!as_float && r->w->g->value[value].producer >= 0)
-		r->said[r->w->p->group[r->w->g->value[value].producer].owner] = ON_CODES;
+	int maker = r->w->g->value[value].producer, owner = maker < 0 ? -1 : r->w->p->group[maker].owner;
+	if (owner >= 0 && !as_float)
+		r->said[owner] = ON_CODES;
+	if (owner >= 0 && maker != owner)
+		r->pairs_within[owner] = true;
 	if (why)
 		r->inner++;
 	else if (!file_grid_read(&grid, r->file, n) || grid.rounding > 0)
@@ -227,8 +231,10 @@ static void read_floats(struct reading *r)
 		if (r->w->p->group[i].owner != i || !r->w->p->quantizable[i] || r->said[i] == ON_CODES)
 			continue;
 		unknown += !r->there[i];
-		if (r->there[i])
+		if (r->there[i]) {
 			wish_precision(r->w, i, PREC_FLOAT);
+			r->w->each[i] = !r->pairs_within[i];
+		}
 	}
 	if (unknown)
 		wish_note(r->w, "%d operators of the model are not in the file, which says nothing of them", unknown);
@@ -297,6 +303,7 @@ enum status read_qdq(struct wishes *w, const char *path, struct error *err)
 	r.pair = xcalloc((size_t)file->n_values + 1, sizeof *r.pair);
 	r.said = xcalloc(n, sizeof *r.said);
 	r.there = xcalloc(n, sizeof *r.there);
+	r.pairs_within = xcalloc(n, sizeof *r.pairs_within);
 	memset(r.pair, -1, (size_t)file->n_values * sizeof *r.pair);
 	read_nodes(&r);
 	read_pairs(&r);
@@ -310,6 +317,7 @@ enum status read_qdq(struct wishes *w, const char *path, struct error *err)
 	free(r.pair);
 	free(r.said);
 	free(r.there);
+	free(r.pairs_within);
 	graph_free(&file);
 	return s;
 }

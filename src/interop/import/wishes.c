@@ -15,6 +15,7 @@ void wishes_init(struct wishes *w, const struct plan *p, struct str *notes)
 	memset(w->precision, -1, n);
 	w->calibrator = xcalloc(n, sizeof *w->calibrator);
 	memset(w->calibrator, -1, n);
+	w->each = xcalloc(n, sizeof *w->each);
 	w->makers = tensor_makers(p->g);
 	w->said = xcalloc(n, sizeof *w->said);
 	w->scale = xcalloc((size_t)p->g->n_values + 1, sizeof *w->scale);
@@ -29,6 +30,7 @@ void wishes_done(struct wishes *w)
 	free(w->precision);
 	free(w->calibrator);
 	free(w->said);
+	free(w->each);
 	free(w->scale);
 	free(w->zero);
 	free(w->further);
@@ -84,10 +86,10 @@ static int32_t code_of_zero(const struct quantizer *q, double bits, double zero)
 	return q->symmetric || zero == ZERO_UNSAID || !fits ? ZERO_FOLLOWS : (int32_t)code;
 }
 
-bool wish_scale(struct wishes *w, int value, double bits, double scale, double zero)
+// At `at`, the tensor's own place or that of its operator.
+static bool put_scale(struct wishes *w, int at, int value, double bits, double scale, double zero)
 {
 	const struct quantizer *q = tensor_quantizer(w->p, value);
-	int at = wished_at(w, value);
 	if (q->symmetric && !is_middle(bits, zero))
 		return false;
 	w->scale[at] = scale;
@@ -101,11 +103,21 @@ int node_of_tensor(const struct wishes *w, const char *tensor)
 	return maker >= 0 ? w->g->origin[maker].node : -1;
 }
 
-void wish_scale_of(struct wishes *w, int value, double bits, double scale, double zero)
+bool wish_scale(struct wishes *w, int value, double bits, double scale, double zero)
 {
-	if (!wish_scale(w, value, bits, scale, zero))
-		wish_note(w, "%.120s: a scale with a zero point cannot be fixed here: target %s has none", w->g->value[value].name,
-		    target_name(w->p->target));
+	return put_scale(w, wished_at(w, value), value, bits, scale, zero);
+}
+
+static void note_zero(struct wishes *w, int value)
+{
+	wish_note(w, "%.120s: a scale with a zero point cannot be fixed here: target %s has none", w->g->value[value].name,
+	    target_name(w->p->target));
+}
+
+void wish_read_scale(struct wishes *w, int value, double bits, double scale, double zero)
+{
+	if (!put_scale(w, value, value, bits, scale, zero))
+		note_zero(w, value);
 }
 
 int quantized_output(const struct wishes *w, const char *tensor, const char **why)
@@ -165,8 +177,8 @@ void wish_tensor(struct wishes *w, const char *tensor, double bits, double scale
 		return;
 	}
 	wish_width(w, value, bits == WISH_FLOAT ? PREC_FLOAT : bits == 16 ? PREC_INT16 : PREC_INT8);
-	if (scale != 0 && bits != WISH_FLOAT)
-		wish_scale_of(w, value, bits, scale, zero);
+	if (scale != 0 && bits != WISH_FLOAT && !wish_scale(w, value, bits, scale, zero))
+		note_zero(w, value);
 }
 
 static int place_of(const int *value, int n, int wanted)

@@ -14,6 +14,7 @@ struct wishes {
 	signed char *precision; // [n_nodes] enum precision, -1: nothing is said
 	double *scale;          // [n_values] of tensors that nodes make, 0: nothing is said
 	int32_t *zero;          // [n_values] the zero point of that scale as the target has it, or ZERO_FOLLOWS
+	bool *each;             // [n_nodes] of an operator's owner: `precision` is that of each of its nodes, also where they run by themselves
 	signed char *further;   // [n_values] of further outputs, enum precision, -1: nothing is said
 	signed char *said;      // [n_nodes] the rank of what said `precision`
 	int rank;               // of what is being read, where a file speaks of nodes on several levels: a higher one wins, float wins among equals
@@ -36,7 +37,8 @@ void wish_precision(struct wishes *w, int node, enum precision p);
 // Of an output; where it ends a group it is said of the group's owner. `bits` are those of the file's codes. False, and
 // nothing is wished, where zero is not in the middle and the target has it nowhere else.
 bool wish_scale(struct wishes *w, int value, double bits, double scale, double zero);
-void wish_scale_of(struct wishes *w, int value, double bits, double scale, double zero); // notes instead
+// The same of a tensor that is made in float: on which scale it is read. Notes instead.
+void wish_read_scale(struct wishes *w, int value, double bits, double scale, double zero);
 int wished_at(const struct wishes *w, int value); // where that stands in `scale` and `zero`
 // The node that stands for the one which makes the tensor in the file; -1: none does.
 int node_of_tensor(const struct wishes *w, const char *tensor);
