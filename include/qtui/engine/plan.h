@@ -155,8 +155,8 @@ int plan_scale_of(const struct plan *bare, int value);
 // refused; `err` has the reason of the last of them.
 int plan_check_edits(const struct plan *bare, const int *nodes, int n, enum precision want, bool *refused, struct error *err);
 // Some targets ask another part of an operator for its width (Relu, of ConvTranspose and Relu). Beside the edits `e`, and
-// `nodes` set to `want` (-1: back to the target's choice): the other nodes of such operators, which must be set too. Writes
-// ids to out[bare->g->n_nodes] and returns their number.
+// `nodes` set to `want` (-1: back to the target's choice): the other nodes of such operators, which must be set too, and
+// those that were set alike. Writes ids to out[bare->g->n_nodes] and returns their number.
 int plan_operator_nodes(const struct plan *bare, const struct edits *e, const int *nodes, int n, int want, int *out);
 // The nodes that must go to 16 bit together so that `node` at 16 bit has an effect: its producer, a fused activation,
 // nodes that share its scale. With `readers` also the nodes that read its tensor, which otherwise go on reading it at

@@ -54,29 +54,53 @@ static enum status ask_plan(const struct plan *bare, int node, struct edits *e, 
 	return st;
 }
 
+static bool is_part_of(const struct plan *p, int node, int last)
+{
+	return p->group[node].kind != GROUP_NONE && p->group[node].last == last;
+}
+
+// Parts of one operator that are set alike go on together.
+static void take_along(struct edits *then, const struct plan *bare, const struct edits *e, int node, int want)
+{
+	for (int i = 0; e->precision[node] >= 0 && bare->group[node].kind != GROUP_NONE && i <= bare->group[node].last; i++)
+		if (is_part_of(bare, i, bare->group[node].last) && e->precision[i] == e->precision[node])
+			then->precision[i] = (signed char)want;
+}
+
+// Where the operator of one of the nodes has another width than it was set to, all of its parts are set.
+static void take_what_decides(struct edits *then, const struct plan *bare, const int *nodes, int n, int want)
+{
+	struct plan *with = outline(bare->g, bare->target, then);
+	bool *asks = xcalloc((size_t)bare->g->n_nodes + 1, sizeof *asks);
+	for (int i = 0; i < n; i++) {
+		int wanted = want < 0 ? (int)bare->precision[nodes[i]] : want;
+		asks[with->group[nodes[i]].last] |= with->group[nodes[i]].kind != GROUP_NONE && (int)with->precision[nodes[i]] != wanted;
+	}
+	for (int i = 0; i < bare->g->n_nodes; i++)
+		if (with->group[i].kind != GROUP_NONE && asks[with->group[i].last])
+			then->precision[i] = (signed char)want;
+	plan_free(&with);
+	free(asks);
+}
+
 int plan_operator_nodes(const struct plan *bare, const struct edits *e, const int *nodes, int n, int want, int *out)
 {
-	const struct graph *g = bare->g;
-	bool *asks = xcalloc((size_t)g->n_nodes + 1, sizeof *asks), grouped = false;
+	struct edits *then = edits_copy(e);
+	bool *given = xcalloc((size_t)bare->g->n_nodes + 1, sizeof *given), grouped = false;
 	int count = 0;
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
+		given[nodes[i]] = true;
+		then->precision[nodes[i]] = (signed char)want;
+		take_along(then, bare, e, nodes[i], want);
 		grouped |= bare->group[nodes[i]].kind != GROUP_NONE;
-	if (grouped) {
-		struct edits *then = edits_copy(e);
-		for (int i = 0; i < n; i++)
-			then->precision[nodes[i]] = (signed char)want;
-		struct plan *with = outline(g, bare->target, then);
-		for (int i = 0; i < n; i++) {
-			int got = (int)with->precision[nodes[i]], wanted = want < 0 ? (int)bare->precision[nodes[i]] : want;
-			asks[with->group[nodes[i]].last] |= with->group[nodes[i]].kind != GROUP_NONE && got != wanted;
-		}
-		for (int i = 0; i < g->n_nodes; i++)
-			if (with->group[i].kind != GROUP_NONE && asks[with->group[i].last] && then->precision[i] != want)
-				out[count++] = i;
-		plan_free(&with);
-		edits_free(&then);
 	}
-	free(asks);
+	if (grouped)
+		take_what_decides(then, bare, nodes, n, want);
+	for (int i = 0; grouped && i < bare->g->n_nodes; i++)
+		if (!given[i] && then->precision[i] != e->precision[i])
+			out[count++] = i;
+	edits_free(&then);
+	free(given);
 	return count;
 }
 
