@@ -44,6 +44,11 @@ void fuzz_import(const struct fuzz_input *in)
 	undo_all(fuzz_study());
 }
 
+void fuzz_qdq(const struct fuzz_input *in)
+{
+	fuzz_import(in);
+}
+
 void fuzz_latency(const struct fuzz_input *in)
 {
 	struct error err = {0};

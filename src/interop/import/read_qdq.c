@@ -237,18 +237,18 @@ static void read_floats(struct reading *r)
 		}
 	}
 	if (unknown)
-		wish_note(r->w, "%d operators of the model are not in the file, which says nothing of them", unknown);
+		wish_note(r->w, "operators of which the file says nothing, as they are not in it: %d", unknown);
 }
 
 static void tell(const struct reading *r)
 {
 	struct wishes *w = r->w;
 	if (r->lost)
-		wish_note(w, "%d of its %d quantized tensors are not in the model", r->lost, r->lost + r->found);
+		wish_note(w, "quantized tensors of the file that are not in the model: %d of %d", r->lost, r->lost + r->found);
 	if (r->inner)
-		wish_note(w, "%d of its %d quantized tensors lie inside operators that run as one here, where nothing is quantized", r->inner, r->found);
+		wish_note(w, "quantized tensors inside of what runs as one operator here, where nothing is quantized: %d of %d", r->inner, r->found);
 	if (r->again)
-		wish_note(w, "%d pairs round what a pair has rounded already: on which scale an operator reads is the target's business", r->again);
+		wish_note(w, "pairs behind a pair, for one reader, on a scale that the target chooses here: %d", r->again);
 }
 
 // ----
