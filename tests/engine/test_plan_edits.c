@@ -185,8 +185,8 @@ void test_plan_edits__override_of_a_second_output(void **state)
 	fixture_plan(&f, split_graph(), "xint8", -1);
 	struct plan *bare = plan_bare(f.g, f.t);
 	int right = graph_find_value(f.g, "right");
-	assert_int_equal(plan_check_scale(bare, right, 0x1p-2, ZERO_FOLLOWS, &err), STATUS_OK);
-	assert_int_equal(plan_check_scale(bare, right, 0.3, ZERO_FOLLOWS, &err), STATUS_REFUSED);
+	assert_int_equal(plan_check_scale(bare, right, 0x1p-2, ZERO_FOLLOWS, false, &err), STATUS_OK);
+	assert_int_equal(plan_check_scale(bare, right, 0.3, ZERO_FOLLOWS, false, &err), STATUS_REFUSED);
 	f.e->scale[right] = 0x1p-8;
 	fixture_replan(&f);
 	assert_int_equal(f.p->n_refused, 0);
@@ -200,7 +200,7 @@ void test_plan_edits__override_of_a_second_output(void **state)
 	fixture_plan(&f, split_graph(), "esp32p4", -1);
 	bare = plan_bare(f.g, f.t);
 	right = graph_find_value(f.g, "right");
-	assert_int_equal(plan_check_scale(bare, right, 0x1p-2, ZERO_FOLLOWS, &err), STATUS_REFUSED);
+	assert_int_equal(plan_check_scale(bare, right, 0x1p-2, ZERO_FOLLOWS, false, &err), STATUS_REFUSED);
 	assert_string_equal(err.text, "split: its output right shares the scale of tensor c: give the scale to node conv");
 	f.e->scale[right] = 0x1p-2;
 	fixture_replan(&f);
@@ -223,7 +223,7 @@ void test_plan_edits__a_scale_that_an_input_rules_is_refused(void **state)
 	builder_output(&b, "y");
 	fixture_plan(&f, b.g, "a8w8", -1);
 	struct plan *bare = plan_bare(f.g, f.t);
-	assert_int_equal(plan_check_scale(bare, tensor(&f, "pool"), 0x1p-2, ZERO_FOLLOWS, &err), STATUS_REFUSED);
+	assert_int_equal(plan_check_scale(bare, tensor(&f, "pool"), 0x1p-2, ZERO_FOLLOWS, false, &err), STATUS_REFUSED);
 	assert_non_null(strstr(err.text, "its output shares the scale on which pool reads tensor x, which is the target's"));
 	plan_free(&bare);
 	teardown(&f);
@@ -237,12 +237,12 @@ void test_plan_edits__check_edit(void **state)
 	struct plan *bare = plan_bare(f.g, f.t);
 	assert_int_equal(plan_check_edit(bare, node(&f, "conv1"), PREC_INT16, &err), STATUS_OK);
 	assert_int_equal(plan_check_edit(bare, node(&f, "conv1"), PREC_FLOAT, &err), STATUS_OK);
-	assert_int_equal(plan_check_scale(bare, tensor(&f, "conv1"), 0x1p-4, ZERO_FOLLOWS, &err), STATUS_OK);
-	assert_int_equal(plan_check_scale(bare, tensor(&f, "mul"), 0x1p-4, ZERO_FOLLOWS, &err), STATUS_OK); // though alignment wants it
-	assert_int_equal(plan_check_scale(bare, tensor(&f, "conv1"), 0.06, ZERO_FOLLOWS, &err), STATUS_REFUSED);
+	assert_int_equal(plan_check_scale(bare, tensor(&f, "conv1"), 0x1p-4, ZERO_FOLLOWS, false, &err), STATUS_OK);
+	assert_int_equal(plan_check_scale(bare, tensor(&f, "mul"), 0x1p-4, ZERO_FOLLOWS, false, &err), STATUS_OK); // though alignment wants it
+	assert_int_equal(plan_check_scale(bare, tensor(&f, "conv1"), 0.06, ZERO_FOLLOWS, false, &err), STATUS_REFUSED);
 	assert_non_null(strstr(err.text, "2^-4"));
 	assert_int_equal(plan_check_edit(bare, node(&f, "shapeof"), PREC_INT16, &err), STATUS_REFUSED);
-	assert_int_equal(plan_check_scale(bare, tensor(&f, "pool"), 0.5, ZERO_FOLLOWS, &err), STATUS_REFUSED);
+	assert_int_equal(plan_check_scale(bare, tensor(&f, "pool"), 0.5, ZERO_FOLLOWS, false, &err), STATUS_REFUSED);
 	plan_free(&bare);
 	teardown(&f);
 }
@@ -280,7 +280,7 @@ void test_plan_edits__an_edit_that_is_asked_is_refused_where_one_that_is_made_is
 				if (scale[k] != 0 && !reason_for(&f, i))
 					reason[0] = '\0'; // what is made in float has a scale where it is read
 				enum status st = scale[k] == 0 ? plan_check_edit(bare, i, PREC_INT8, &err)
-				                               : plan_check_scale(bare, graph_output(f.g, i), scale[k], ZERO_FOLLOWS, &err);
+				                               : plan_check_scale(bare, graph_output(f.g, i), scale[k], ZERO_FOLLOWS, false, &err);
 				assert_int_equal(st, reason[0] ? STATUS_REFUSED : STATUS_OK);
 				if (reason[0])
 					assert_non_null(strstr(err.text, reason));
@@ -388,8 +388,8 @@ void test_plan_edits__scale_of_an_input(void **state)
 	fixture_plan(&f, read_twice(), "esp32p4", -1);
 	const int x = graph_find_value(f.g, "x");
 	struct plan *bare = plan_bare(f.g, f.t);
-	assert_int_equal(plan_check_scale(bare, x, 0x1p-2, ZERO_FOLLOWS, &err), STATUS_OK);
-	assert_int_equal(plan_check_scale(bare, x, 0.3, ZERO_FOLLOWS, &err), STATUS_REFUSED);
+	assert_int_equal(plan_check_scale(bare, x, 0x1p-2, ZERO_FOLLOWS, false, &err), STATUS_OK);
+	assert_int_equal(plan_check_scale(bare, x, 0.3, ZERO_FOLLOWS, false, &err), STATUS_REFUSED);
 	plan_free(&bare);
 	f.e->scale[x] = 0x1p-2;
 	fixture_replan(&f);
@@ -414,7 +414,7 @@ void test_plan_edits__scale_of_what_is_made_in_float(void **state)
 		fixture_small(&f, of[i].target);
 		struct plan *bare = plan_bare(f.g, f.t);
 		int made = tensor(&f, "add");
-		assert_int_equal(plan_check_scale(bare, made, 0x1p-3, of[i].zero, &err), STATUS_OK);
+		assert_int_equal(plan_check_scale(bare, made, 0x1p-3, of[i].zero, false, &err), STATUS_OK);
 		f.e->precision[node(&f, "add")] = PREC_FLOAT;
 		edits_give_scale(f.e, made, 0x1p-3, of[i].zero);
 		fixture_replan(&f);
@@ -447,8 +447,10 @@ void test_plan_edits__a_zero_point(void **state)
 	fixture_small(&f, "onnxruntime");
 	struct plan *bare = plan_bare(f.g, f.t);
 	int value = tensor(&f, "mul");
-	assert_int_equal(plan_check_scale(bare, value, 0.3, 7, &err), STATUS_OK);
-	assert_int_equal(plan_check_scale(bare, value, 0.3, -1, &err), STATUS_REFUSED);
+	assert_int_equal(plan_check_scale(bare, value, 0.3, 7, false, &err), STATUS_OK);
+	assert_int_equal(plan_check_scale(bare, value, 0.3, 300, false, &err), STATUS_REFUSED);
+	assert_int_equal(plan_check_scale(bare, value, 0.3, 300, true, &err), STATUS_OK);
+	assert_int_equal(plan_check_scale(bare, value, 0.3, -1, true, &err), STATUS_REFUSED);
 	assert_non_null(strstr(err.text, "a zero point is a code, from 0 to"));
 	edits_give_scale(f.e, value, 0.3, 7);
 	fixture_replan(&f);
@@ -462,8 +464,8 @@ void test_plan_edits__a_zero_point(void **state)
 	teardown(&f);
 	fixture_small(&f, "esp32p4");
 	bare = plan_bare(f.g, f.t);
-	assert_int_equal(plan_check_scale(bare, tensor(&f, "conv1"), 0x1p-2, 0, &err), STATUS_OK);
-	assert_int_equal(plan_check_scale(bare, tensor(&f, "conv1"), 0x1p-2, 4, &err), STATUS_REFUSED);
+	assert_int_equal(plan_check_scale(bare, tensor(&f, "conv1"), 0x1p-2, 0, false, &err), STATUS_OK);
+	assert_int_equal(plan_check_scale(bare, tensor(&f, "conv1"), 0x1p-2, 4, false, &err), STATUS_REFUSED);
 	assert_non_null(strstr(err.text, "target esp32p4 has no zero points"));
 	plan_free(&bare);
 	teardown(&f);
@@ -476,7 +478,7 @@ void test_plan_edits__scale_where_all_are_wide(void **state)
 	struct error err;
 	fixture_small(&f, "a16w8");
 	struct plan *bare = plan_bare(f.g, f.t);
-	assert_int_equal(plan_check_scale(bare, tensor(&f, "mul"), 0.001, ZERO_FOLLOWS, &err), STATUS_OK);
+	assert_int_equal(plan_check_scale(bare, tensor(&f, "mul"), 0.001, ZERO_FOLLOWS, false, &err), STATUS_OK);
 	assert_int_equal(plan_check_calibrator(bare, node(&f, "mul"), &err), STATUS_OK);
 	assert_int_equal(plan_check_edit(bare, node(&f, "mul"), PREC_INT8, &err), STATUS_REFUSED);
 	assert_non_null(strstr(err.text, "target a16w8 has no 8-bit form"));

@@ -72,7 +72,7 @@ void test_plan_rnn__scales_of_bias_and_states(void **state)
 static void assert_refused(const struct fixture *f, const struct plan *bare, const char *tensor, const char *said)
 {
 	struct error err;
-	assert_int_equal(plan_check_scale(bare, graph_find_value(f->g, tensor), 0x1p-6, ZERO_FOLLOWS, &err), STATUS_REFUSED);
+	assert_int_equal(plan_check_scale(bare, graph_find_value(f->g, tensor), 0x1p-6, ZERO_FOLLOWS, false, &err), STATUS_REFUSED);
 	if (!strstr(err.text, said))
 		fail_msg("said %s, not %s", err.text, said);
 }
@@ -90,7 +90,7 @@ void test_plan_rnn__which_outputs_have_a_scale_by_hand(void **state)
 	builder_output(&b, "y");
 	fixture_plan(&f, b.g, "esp32p4", CALIB_MINMAX);
 	struct plan *bare = plan_bare(f.g, f.t);
-	assert_int_equal(plan_check_scale(bare, graph_find_value(f.g, "y"), 0x1p-6, ZERO_FOLLOWS, &err), STATUS_OK);
+	assert_int_equal(plan_check_scale(bare, graph_find_value(f.g, "y"), 0x1p-6, ZERO_FOLLOWS, false, &err), STATUS_OK);
 	assert_refused(&f, bare, "last", "lstm: its output last shares the scale of tensor y: give the scale to node lstm");
 	assert_refused(&f, bare, "cell", "lstm: target esp32p4 fixes the scale of its output cell");
 	plan_free(&bare);

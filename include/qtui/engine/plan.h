@@ -141,9 +141,9 @@ struct plan *plan_bare(const struct graph *g, const struct target *t);
 // that changes no width; for any other a plan is built.
 MUST_CHECK enum status plan_check_edit(const struct plan *bare, int node, enum precision want, struct error *err);
 // Could the tensor, which a node makes or the network is given, have this scale (and zero point, or ZERO_FOLLOWS) where
-// it is quantized? The zero point may be a code of any width that the target has. Where the target wants powers of two, the
-// reason names the one nearest to `scale`.
-MUST_CHECK enum status plan_check_scale(const struct plan *bare, int value, double scale, int32_t zero, struct error *err);
+// it is quantized? The zero point may be a code of 16 bits if `wide`, as the tensor is or may be of 16 bits. Where the target
+// wants powers of two, the reason names the one nearest to `scale`.
+MUST_CHECK enum status plan_check_scale(const struct plan *bare, int value, double scale, int32_t zero, bool wide, struct error *err);
 // Could the node have a calibrator of its own? It finds the ranges of what the node makes and of what only the node
 // itself quantizes before it reads it, as an input of the network.
 MUST_CHECK enum status plan_check_calibrator(const struct plan *bare, int node, struct error *err);

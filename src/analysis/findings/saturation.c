@@ -125,7 +125,7 @@ static void clipped_input(struct look *l, const struct site *s)
 {
 	struct clipping c = look_at(l, s);
 	struct error ignored;
-	bool free = !l->bare || plan_check_scale(l->bare, s->value, c.offer, ZERO_FOLLOWS, &ignored) == STATUS_OK;
+	bool free = !l->bare || plan_check_scale(l->bare, s->value, c.offer, ZERO_FOLLOWS, false, &ignored) == STATUS_OK;
 	if (c.share > SHARE && c.gain > WORTH && c.now < GOOD_INPUT_DB && free)
 		clipped(l, s, &c);
 }

@@ -151,7 +151,7 @@ bool finding_scale(struct finding *f, const struct look *l, const struct site *s
 	struct str text = {0};
 	struct error ignored;
 	int value = snapshot_scalable(l->s, s);
-	if (value < 0 || (l->bare && plan_check_scale(l->bare, value, scale, ZERO_FOLLOWS, &ignored) != STATUS_OK))
+	if (value < 0 || (l->bare && plan_check_scale(l->bare, value, scale, ZERO_FOLLOWS, false, &ignored) != STATUS_OK))
 		return false;
 	str_add(&text, "scale");
 	study_add_scale(&text, l->g, value, scale, ZERO_FOLLOWS);

@@ -97,7 +97,7 @@ static bool refine(struct logits *l, const struct repair *r, double step, double
 		if (!is_logits(l, r, n) || step_of(l, n) <= step)
 			continue;
 		scale[graph_output(r->g, n)] = step;
-		if (plan_check_scale(r->bare, graph_output(r->g, n), step, ZERO_FOLLOWS, &err) != STATUS_OK)
+		if (plan_check_scale(r->bare, graph_output(r->g, n), step, ZERO_FOLLOWS, false, &err) != STATUS_OK)
 			return false;
 	}
 	return true;

@@ -51,7 +51,7 @@ static enum status descend(const struct tensors *in, struct search *s, double fa
 	for (int i = 0, misses = 0; i < STEPS && misses < patience && !repair_over(in->r); i++) {
 		double damage;
 		scale *= factor;
-		if (plan_check_scale(in->r->bare, s->value, scale, ZERO_FOLLOWS, err) != STATUS_OK)
+		if (plan_check_scale(in->r->bare, s->value, scale, ZERO_FOLLOWS, false, err) != STATUS_OK)
 			break;
 		enum status st = alone(in, s, scale, &damage, err);
 		if (st != STATUS_OK)

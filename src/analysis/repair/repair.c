@@ -116,7 +116,7 @@ bool repair_may_scale(struct repair *r, int value, double scale)
 {
 	struct error ignored = {0};
 	if (!r->scalable[value])
-		r->scalable[value] = plan_check_scale(r->bare, value, scale, ZERO_FOLLOWS, &ignored) == STATUS_OK ? 1 : -1;
+		r->scalable[value] = plan_check_scale(r->bare, value, scale, ZERO_FOLLOWS, false, &ignored) == STATUS_OK ? 1 : -1;
 	return r->scalable[value] > 0;
 }
 

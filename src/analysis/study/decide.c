@@ -249,6 +249,17 @@ void study_add_scale(struct str *out, const struct graph *g, int value, double s
 		str_addf(out, ",%d", (int)zero);
 }
 
+// Its maker, or one who reads it, is set to 16 bits.
+static bool may_be_wide(const struct study *s, int value)
+{
+	const signed char *precision = study_edits(s)->precision;
+	const struct value *v = &s->g->value[value];
+	bool wide = v->producer >= 0 && precision[v->producer] == PREC_INT16;
+	for (int i = 0; i < v->n_consumers; i++)
+		wide |= precision[v->consumer[i]] == PREC_INT16;
+	return wide;
+}
+
 static enum status check_scale(struct study *s, const struct scale_edit *e, struct error *err)
 {
 	if (e->scale == 0)
@@ -256,7 +267,7 @@ static enum status check_scale(struct study *s, const struct scale_edit *e, stru
 	if (!isfinite(e->scale) || e->scale < 0x1p-60 || e->scale > 0x1p60)
 		return error_set(err, STATUS_REFUSED, "%s: a scale is a number from 2^-60 to 2^60, like 2^-4 or 0.0625",
 		    graph_output_name(s->g, e->value));
-	return plan_check_scale(refusals_bare(s), e->value, e->scale, e->zero, err);
+	return plan_check_scale(refusals_bare(s), e->value, e->scale, e->zero, may_be_wide(s, e->value), err);
 }
 
 enum status study_scales(struct study *s, const struct scale_edit *e, int n, struct error *err)

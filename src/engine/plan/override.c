@@ -141,12 +141,12 @@ static int *scaled_slots(const struct plan *p, int value, char *reason, size_t s
 struct wanted {
 	double scale;
 	int32_t zero;   // or ZERO_FOLLOWS
-	bool any_width; // the node may get another width than it has in this plan
+	bool wide;      // it is to be one of 16 bits, whatever the width in this plan
 };
 
 static bool takes_zero(const struct plan *p, const struct quantizer *q, const struct wanted *want, char *reason, size_t size)
 {
-	bool wide = want->any_width && target_has_precision(p->target, 16);
+	bool wide = want->wide && target_has_precision(p->target, 16);
 	int64_t least = !wide ? q->qmin : q->qmin < 0 ? INT16_MIN : 0, most = !wide ? q->qmax : q->qmin < 0 ? INT16_MAX : UINT16_MAX;
 	if (want->zero == ZERO_FOLLOWS || (q->symmetric ? want->zero == scale_middle(q) : want->zero >= least && want->zero <= most))
 		return true;
@@ -181,9 +181,9 @@ static int *slots_for(const struct plan *p, int value, const struct wanted *want
 	return slot;
 }
 
-bool plan_takes_scale(const struct plan *p, int value, double scale, int32_t zero, char *reason, size_t size)
+bool plan_takes_scale(const struct plan *p, int value, double scale, int32_t zero, bool wide, char *reason, size_t size)
 {
-	int *slot = slots_for(p, value, &(struct wanted){scale, zero, true}, reason, size);
+	int *slot = slots_for(p, value, &(struct wanted){scale, zero, wide}, reason, size);
 	bool taken = slot[0] >= 0;
 	free(slot);
 	return taken;

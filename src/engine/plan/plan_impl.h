@@ -95,7 +95,7 @@ void plan_refine(struct plan *p);
 // override.c: the user's scales and calibrators.
 // Can the tensor have this scale? Where it cannot there is a reason, a clause about its node or about the input of the
 // network that it is.
-bool plan_takes_scale(const struct plan *p, int value, double scale, int32_t zero, char *reason, size_t size);
+bool plan_takes_scale(const struct plan *p, int value, double scale, int32_t zero, bool wide, char *reason, size_t size);
 void plan_lock(struct plan *p, const struct edits *e);
 void plan_apply_overrides(struct plan *p, const struct edits *e);
 // How many of the node's quantizers have ranges that a calibrator finds; of 0 a reason, as above.

@@ -110,11 +110,11 @@ enum status plan_check_edit(const struct plan *bare, int node, enum precision p,
 	return p == PREC_INT8 && bare->precision[node] == p ? STATUS_OK : ask_plan(bare, node, wish(bare, node, p), err);
 }
 
-enum status plan_check_scale(const struct plan *bare, int value, double scale, int32_t zero, struct error *err)
+enum status plan_check_scale(const struct plan *bare, int value, double scale, int32_t zero, bool wide, struct error *err)
 {
 	char text[400];
 	int node = bare->g->value[value].producer;
-	if (plan_takes_scale(bare, value, scale, zero, text, sizeof text))
+	if (plan_takes_scale(bare, value, scale, zero, wide, text, sizeof text))
 		return STATUS_OK;
 	if (node >= 0 && bare->precision[node] == PREC_FLOAT) { // which may be quantized by an edit
 		struct edits *e = wish(bare, node, PREC_INT8);

@@ -196,7 +196,7 @@ static bool accepts_scale(struct importing *m, int value)
 		wish_note(&m->w, "%s: %g is no scale", name, scale);
 		return false;
 	}
-	if (plan_check_scale(m->bare, value, scale, m->w.zero[value], &err) != STATUS_OK) {
+	if (plan_check_scale(m->bare, value, scale, m->w.zero[value], true, &err) != STATUS_OK) {
 		if (!is_said_elsewhere(m, value))
 			wish_note(&m->w, "%s", err.text);
 		return false;
