@@ -194,7 +194,7 @@ void ui_take(struct ui *ui, struct snapshot *snap)
 	run_news(ui, was);
 	snapshot_drop(&was);
 	if (ui->trial.active)
-		trial_set(ui, ui->trial.value, ui->trial.scale, ui->trial.typed);
+		trial_set(ui, ui->trial.value, ui->trial.scale, ui->trial.zero, ui->trial.typed);
 }
 
 void ui_update(struct ui *ui, struct snapshot *snap)

@@ -203,7 +203,7 @@ void test_findings_rules__a_clipped_tensor_of_16_bit(void **state)
 	m->scale[S_A] = 1.0f / (1 << 21);
 	set_range(m, S_A, -1, 1);
 	set_figures(&s->layerwise, 0.2);
-	struct prediction p = study_predict_scale(&m->s, S_A, 0x1p-15);
+	struct prediction p = study_predict_scale(&m->s, S_A, 0x1p-15, ZERO_FOLLOWS);
 	assert_true(p.known && fabs(p.snr_db - 96.3) < 0.1); // of its own step, which is finer than a bin
 	assert_found(m, FINDING_saturation, N_CONV, "scale Conv 2^-15");
 }

@@ -392,7 +392,7 @@ void test_study__a_node_in_float_shows_the_noise_that_it_passes_on(void **state)
 	assert_memory_equal(&site->before.pooled.nsr, &snapshot_output(quantized, last)->graphwise.pooled.nsr, sizeof(double));
 	assert_non_null(site->hist_float);
 	assert_non_null(site->hist_quant);
-	assert_false(study_predict_scale(s, s->row[last].first_site, 0x1p-4).known);
+	assert_false(study_predict_scale(s, s->row[last].first_site, 0x1p-4, ZERO_FOLLOWS).known);
 	study_run(st);
 	struct snapshot *again = run_study(st);
 	assert_int_equal(again->computed, 0);
@@ -412,8 +412,8 @@ void test_study__a_finer_scale_brings_nothing_back(void **state)
 	struct snapshot *now = run_study(st);
 	const struct site *s = &now->site[now->row[split].first_site];
 	double finer = ldexp((double)s->scale[0], -2);
-	struct prediction same = study_predict_scale(now, now->row[split].first_site, (double)s->scale[0]);
-	struct prediction p = study_predict_scale(now, now->row[split].first_site, finer);
+	struct prediction same = study_predict_scale(now, now->row[split].first_site, (double)s->scale[0], ZERO_FOLLOWS);
+	struct prediction p = study_predict_scale(now, now->row[split].first_site, finer, ZERO_FOLLOWS);
 	assert_float_equal(same.snr_db, figures_snr(&s->layerwise), 1);
 	assert_int_equal(scale_node(st, split, finer, &err), STATUS_OK);
 	struct snapshot *then = run_study(st);

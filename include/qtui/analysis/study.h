@@ -154,12 +154,12 @@ void results_save_free(struct results_save **r);         // gives a save up
 void study_load_results(struct study *s, struct cJSON *results);
 
 // What an edit would do before it is made: the figures that a site would have if its scale were `scale`, predicted from
-// the float histogram alone.
+// the float histogram alone. `zero`: its zero point, or ZERO_FOLLOWS for the one that it has.
 struct prediction {
 	double snr_db, clipped, step;
 	bool known;
 };
-struct prediction study_predict_scale(const struct snapshot *snap, int site, double scale);
+struct prediction study_predict_scale(const struct snapshot *snap, int site, double scale, int32_t zero);
 // The same for any histogram of floats and any grid.
 struct prediction hist_predict(const struct hist *h, double scale, double zero, int64_t qmin, int64_t qmax);
 

@@ -12,8 +12,9 @@ struct page {
 	int x, y, w;
 	int height; // of the window
 };
-// What the quantizer's grid can say: [low, high] of the values that have codes, were its scale `scale`.
-bool detail_grid(const struct site *s, double scale, double *low, double *high);
+// What the quantizer's grid can say: [low, high] of the values that have codes, were its scale `scale` and its zero point `zero`
+// (ZERO_FOLLOWS: the one that it has).
+bool detail_grid(const struct site *s, double scale, int32_t zero, double *low, double *high);
 // Which of its node's outputs a tensor is, from 1; 0: the node has this one only, or it is an input of the network.
 int detail_output_number(const struct graph *g, int value);
 // "output [weight] input": the tensors of a node, the chosen one in brackets; returns the columns used.

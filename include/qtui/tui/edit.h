@@ -31,7 +31,7 @@ void edit_note(struct ui *ui, const char *what, const char *step); // "undone: s
 
 // The trial of a scale for the tensor that the detail shows: begun by the first step, moved by 2^by.
 MUST_CHECK enum status trial_step(struct ui *ui, int by, struct error *err);
-void trial_set(struct ui *ui, int value, double scale, bool typed);
+void trial_set(struct ui *ui, int value, double scale, int32_t zero, bool typed);
 const struct site *trial_site(const struct ui *ui); // NULL: no site shows it
 void trial_drop(struct ui *ui);
 

@@ -30,6 +30,7 @@ struct trial {
 	bool active, typed;    // typed: in the prompt; else moved with + and -
 	int value, site;       // the output (value id) that is to have it, and the site that shows it; -1: none
 	double scale;          // 0: auto
+	int32_t zero;          // that was typed with it, or ZERO_FOLLOWS
 	struct prediction predicted;
 };
 // Blame or fix in the background, the one begun last.

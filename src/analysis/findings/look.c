@@ -155,7 +155,7 @@ double output_step(const struct look *l, int node)
 
 double predicted_snr(const struct look *l, const struct site *s, double scale)
 {
-	struct prediction p = study_predict_scale(l->s, site_index(l, s), scale);
+	struct prediction p = study_predict_scale(l->s, site_index(l, s), scale, ZERO_FOLLOWS);
 	return p.known ? shown_db(p.snr_db) : NAN;
 }
 

@@ -18,7 +18,7 @@ static void outliers(struct look *l, const struct site *s)
 			offer = ldexp(scale, -k);
 		}
 	}
-	struct prediction p = study_predict_scale(l->s, site_index(l, s), offer);
+	struct prediction p = study_predict_scale(l->s, site_index(l, s), offer, ZERO_FOLLOWS);
 	if (!(best - now > WORTH) || p.clipped <= 0)
 		return;
 	struct finding *f = finding_add(l, s->node, site_damage(s));

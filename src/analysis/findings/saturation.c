@@ -26,7 +26,7 @@ static bool keeps_rest(const struct look *l, const struct site *s, double scale)
 
 static struct clipping look_at(const struct look *l, const struct site *s)
 {
-	struct prediction p = study_predict_scale(l->s, site_index(l, s), s->scale[0]);
+	struct prediction p = study_predict_scale(l->s, site_index(l, s), s->scale[0], ZERO_FOLLOWS);
 	struct clipping c = {p.clipped, p.known ? p.snr_db : NAN, p.known ? p.snr_db : NAN, s->scale[0], 0};
 	for (int k = 1; p.known && k <= (s->bits > 8 ? 12 : 4); k++) { // a calibrator may cut the range of 16 bit much shorter
 		double scale = ldexp(s->scale[0], k), try = predicted_snr(l, s, scale);

@@ -52,7 +52,7 @@ static bool was_measured(const struct look *l, int value)
 static void stale(struct look *l, int value, const struct site *s, double now)
 {
 	double snr = worth(l, s, now), better = snr, best = best_scale(l, s, now, &better);
-	struct prediction p = study_predict_scale(l->s, site_index(l, s), now);
+	struct prediction p = study_predict_scale(l->s, site_index(l, s), now, ZERO_FOLLOWS);
 	char was[SCALE_TEXT], offer[SCALE_TEXT];
 	if (!(better - snr > WORTH) || snr > GOOD_DB || serves_decision(l, s, now))
 		return;

@@ -72,11 +72,12 @@ static bool find_read_grid(struct code_grid *out, const struct snapshot *snap, c
 	return true;
 }
 
-struct prediction study_predict_scale(const struct snapshot *snap, int site, double scale)
+struct prediction study_predict_scale(const struct snapshot *snap, int site, double scale, int32_t zero)
 {
 	const struct site *s = &snap->site[site];
 	if (!s->hist_float || !(scale > 0) || s->kind == SITE_WEIGHT || s->kind == SITE_FLOAT)
 		return (struct prediction){.step = scale};
-	struct code_grid grid = {scale, s->n_scale == 1 && s->zero ? s->zero[0] : 0, s->qmin, s->qmax}, read;
+	int32_t now = s->n_scale == 1 && s->zero ? s->zero[0] : 0;
+	struct code_grid grid = {scale, zero == ZERO_FOLLOWS ? now : zero, s->qmin, s->qmax}, read;
 	return predict(s->hist_float, find_read_grid(&read, snap, s) ? &read : NULL, &grid);
 }

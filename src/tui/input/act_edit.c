@@ -95,7 +95,7 @@ void act_trial_apply(struct ui *ui)
 	struct error err;
 	struct trial t = ui->trial;
 	trial_drop(ui);
-	if (edit_scale(ui, &t.value, 1, t.scale, ZERO_FOLLOWS, &err))
+	if (edit_scale(ui, &t.value, 1, t.scale, t.zero, &err))
 		ui_fail(ui, &err);
 }
 

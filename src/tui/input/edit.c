@@ -213,12 +213,12 @@ static int site_of_output(const struct snapshot *s, int value)
 	return -1;
 }
 
-void trial_set(struct ui *ui, int value, double scale, bool typed)
+void trial_set(struct ui *ui, int value, double scale, int32_t zero, bool typed)
 {
-	ui->trial = (struct trial){.active = true, .typed = typed, .value = value, .scale = scale};
+	ui->trial = (struct trial){.active = true, .typed = typed, .value = value, .scale = scale, .zero = zero};
 	ui->trial.site = site_of_output(ui->snap, value);
 	if (ui->trial.site >= 0)
-		ui->trial.predicted = study_predict_scale(ui->snap, ui->trial.site, scale);
+		ui->trial.predicted = study_predict_scale(ui->snap, ui->trial.site, scale, zero);
 }
 
 const struct site *trial_site(const struct ui *ui)
@@ -246,6 +246,6 @@ enum status trial_step(struct ui *ui, int by, struct error *err)
 		return error_set(err, STATUS_UNSUPPORTED, "%s has a scale for each channel; an override is one scale for the tensor",
 		    graph_output_name(ui->snap->g, value));
 	from = ui->trial.active ? ui->trial.scale : ldexp(1, (int)lround(log2((double)site->scale[0])));
-	trial_set(ui, value, from * ldexp(1, by), false);
+	trial_set(ui, value, from * ldexp(1, by), ZERO_FOLLOWS, false);
 	return STATUS_OK;
 }

@@ -57,7 +57,7 @@ static void scale_edited(struct ui *ui)
 	double scale;
 	int32_t zero;
 	if (scale_parse(ui->line.text, &scale, &zero) && scale > 0)
-		trial_set(ui, ui->trial.value, scale, true);
+		trial_set(ui, ui->trial.value, scale, zero, true);
 	else
 		ui->trial.active = false;
 }

@@ -119,7 +119,7 @@ static void draw_range(struct canvas *c, struct rect r, const struct channels *c
 static void draw_limits(struct canvas *c, struct rect r, const struct site *site, const struct ends *e)
 {
 	double limit[2];
-	if (!detail_grid(site, site->n_scale == 1 ? (double)site->scale[0] : 0, &limit[0], &limit[1]))
+	if (!detail_grid(site, site->n_scale == 1 ? (double)site->scale[0] : 0, ZERO_FOLLOWS, &limit[0], &limit[1]))
 		return;
 	for (int k = 0; k < 2; k++) {
 		int y = r.y + r.h - 1 - height_of(e, limit[k], ROWS * r.h) / ROWS;
@@ -178,7 +178,7 @@ static void label_range(struct canvas *c, struct rect r, const struct site *site
 	char a[FIGURE], b[FIGURE], low[FIGURE], high[FIGURE];
 	double from, to;
 	r.x += canvas_textf(c, r.x, r.y, r.w, ROLE_HIST_FLOAT, "float range %s to %s", format_small(a, e->low), format_small(b, e->high));
-	if (detail_grid(site, site->n_scale == 1 ? (double)site->scale[0] : 0, &from, &to))
+	if (detail_grid(site, site->n_scale == 1 ? (double)site->scale[0] : 0, ZERO_FOLLOWS, &from, &to))
 		canvas_textf(c, r.x + 2, r.y, r.w - 34, ROLE_HIST_LIMIT, "╌ grid %s to %s", format_small(low, from), format_small(high, to));
 }
 

@@ -103,7 +103,7 @@ static void put_axis(struct page *p, const struct site *s, const struct hist *h,
 	canvas_line(p->c, p->x, p->y, p->w, ROLE_RULE);
 	if (h->lo < 0 && h->hi > 0)
 		axis_mark(p, h, 0, 1, ROLE_TEXT, U'┼');
-	if (detail_grid(s, scale, &low, &high)) {
+	if (detail_grid(s, scale, trial ? p->ui->trial.zero : ZERO_FOLLOWS, &low, &high)) {
 		axis_mark(p, h, low, rows + 1, ROLE_HIST_LIMIT, U'┆');
 		axis_mark(p, h, high, rows + 1, ROLE_HIST_LIMIT, U'┆');
 	}

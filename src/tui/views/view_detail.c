@@ -179,13 +179,14 @@ static void put_behind(struct page *p, const char *label, enum role role, const 
 		put(p, label, role, "≈ %s dB for the scores", format_db(db, behind));
 }
 
-// What the grid can say: [low, high] of the values that have codes.
-bool detail_grid(const struct site *s, double scale, double *low, double *high)
+// What a grid can say: [low, high] of the values that have codes.
+bool detail_grid(const struct site *s, double scale, int32_t zero, double *low, double *high)
 {
 	if (!s->bits || s->n_scale != 1 || !(scale > 0))
 		return false;
-	*low = ((double)s->qmin - s->zero[0]) * scale;
-	*high = ((double)s->qmax - s->zero[0]) * scale;
+	zero = zero == ZERO_FOLLOWS ? s->zero[0] : zero;
+	*low = ((double)s->qmin - zero) * scale;
+	*high = ((double)s->qmax - zero) * scale;
 	return true;
 }
 
@@ -193,7 +194,7 @@ static void put_grid(struct page *p, const struct site *s)
 {
 	char range[RANGE_TEXT], used[FIGURE];
 	double scale = s->n_scale ? (double)s->scale[0] : 0, low, high;
-	if (!detail_grid(s, scale, &low, &high))
+	if (!detail_grid(s, scale, ZERO_FOLLOWS, &low, &high))
 		return;
 	put(p, "grid", ROLE_TEXT, "%s", range_text(range, low, high, " to "));
 	put_behind(p, "logits", ROLE_TEXT, s, scale);
@@ -240,7 +241,7 @@ static void put_trial(struct page *p, const struct site *s)
 		return;
 	p->y++;
 	put(p, "trying", ROLE_EDITED, "scale %s", format_scale(scale, t->scale));
-	if (detail_grid(s, t->scale, &low, &high))
+	if (detail_grid(s, t->scale, t->zero, &low, &high))
 		put(p, "", ROLE_EDITED, "grid %s", range_text(range, low, high, " to "));
 	if (t->predicted.known)
 		put(p, "", ROLE_EDITED, "≈ %s dB alone, ≈ %s %% clipped", format_db(snr, t->predicted.snr_db),
