@@ -97,6 +97,28 @@ void test_refine__a_scale_of_the_user_stays(void **state)
 	teardown(&f);
 }
 
+// The input of the network has one scale wherever it is read: the user's, though a pool that cannot have one reads it first.
+void test_refine__a_scale_of_the_user_is_that_of_all_who_read_it(void **state)
+{
+	static const float w[1] = {1};
+	struct builder b = image();
+	struct fixture f;
+	struct error err;
+	builder_constant(&b, "w", DT_F32, shape_of(4, (int64_t[]){1, 1, 1, 1}), w);
+	builder_node(&b, "MaxPool", "pool", "x", "p");
+	builder_node(&b, "Conv", "conv", "x w", "y");
+	builder_output(&b, "p");
+	builder_output(&b, "y");
+	fixture_plan(&f, b.g, "xint8", CALIB_MSE);
+	f.e->scale[graph_find_value(f.g, "x")] = 0x1p-2;
+	plan_free(&f.p);
+	assert_int_equal(plan_new(&f.p, f.g, f.t, CALIB_MSE, f.e, NULL, &err), STATUS_OK);
+	finish(&f, (struct observed[]){{"x", 5}, {"y", 3}, {0}});
+	assert_int_equal(position_in(&f, "conv", 0), 2);
+	assert_int_equal(position_in(&f, "pool", 0), 2);
+	teardown(&f);
+}
+
 // x -> Conv with a bias -> u; u + v -> s, where v = Tanh(u).
 static struct graph *sums(void)
 {

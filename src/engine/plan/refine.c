@@ -15,7 +15,7 @@ struct refining {
 	struct plan *p;
 	const struct node *n;
 	int node;
-	int *first; // [n_values] slot of the first reader that quantizes it by itself + 1
+	int *first; // [n_values] slot of the first reader that quantizes it by itself, or of one whose scale the user gives, + 1
 	bool changed;
 };
 
@@ -47,9 +47,13 @@ static bool rules_itself(const struct refining *r, int slot)
 static void find_first(struct refining *r)
 {
 	r->first = xcalloc((size_t)r->p->g->n_values + 1, sizeof *r->first);
-	for (int i = 0; i < r->p->n_slots; i++)
-		if (rules_itself(r, i) && !r->first[r->p->slot[i].value])
-			r->first[r->p->slot[i].value] = i + 1;
+	for (int i = 0; i < r->p->n_slots; i++) {
+		if (!rules_itself(r, i))
+			continue;
+		int *first = &r->first[r->p->slot[i].value];
+		if (!*first || (r->p->slot[i].locked && !r->p->slot[*first - 1].locked))
+			*first = i + 1;
+	}
 }
 
 static void follow_first(struct refining *r)

@@ -163,6 +163,18 @@ static bool is_made_in_float(const struct reading *r, int value)
 	return r->w->bare->precision[maker] == PREC_FLOAT && plan_check_edit(r->w->bare, maker, PREC_INT8, &why) != STATUS_OK;
 }
 
+// Readers of what comes in float may round it on scales of their own.
+static bool has_other_pairs(const struct reading *r, int quantize)
+{
+	const struct value *x = &r->file->value[r->file->node[quantize].in[0]];
+	struct file_grid a, b;
+	for (int i = 0; i < x->n_consumers; i++)
+		if (is_node(r->file, x->consumer[i], OP_QuantizeLinear) && file_grid_read(&a, r->file, &r->file->node[quantize]) &&
+		    file_grid_read(&b, r->file, &r->file->node[x->consumer[i]]) && (a.scale != b.scale || a.zero != b.zero || a.qmin != b.qmin))
+			return true;
+	return false;
+}
+
 static void read_grid(struct wishes *w, int value, const struct file_grid *grid, bool as_float)
 {
 	double bits = log2((double)(grid->qmax - grid->qmin + 1)), zero = grid->zero - (double)grid->qmin;
@@ -196,6 +208,8 @@ static void read_pair(struct reading *r, int quantize)
 		r->inner++;
 	else if (!file_grid_read(&grid, r->file, n) || grid.rounding > 0)
 		wish_note(r->w, "%.120s: its pair has not one scale for integers, and is not read", name);
+	else if ((as_float || maker < 0) && has_other_pairs(r, quantize))
+		wish_note(r->w, "%.120s: those who read it have pairs of different scales, and it can have one: none is taken", name);
 	else
 		read_grid(r->w, value, &grid, as_float);
 }
