@@ -119,6 +119,26 @@ void test_refine__a_scale_of_the_user_is_that_of_all_who_read_it(void **state)
 	teardown(&f);
 }
 
+// A pool shares the scale on which it reads with what it makes, and with no other input.
+void test_refine__a_scale_of_the_user_where_a_pool_reads(void **state)
+{
+	struct builder b = image();
+	struct fixture f;
+	struct error err;
+	builder_node(&b, "MaxPool", "pool", "x", "p");
+	builder_output(&b, "p");
+	fixture_plan(&f, b.g, "xint8", CALIB_MSE);
+	f.e->scale[graph_find_value(f.g, "x")] = 0x1p-2;
+	plan_free(&f.p);
+	assert_int_equal(plan_new(&f.p, f.g, f.t, CALIB_MSE, f.e, NULL, &err), STATUS_OK);
+	assert_int_equal(f.p->n_refused, 0);
+	assert_int_equal(f.p->n_observe, 0);
+	assert_int_equal(plan_finish(f.p, NULL, NULL, f.e, &err), STATUS_OK);
+	assert_int_equal(position_in(&f, "pool", 0), 2);
+	assert_int_equal(position(&f, "pool"), 2);
+	teardown(&f);
+}
+
 // x -> Conv with a bias -> u; u + v -> s, where v = Tanh(u).
 static struct graph *sums(void)
 {

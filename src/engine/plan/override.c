@@ -86,12 +86,20 @@ static bool quantizes_first(const struct plan *p, int slot)
 	    p->target->kind == TARGET_LINEAR;
 }
 
+static int quantized_inputs(const struct plan *p, int node)
+{
+	int n = 0;
+	for (int i = 0; i < p->g->node[node].n_in; i++)
+		n += plan_in(p, node, i)->state != SLOT_FLOAT && !plan_in(p, node, i)->parameter;
+	return n;
+}
+
 // Where the node's inputs share a scale, none of them has one by hand.
 static bool takes_scale(const struct plan *p, int slot, int value)
 {
 	const struct slot *s = &p->slot[slot];
 	enum align_mode align = p->priv->node[s->node].rule->align;
-	bool alone = align == ALIGN_NONE || (align == ALIGN_FIRST && s->index != RNN_STATE);
+	bool alone = align == ALIGN_NONE || (align == ALIGN_FIRST && s->index != RNN_STATE) || quantized_inputs(p, s->node) == 1;
 	return alone && s->value == value && quantizes_first(p, slot);
 }
 
