@@ -332,3 +332,35 @@ void test_import_qdq__an_operator_whose_last_node_decides(void **state)
 	study_close(&st);
 	case_done(&c);
 }
+
+// What a file of ONNX Runtime's own quantizer does to the network: as the file computes, and as its scales do here.
+void test_import_qdq__a_file_of_onnx_runtime(void **state)
+{
+	const char *model = support_data("models/mobilenetv2.onnx"), *quantized = support_data("models/mobilenetv2_qdq_miscalibrated.onnx");
+	const char *images = support_data("imagenet");
+	struct error err = {0};
+	struct study *st = NULL;
+	struct graph *file = NULL;
+	atomic_int samples = 0;
+	cJSON *j = NULL;
+	(void)state;
+	if (!model || !quantized || !images)
+		skip();
+	struct study_options o = {.model = model, .calib = images, .target = "onnxruntime", .method = CALIB_MINMAX, .threads = 1,
+	    .backend = BACKEND_ONEDNN, .data = {.samples = 4}};
+	assert_int_equal(study_open(&st, &o, &err), STATUS_OK);
+	struct import_report r = take(st, quantized);
+	struct snapshot *s = ran(st);
+	assert_int_equal(study_load(&file, st, quantized, &err), STATUS_OK);
+	struct compare_models m = {.a = study_graph(st), .b = file, .d = study_dataset(st), .engine = {.backend = BACKEND_ONEDNN, .threads = 1}};
+	assert_int_equal(compare_models(&j, &m, &samples, &(atomic_bool){false}, &err), STATUS_OK);
+	const cJSON *output = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(j, "outputs"), 0);
+	double here = -10 * log10(s->output[0].pooled.nsr), there = json_number(output, "snr_db", NAN);
+	if (!(fabs(here - there) < 0.2))
+		fail_msg("%g dB here, %g dB of the file", here, there);
+	cJSON_Delete(j);
+	graph_free(&file);
+	snapshot_drop(&s);
+	import_report_done(&r);
+	study_close(&st);
+}
