@@ -133,18 +133,20 @@ void test_tpu_mlir__broken_thresholds(void **state)
 	study_close(&st);
 }
 
-// 0.3 is no power of two of this target; a target with zero points takes no threshold at all.
+// 0.3 is no power of two of this target; a target with zero points takes the range, as far as it holds 0.
 void test_tpu_mlir__thresholds_that_the_target_does_not_take(void **state)
 {
-	static const char text[] = CLASS_OUT "_Conv 38.1 -38.1 38.1\n";
+	static const char text[] = CLASS_OUT "_Conv 38.1 -12.75 38.25\n" STEM_OUT "_Conv 1 0 0\n";
 	struct study *st = bare(), *other = case_open(MODEL, NULL, "onnxruntime");
 	struct import_report r = take(st, file(text));
 	assert_int_equal(r.scales, 0);
-	assert_int_equal(r.n_notes, 1);
+	assert_int_equal(r.n_notes, 2);
 	import_report_done(&r);
 	r = take(other, file(text));
-	assert_int_equal(r.scales, 0);
-	assert_has(&r.notes, CLASS_OUT ": the target quantizes with a zero point, which the threshold 38.1 does not fix");
+	assert_int_equal(r.scales, 1);
+	assert_float_equal(scale(other, CLASS_CONV), 0.2, 1e-7);
+	assert_int_equal(zero_point(other, CLASS_CONV), 64);
+	assert_has(&r.notes, STEM_OUT ": 0 to 0 is no range");
 	import_report_done(&r);
 	study_close(&other);
 	study_close(&st);

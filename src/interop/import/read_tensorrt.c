@@ -59,6 +59,6 @@ bool read_range_cache(struct wishes *w, char *text)
 		return false;
 	for (char *line = strtok_r(text, "\r\n", &rest); line; line = strtok_r(NULL, "\r\n", &rest))
 		if (cut_range(line, &range))
-			wish_threshold(w, line, range, 0);
+			wish_threshold(w, line, range, 0, NULL);
 	return true;
 }

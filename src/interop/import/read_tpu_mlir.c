@@ -115,12 +115,12 @@ bool read_tpu_mlir_cali(struct wishes *w, char *text)
 {
 	struct row r = {0};
 	const char *tail = NULL;
-	double threshold;
+	double threshold, range[2];
 	if (!is_table(text, "threshold", is_cali_row))
 		return false;
 	while (next_row(&r, &text, &tail)) {
-		if (is_cali_row(&r) && str_to_double(r.word[1], &threshold))
-			wish_threshold(w, tensor_of(w->g, r.word[0]), threshold, 1e-7);
+		if (is_cali_row(&r) && str_to_double(r.word[1], &threshold) && str_to_double(r.word[2], &range[0]) && str_to_double(r.word[3], &range[1]))
+			wish_threshold(w, tensor_of(w->g, r.word[0]), threshold, 1e-7, range);
 		else
 			wish_note(w, "line %d: %.60s: not OPERATOR THRESHOLD MIN MAX", r.line, r.word[0]);
 	}

@@ -207,21 +207,37 @@ const struct quantizer *tensor_quantizer(const struct plan *p, int value)
 	return &none;
 }
 
-void wish_threshold(struct wishes *w, const char *tensor, double threshold, double step)
+// [min, max], which holds 0, on all codes of a quantizer with a zero point.
+static void wish_limits(struct wishes *w, int value, const struct quantizer *q, double min, double max)
+{
+	double low = fmin(min, 0), scale = (fmax(max, 0) - low) / (double)(q->qmax - q->qmin);
+	if (scale > 0)
+		wish_scale(w, value, q->bits, scale, nearbyint(-low / scale));
+	else
+		wish_note(w, "%.120s: %g to %g is no range", w->g->value[value].name, min, max);
+}
+
+static void wish_magnitude(struct wishes *w, int value, const struct quantizer *q, double threshold, double step)
+{
+	double scale = threshold / (double)q->qmax, power = exp2(round(log2(scale)));
+	bool is_power = q->pow2 && fabs(power * (double)q->qmax - threshold) <= step / 2;
+	wish_scale(w, value, q->bits, is_power ? power : scale, ZERO_MIDDLE);
+}
+
+void wish_threshold(struct wishes *w, const char *tensor, double threshold, double step, const double range[2])
 {
 	int value = quantized_output_or_note(w, tensor);
 	const struct quantizer *q = value >= 0 ? tensor_quantizer(w->p, value) : NULL;
 	if (!q || q->kind != QUANT_LINEAR || q->qmax <= 0)
 		return;
-	if (!(threshold > 0))
+	if (!q->symmetric && range)
+		wish_limits(w, value, q, range[0], range[1]);
+	else if (!(threshold > 0))
 		wish_note(w, "%.120s: %g is no threshold", tensor, threshold);
-	else if (!q->symmetric)
+	else if (q->symmetric)
+		wish_magnitude(w, value, q, threshold, step);
+	else
 		wish_note(w, "%.120s: the target quantizes with a zero point, which the threshold %g does not fix", tensor, threshold);
-	if (!(threshold > 0) || !q->symmetric)
-		return;
-	double scale = threshold / (double)q->qmax, power = exp2(round(log2(scale)));
-	bool is_power = q->pow2 && fabs(power * (double)q->qmax - threshold) <= step / 2;
-	wish_scale(w, value, q->bits, is_power ? power : scale, ZERO_MIDDLE);
 }
 
 bool wish_name(struct wishes *w, const char *name, enum precision p)

@@ -53,8 +53,9 @@ const struct quantizer *tensor_quantizer(const struct plan *p, int value);
 #define WISH_FLOAT 0
 void wish_tensor(struct wishes *w, const char *tensor, double bits, double scale, double zero);
 // The same of a tensor whose table says the largest value that is not cut off,
-// rounded to a multiple of `step`. Only its scale.
-void wish_threshold(struct wishes *w, const char *tensor, double threshold, double step);
+// rounded to a multiple of `step`, and the least and the greatest value (NULL: it does not). Only its scale, from the range
+// where the target has zero points.
+void wish_threshold(struct wishes *w, const char *tensor, double threshold, double step, const double range[2]);
 // Of a node by its name in the file; a name that is not there is noted. False: there is none.
 bool wish_name(struct wishes *w, const char *name, enum precision p);
 // Of all nodes that a regular expression matches: from the first character on (Python's re.match).
