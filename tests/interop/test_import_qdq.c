@@ -148,19 +148,24 @@ static const char *float_model(void)
 
 // As quantize_static writes it with zero points: the Relu is gone, its quantizer stands behind the Conv; the pool has
 // the Relu's grid, the Sigmoid no pair.
+static void add_quantized(struct onnx_case *c)
+{
+	case_input(c, "x", FLOAT, DIMS(1, 4, 6, 6));
+	add_pair(c, "x", 0.02f, 130);
+	add_weights(c, "w_quantized", "w_dq");
+	case_node(c, "Conv", "conv", "x_dq w_dq", "conv_y");
+	add_pair(c, "conv_y", 0.01f, 0);
+	case_attr_ints(c, case_node(c, "MaxPool", "pool", "conv_y_dq", "pool_y"), "kernel_shape", 2, (int64_t[]){2, 2});
+	add_pair(c, "pool_y", 0.01f, 0);
+	case_node(c, "Sigmoid", "sigmoid", "pool_y_dq", "y");
+	case_output(c, c->graph, "y");
+}
+
 static const char *quantized_model(void)
 {
 	struct onnx_case c;
 	case_init(&c);
-	case_input(&c, "x", FLOAT, DIMS(1, 4, 6, 6));
-	add_pair(&c, "x", 0.02f, 130);
-	add_weights(&c, "w_quantized", "w_dq");
-	case_node(&c, "Conv", "conv", "x_dq w_dq", "conv_y");
-	add_pair(&c, "conv_y", 0.01f, 0);
-	case_attr_ints(&c, case_node(&c, "MaxPool", "pool", "conv_y_dq", "pool_y"), "kernel_shape", 2, (int64_t[]){2, 2});
-	add_pair(&c, "pool_y", 0.01f, 0);
-	case_node(&c, "Sigmoid", "sigmoid", "pool_y_dq", "y");
-	case_output(&c, c.graph, "y");
+	add_quantized(&c);
 	const char *path = case_save(&c, "quantized.onnx");
 	case_done(&c);
 	return path;
@@ -197,6 +202,59 @@ void test_import_qdq__an_activation_that_the_quantizer_replaces(void **state)
 	snapshot_drop(&s);
 	import_report_done(&r);
 	study_close(&st);
+}
+
+// AMD Quark has pairs of its own for wide codes, which had other names before.
+void test_import_qdq__pairs_of_quark(void **state)
+{
+	static const struct {
+		const char *domain, *prefix;
+		int type;
+	} of[] = {{"com.amd.quark", "Extended", U8}, {"com.vai.quantize", "Vitis", U8}, {"com.amd.quark", "Extended", ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16}};
+	(void)state;
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+		struct onnx_case c;
+		Onnx__OperatorSetIdProto own, *both[2];
+		case_init(&c);
+		add_quantized(&c);
+		onnx__operator_set_id_proto__init(&own);
+		own.domain = case_text(&c, of[i].domain);
+		own.has_version = true;
+		own.version = 1;
+		both[0] = c.opsets[0];
+		both[1] = &own;
+		c.model.opset_import = both;
+		c.model.n_opset_import = 2;
+		for (size_t k = 0; k < c.graph->n_node; k++) {
+			Onnx__NodeProto *n = c.graph->node[k];
+			char name[64];
+			snprintf(name, sizeof name, "%s%s", of[i].prefix, n->op_type);
+			if (strstr(n->op_type, "quantizeLinear") || strstr(n->op_type, "QuantizeLinear")) {
+				n->op_type = case_text(&c, name);
+				n->domain = own.domain;
+			}
+		}
+		for (size_t k = 0; of[i].type != U8 && k < c.graph->n_initializer; k++)
+			if (strcmp(c.graph->initializer[k]->name, "x_zero") == 0) {
+				c.graph->initializer[k]->data_type = of[i].type;
+				case_raw(&c, c.graph->initializer[k], (const uint8_t[]){0, 0}, 2);
+			}
+		const char *path = case_save(&c, "quark.onnx");
+		struct study *st = case_open(float_model(), NULL, "onnxruntime");
+		struct error err = {0};
+		struct import_report r;
+		assert_int_equal(import_file(&r, st, path, &err), of[i].type == U8 ? STATUS_OK : STATUS_UNSUPPORTED);
+		if (of[i].type == U8) {
+			assert_grid(st, "x", 0.02, 130);
+			assert_grid(st, "conv_y", 0.01, 0);
+			assert_int_equal(precision(st, "conv"), -1);
+		} else if (!strstr(err.text, "its codes are floats of 16 bits: have the file written with Casts")) {
+			fail_msg("%s", err.text);
+		}
+		import_report_done(&r);
+		study_close(&st);
+		case_done(&c);
+	}
 }
 
 // A target without zero points cannot have them: it is said for each.

@@ -53,11 +53,31 @@ static enum status import_initializers(
 	return s;
 }
 
+// AMD Quark's pairs of com.microsoft for more types of codes, by their names of now and of before.
+static const struct {
+	const char *domain, *name, *as;
+} also_called[] = {
+    {"com.amd.quark", "ExtendedQuantizeLinear", "QuantizeLinear"},
+    {"com.amd.quark", "ExtendedDequantizeLinear", "DequantizeLinear"},
+    {"com.vai.quantize", "VitisQuantizeLinear", "QuantizeLinear"},
+    {"com.vai.quantize", "VitisDequantizeLinear", "DequantizeLinear"},
+};
+
+static const struct op *find_other_name(const char *domain, const char *name)
+{
+	for (size_t i = 0; i < sizeof also_called / sizeof *also_called; i++)
+		if (strcmp(also_called[i].domain, domain) == 0 && strcmp(also_called[i].name, name) == 0)
+			return op_find("com.microsoft", also_called[i].as, 1);
+	return NULL;
+}
+
 static enum status find_op(struct draft *d, struct draft_node *n, const Onnx__NodeProto *p, struct error *err)
 {
 	const char *domain = domain_of(p->domain);
 	int opset = opset_of(d->model, domain);
 	n->n.op = op_find(domain, n->op_type, opset);
+	if (!n->n.op)
+		n->n.op = find_other_name(domain, n->op_type);
 	if (n->n.op)
 		return STATUS_OK;
 	if (opset < 1 && op_find(domain, n->op_type, INT_MAX))
@@ -218,6 +238,18 @@ static void tell_elements(struct draft *d, struct draft_node *n)
 		d->value[n->n.out[0]].elements = elements;
 }
 
+// Of Quark's pairs. They are one with Casts, which are known; a pair of floats of 16 bits would not be found in a file that is
+// written from here.
+static enum status refuse_halves(const struct draft *d, const struct draft_node *n, struct error *err)
+{
+	int codes = elements_in(d, n, 2);
+	bool pair = n->n.op->id == OP_QuantizeLinear || n->n.op->id == OP_DequantizeLinear;
+	if (!pair || (codes != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16 && codes != ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16))
+		return STATUS_OK;
+	return error_set(err, STATUS_UNSUPPORTED, "node %s (%s): its codes are floats of 16 bits: have the file written with Casts instead "
+	    "(Quark: convert_fp32_to_bf16 --format with_cast)", n->n.name, n->op_type);
+}
+
 enum status import_readable(const struct draft *d, const struct draft_node *n, int id, const char *name, struct error *err)
 {
 	const char *unread = d->value[id].unread;
@@ -245,6 +277,8 @@ static enum status import_inputs(struct draft *d, struct draft_node *n, struct e
 	}
 	if (!s && n->n.op)
 		tell_elements(d, n);
+	if (!s && n->n.op)
+		s = refuse_halves(d, n, err);
 	return !s && has_graphs(p) ? capture_outer(d, n, err) : s;
 }
 

@@ -118,7 +118,7 @@ static bool has_quantized_weights(const struct reading *r, const struct node *n)
 	int from = weight->constant ? namemap_get(r->makers, weight->name) : -1;
 	if (!weight->constant)
 		return comes_quantized(r->file, n->in[1]);
-	return from >= 0 ? strcmp(r->file->origin[from].op_type, "DequantizeLinear") == 0 : str_has_suffix(weight->name, "_rounded");
+	return from >= 0 ? str_has_suffix(r->file->origin[from].op_type, "DequantizeLinear") : str_has_suffix(weight->name, "_rounded");
 }
 
 // What the file's own node says, whether its output has a pair or not.
