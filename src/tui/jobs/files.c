@@ -108,6 +108,7 @@ static enum status opened(struct ui *ui, struct error *err)
 	}
 	edit_done(ui);
 	ui_note(ui, "opened %s: %d edit%s", s->path, ui->snap->n_edits, plural(ui->snap->n_edits));
+	log_info("%s", ui->note); // the news of a short run comes over the note at once
 	return STATUS_OK;
 }
 
@@ -163,7 +164,7 @@ static enum status imported(struct ui *ui, struct error *err)
 		char taken[UI_TEXT];
 		snprintf(taken, sizeof taken, "%s: %d widths, %d scales%s", r.format, r.precisions, r.scales,
 		    r.method || r.calibrators ? ", calibration" : "");
-		log_info("import: %s", taken); // the news of a short run comes over the note at once
+		log_info("import: %s", taken);
 		edit_done(ui);
 		ui_note(ui, "%s%s", taken, r.n_notes ? "; what is not taken over is in the log" : "");
 	}
