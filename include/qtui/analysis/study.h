@@ -65,6 +65,7 @@ MUST_CHECK enum status study_select_outputs(const struct study *s, const char *s
 // refuses, with the reason of one in err->text; when all are refused nothing changes and the status is
 // STATUS_REFUSED. An edit that changes nothing says so in err->text with STATUS_OK and none refused, and adds no
 // step.
+// Other parts of an operator go along where the target asks them for its width (plan_operator_nodes).
 MUST_CHECK enum status study_set(struct study *s, const int *nodes, int n,
     int precision /* -1: the target's choice */, int *refused, struct error *err);
 // As study_set: what nodes are given, -1 to take it back.

@@ -48,7 +48,7 @@ static enum status replay_set(struct study *s, char **word, int n, struct error 
 	bool is_auto = n >= 3 && strcmp(word[n - 1], "auto") == 0;
 	if (n < 3 || (!is_auto && !precision_parse(&p, word[n - 1])))
 		return error_set(err, STATUS_FORMAT, "set needs nodes and int8, int16, float or auto");
-	return replay_giving(s, study_set, word + 1, n - 2, is_auto ? -1 : (int)p, err);
+	return replay_giving(s, study_set_only, word + 1, n - 2, is_auto ? -1 : (int)p, err);
 }
 
 static enum status replay_scale(struct study *s, char **word, int n, struct error *err)

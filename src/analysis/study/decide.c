@@ -196,20 +196,20 @@ static enum status give(struct study *s, const struct giving *g, const int *node
 	return st;
 }
 
-// Behind nodes[n] those of their operators that must be set with them. A journal names all of them.
+// Behind nodes[n] those of their operators that must be set with them.
 static int with_operators(struct study *s, int *all, int n, const bool *is_refused, int precision)
 {
 	int *taken = xcalloc((size_t)n + 1, sizeof *taken), n_taken = 0;
 	for (int i = 0; i < n; i++)
 		if (!is_refused[i])
 			taken[n_taken++] = all[i];
-	if (!s->replaying && n_taken > 0)
+	if (n_taken > 0)
 		n += plan_operator_nodes(refusals_bare(s), study_edits(s), taken, n_taken, precision, all + n);
 	free(taken);
 	return n;
 }
 
-enum status study_set(struct study *s, const int *nodes, int n, int precision, int *refused, struct error *err)
+static enum status set(struct study *s, const int *nodes, int n, int precision, bool whole, int *refused, struct error *err)
 {
 	struct giving g = {"set", precisions, precision, precision < 0 ? NULL : precision_name((enum precision)precision)};
 	size_t room = (size_t)n + (size_t)s->g->n_nodes + 1;
@@ -218,11 +218,21 @@ enum status study_set(struct study *s, const int *nodes, int n, int precision, i
 	memcpy(all, nodes, (size_t)n * sizeof *all);
 	if (precision >= 0)
 		refusals_of(s, nodes, n, (enum precision)precision, is_refused, err);
-	int n_all = with_operators(s, all, n, is_refused, precision);
+	int n_all = whole ? with_operators(s, all, n, is_refused, precision) : n;
 	enum status st = give(s, &g, all, n_all, is_refused, refused, err);
 	free(all);
 	free(is_refused);
 	return st;
+}
+
+enum status study_set(struct study *s, const int *nodes, int n, int precision, int *refused, struct error *err)
+{
+	return set(s, nodes, n, precision, true, refused, err);
+}
+
+enum status study_set_only(struct study *s, const int *nodes, int n, int precision, int *refused, struct error *err)
+{
+	return set(s, nodes, n, precision, false, refused, err);
 }
 
 enum status study_set_calibrator(struct study *s, const int *nodes, int n, int method, int *refused, struct error *err)

@@ -98,12 +98,14 @@ static enum status decide_alike(struct study *to, const struct study *from, cons
 	struct scale_edit *scale = xcalloc((size_t)made_n + 1, sizeof *scale);
 	enum status st = STATUS_OK;
 	for (int p = 0; p < PREC_COUNT && st == STATUS_OK; p++)
-		st = give_alike(to, from, e->precision, p, study_set, err);
+		st = give_alike(to, from, e->precision, p, study_set_only, err);
 	for (int m = 0; m < CALIB_COUNT && st == STATUS_OK; m++)
 		st = give_alike(to, from, e->calibrator, m, study_set_calibrator, err);
-	for (int i = 0; i < made_n; i++)
-		if (e->scale[made[i]] > 0 && (scale[scales].value = output_like(to->g, from->g, made[i])) >= 0)
-			scale[scales] = (struct scale_edit){scale[scales].value, e->scale[made[i]], e->zero[made[i]]}, scales++;
+	for (int i = 0; i < made_n; i++) {
+		int value = e->scale[made[i]] > 0 ? output_like(to->g, from->g, made[i]) : -1;
+		if (value >= 0)
+			scale[scales++] = (struct scale_edit){value, e->scale[made[i]], e->zero[made[i]]};
+	}
 	if (st == STATUS_OK && scales)
 		st = study_scales(to, scale, scales, err);
 	free(made);

@@ -146,6 +146,8 @@ MUST_CHECK enum status study_go_variant(struct study *s, const struct decision *
 // scale as "2^-4", a number or "auto".
 void study_add_word(struct str *out, const char *word);
 void study_add_scale(struct str *out, const struct graph *g, int value, double scale, int32_t zero);
+// As study_set, of these nodes and no other part of their operators: commands name all that they mean.
+MUST_CHECK enum status study_set_only(struct study *s, const int *nodes, int n, int precision, int *refused, struct error *err);
 
 // ---- edits_commands.c, session/edits_json.c
 // The commands that lead from one set of edits under a calibration to another; free with edits_commands_free.
