@@ -12,7 +12,7 @@
 #include "qtui/base/str.h"
 #include "verbs.h"
 
-enum { SHOWN = 10, DECISIONS = 40, CELL = 24 };
+enum { SHOWN = 10, DECISIONS = 40, CELL = 32 };
 
 // ---- what is compared
 
@@ -142,18 +142,22 @@ static const char *row_name(const cJSON *row)
 	return json_text(row, "tensor", json_text(row, "name", ""));
 }
 
+// "int16", "2^-4", "zp 12": of a row's differences those of one side that are decided; "." : it has what the other lacks.
 static void add_side(char *out, size_t size, const cJSON *row, const char *side)
 {
 	const cJSON *precision = member(member(row, "precision"), side), *scale = member(member(row, "scale"), side);
-	const cJSON *first = cJSON_GetArrayItem(scale, 0);
-	snprintf(out, size, "%s", cJSON_IsString(precision) ? precision->valuestring : "");
-	size_t used = strlen(out);
-	char text[SCALE_TEXT];
+	const cJSON *first = cJSON_GetArrayItem(scale, 0), *zero = cJSON_GetArrayItem(member(member(row, "zero_point"), side), 0);
+	char text[SCALE_TEXT], scale_part[SCALE_TEXT + 8] = "", zero_part[24] = "";
 	if (cJSON_IsNumber(first))
-		snprintf(out + used, size - used, "%s%s%s", used ? " " : "", scale_text(text, first->valuedouble, 5),
-		    cJSON_GetArraySize(scale) > 1 ? " ..." : "");
-	if (!out[0])
+		snprintf(scale_part, sizeof scale_part, "%s%s ", scale_text(text, first->valuedouble, 5), cJSON_GetArraySize(scale) > 1 ? " ..." : "");
+	if (cJSON_IsNumber(zero))
+		snprintf(zero_part, sizeof zero_part, "zp %.0f ", zero->valuedouble);
+	const char *name = cJSON_IsString(precision) ? precision->valuestring : "";
+	int used = snprintf(out, size, "%s%s%s%s", name, name[0] ? " " : "", scale_part, zero_part);
+	if (used == 0)
 		snprintf(out, size, "%s", strcmp(json_text(row, "only_in", side), side) == 0 ? "." : "-");
+	else if ((size_t)used < size)
+		out[used - 1] = 0;
 }
 
 static bool is_decision(const cJSON *row)
@@ -172,9 +176,9 @@ static void print_decisions(const cJSON *nodes)
 	cJSON_ArrayForEach(row, nodes)
 		n += is_decision(row);
 	if (n)
-		printf("\n%d node%s with another precision or scale (. as in the other):\n  %-*s%-*s%s\n", n, plural(n), CELL, "A", CELL, "B", "node");
+		printf("\n%d node%s with another precision, scale or zero point (. as in the other):\n  %-*s%-*s%s\n", n, plural(n), CELL, "A", CELL, "B", "node");
 	else
-		printf("\nNo node has another precision or scale.\n");
+		printf("\nNo node has another precision, scale or zero point.\n");
 	cJSON_ArrayForEach(row, nodes)
 	{
 		char a[CELL], b[CELL];

@@ -420,6 +420,11 @@ grep -q '/model.12/Sub$' "$dir/out"; report compare_names_the_edit $?
 "$qtui" analyze $model $calib --samples 2 -q --session "$dir/plain.json" >/dev/null
 expect compare_with_a_bad_scale 0 "" compare "$dir/plain.json" "$dir/scaled.json" -q
 grep -A2 '^The nodes whose own noise' "$dir/out" | grep -qE '/model.3/conv/Conv: 2\^-[0-9]+ -> 2\^1$'; report compare_says_where_it_comes_from $? "$(grep -A3 '^The nodes whose' "$dir/out")"
+for z in 30 60; do
+	"$qtui" analyze $model $calib --samples 2 -q --target onnxruntime --scale "/model.3/conv/Conv=0.05,$z" --json "$dir/zero$z.json" >/dev/null
+done
+expect compare_with_another_zero_point 0 "" compare "$dir/zero30.json" "$dir/zero60.json" -q
+grep -qE '^  zp 30  *zp 60  */model.3/conv/Conv$' "$dir/out"; report compare_says_which_zero_point $? "$(grep -A3 '^1 node' "$dir/out")"
 expect compare_as_json 0 "" compare "$dir/1.json" "$dir/7.json" --json -
 grep -q '"qtui_compare":	1' "$dir/out" && grep -q '"gain_db"' "$dir/out"; report compare_json $?
 expect compare_same 0 "" compare "$dir/5.json" "$dir/7.json"
