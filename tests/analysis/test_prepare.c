@@ -30,6 +30,7 @@ void test_prepare__an_edit_that_is_undone_at_once(void **state)
 	assert_float_equal(p->std[1], 61, 0);
 	struct snapshot *waiting = study_snapshot(st), *otherwise = run_study(st);
 	assert_true(waiting->dirty && waiting->row[0].pending);
+	assert_true(site_is_made(&otherwise->site[0]) && otherwise->site[0].before.known == 2);
 	assert_int_equal(waiting->n_edits, 1);
 	assert_true(snr(otherwise) != snr(before));
 	assert_string_equal(study_step(st, 0), "preprocess --color bgr --mean 127.5 --std 60,61,62");
@@ -156,6 +157,7 @@ void test_prepare__more_samples(void **state)
 	assert_int_equal(five->samples, 5);
 	assert_int_equal(five->output[0].known, 5);
 	assert_true(snr(five) == snr(of_five) && snr(five) != snr(two));
+	assert_int_equal(five->site[0].before.known, 0); // those of two samples say nothing of what changed
 	assert_int_equal(study_command(st, "preprocess --color bgr", &err), STATUS_OK);
 	assert_int_equal(dataset_count(study_dataset(st)), 5); // the one says nothing of the other
 	assert_int_equal(study_command(st, "samples 2", &err), STATUS_OK);

@@ -60,7 +60,7 @@ struct site {
 	int64_t qmin, qmax;
 	struct figures graphwise;     // everything upstream quantized too
 	struct figures layerwise;     // this node alone
-	struct figures before;        // graphwise of the run before the last edit
+	struct figures before;        // graphwise of the run before the last edit, where that had the same samples
 	struct tensor_range range;    // of the float tensor; n == 0: not known
 	struct hist *hist_float, *hist_quant; // NULL: not known. The same edges
 	double used_levels;           // distinct codes / codes available; < 0: not known

@@ -20,10 +20,11 @@ static void fill_rows(struct body *b, const struct work *w)
 		b->row[w->plan->refused[i].node].refused = w->plan->refused[i].reason;
 }
 
+// Of the run before, where it had as many samples (the first of CALIB): figures of others do not show what an edit did.
 static struct figures *figures_before(const struct work *w)
 {
 	const struct snapshot *last = w->study->latest[0];
-	if (!last || last->generation == w->req.generation)
+	if (!last || last->generation == w->req.generation || last->samples != w->total_samples)
 		return NULL;
 	struct figures *before = xcalloc((size_t)w->study->g->n_values + 1, sizeof *before);
 	for (int i = 0; i < last->n_sites; i++)
