@@ -191,12 +191,23 @@ void test_ui_study__a_row_is_about_the_worst_output(void **state)
 	live_close(&l);
 }
 
+static void wait_for_file(struct ui *ui)
+{
+	while (beside_busy(ui, BESIDE_FILE)) {
+		struct pollfd fd = {.fd = study_fd(ui->study), .events = POLLIN};
+		poll(&fd, 1, 1000);
+		ui_update(ui, study_snapshot(ui->study));
+	}
+}
+
 // What other samples bring is no gain of an edit.
 void test_ui_study__other_samples_are_told(void **state)
 {
 	struct live l;
 	live_open(&l, "esp32p4", 2);
 	press(&l.ui, ":samples<Space>4<Enter>");
+	assert_true(beside_busy(&l.ui, BESIDE_FILE)); // every picture is looked at, which the screen does not wait for
+	wait_for_file(&l.ui);
 	live_wait(&l);
 	assert_int_equal(l.ui.snap->samples, 4);
 	if (!strstr(l.ui.note, " on other samples; "))
@@ -389,15 +400,6 @@ void test_ui_study__a_session_of_another_run_is_spared(void **state)
 	type(&l.ui, "write", path);
 	assert_false(file_has_stamp(path, &theirs));
 	live_close(&l);
-}
-
-static void wait_for_file(struct ui *ui)
-{
-	while (beside_busy(ui, BESIDE_FILE)) {
-		struct pollfd fd = {.fd = study_fd(ui->study), .events = POLLIN};
-		poll(&fd, 1, 1000);
-		ui_update(ui, study_snapshot(ui->study));
-	}
 }
 
 // A key does not wait for the file: what it came to is told when it is there.

@@ -1,4 +1,5 @@
-// Files that are read and written beside the screen: the commands :open, :write, :diff, :export and :import.
+// Files that are read and written beside the screen: the commands :open, :write, :diff, :export, :import, and
+// :samples and :preprocess, which look at every file of the samples.
 // In a script they are over when the next line is done.
 #ifndef QTUI_TUI_FILES_H
 #define QTUI_TUI_FILES_H
@@ -6,7 +7,7 @@
 #include <stdbool.h>
 
 struct ui;
-enum file_work { FILE_WRITE, FILE_OPEN, FILE_DIFF, FILE_EXPORT, FILE_IMPORT };
+enum file_work { FILE_WRITE, FILE_OPEN, FILE_DIFF, FILE_EXPORT, FILE_IMPORT, FILE_SAMPLES };
 // What a file's thread works on. Nobody else touches it until the job is over.
 struct ui_file {
 	struct background *job;      // NULL: none is under way
@@ -21,6 +22,7 @@ struct ui_file {
 	unsigned edits;              // FILE_WRITE: ui.edits when it began
 	struct exporting *exporting; // FILE_EXPORT
 	struct importing *importing; // FILE_IMPORT
+	struct preparing *preparing; // FILE_SAMPLES
 };
 void file_ended(struct ui *ui);     // tells what it came to
 void file_forget(struct ui *ui);    // waits, and tells nothing

@@ -135,7 +135,7 @@ static void add_nodes(struct str *out, const struct graph *g, const int *nodes, 
 	}
 }
 
-static enum status nothing_changed(struct error *err, const char *why)
+enum status study_nothing_changed(struct error *err, const char *why)
 {
 	snprintf(err->text, sizeof err->text, "nothing changed: %s", why);
 	return err->status = STATUS_OK;
@@ -189,9 +189,9 @@ static enum status give(struct study *s, const struct giving *g, const int *node
 	else if (n_refused > 0 && n_refused == n)
 		st = STATUS_REFUSED;
 	else if (n_refused > 0)
-		st = nothing_changed(err, "the nodes are set so already, or refuse it");
+		st = study_nothing_changed(err, "the nodes are set so already, or refuse it");
 	else
-		st = nothing_changed(err, n == 1 ? "the node is set so already" : "the nodes are set so already");
+		st = study_nothing_changed(err, n == 1 ? "the node is set so already" : "the nodes are set so already");
 	free(kept);
 	return st;
 }
@@ -292,7 +292,7 @@ enum status study_scales(struct study *s, const struct scale_edit *e, int n, str
 	if (st != STATUS_OK)
 		return st;
 	if (!any)
-		return nothing_changed(err, "the scale is set so already");
+		return study_nothing_changed(err, "the scale is set so already");
 	str_add(&text, "scale");
 	for (int i = 0; i < n; i++)
 		study_add_scale(&text, s->g, e[i].value, e[i].scale, e[i].zero);
@@ -342,7 +342,7 @@ enum status study_set_target(struct study *s, const char *name, struct error *er
 	if (strlen(name) >= sizeof s->step->target)
 		return error_set(err, STATUS_USAGE, "the target's name is too long");
 	if (strcmp(s->step[s->current].target, name) == 0)
-		return nothing_changed(err, "this is the target already");
+		return study_nothing_changed(err, "this is the target already");
 	enum status st = reload_target(s, name, err);
 	if (st != STATUS_OK)
 		return st;
@@ -359,43 +359,17 @@ enum status study_set_method(struct study *s, enum calib_method m, struct error 
 {
 	struct str text = {0};
 	if (s->step[s->current].method == m)
-		return nothing_changed(err, "this is the calibrator already");
+		return study_nothing_changed(err, "this is the calibrator already");
 	str_addf(&text, "calibration %s", calib_name(m));
 	branch(s, str_detach(&text))->method = m;
 	commit(s);
 	return STATUS_OK;
 }
 
-enum status study_preprocess(struct study *s, char **word, int n, struct error *err)
+void study_take_preparation(struct study *s, int preparation, char *text)
 {
-	struct str text = {0};
-	int preparation;
-	enum status st = study_find_preparation(&preparation, s, word, n, err);
-	if (st != STATUS_OK)
-		return st;
-	if (preparation == s->step[s->current].preparation)
-		return nothing_changed(err, "pictures are prepared so already");
-	str_add(&text, "preprocess");
-	for (int i = 0; i < n; i++)
-		str_addf(&text, " %s", word[i]);
-	branch(s, str_detach(&text))->preparation = preparation;
+	branch(s, text)->preparation = preparation;
 	commit(s);
-	return STATUS_OK;
-}
-
-enum status study_samples(struct study *s, const char *count, struct error *err)
-{
-	struct str text = {0};
-	int preparation;
-	enum status st = study_find_samples(&preparation, s, count, err);
-	if (st != STATUS_OK)
-		return st;
-	if (dataset_count(s->preparation[preparation].d) == dataset_count(study_dataset(s)))
-		return nothing_changed(err, "so many samples there are already");
-	str_addf(&text, "samples %s", count);
-	branch(s, str_detach(&text))->preparation = preparation;
-	commit(s);
-	return STATUS_OK;
 }
 
 enum status study_tune(struct study *s, const char *name, struct error *err)
@@ -406,7 +380,7 @@ enum status study_tune(struct study *s, const char *name, struct error *err)
 		return error_set(err, STATUS_NOTFOUND, "tuned weights %.40s are not there: :tune makes new ones", name);
 	if (key_equal(tuning_key(t), tuning_key(study_edits(s)->tuning))) {
 		tuning_drop(&t);
-		return nothing_changed(err, "the weights are these already");
+		return study_nothing_changed(err, "the weights are these already");
 	}
 	struct str text = {0};
 	str_addf(&text, "tune %s", name);

@@ -140,6 +140,8 @@ struct decision decision_copy(const struct decision *from, char *text); // which
 void decision_done(struct decision *d);
 void study_replay(struct study *s, bool begin);     // what is decided from here on is shown when it ends
 void study_fall_back(struct study *s, size_t step); // to a step in force before, without what came behind it
+enum status study_nothing_changed(struct error *err, const char *why); // STATUS_OK, and the reason as a text
+void study_take_preparation(struct study *s, int preparation, char *text); // as a step; takes the command's text
 // Brings the state of a variant back, as a step of the history.
 MUST_CHECK enum status study_go_variant(struct study *s, const struct decision *v, struct error *err);
 // Parts of a command's text: a name with its blanks escaped; a blank, what study_find_output finds the tensor by, and a
@@ -180,14 +182,15 @@ void study_first_preparation(struct study *s, struct dataset *d);   // as it is 
 void study_preparation_use(struct study *s, int preparation);       // by the conductor
 size_t study_engine_memory(const struct study *s); // of the user's what the figures of all samples do not take
 void study_preparations_free(struct study *s);
-// The index of the preparation that the words of a command ask for ("auto", or options); added where it is new.
-MUST_CHECK enum status study_find_preparation(int *out, struct study *s, char **word, int n, struct error *err);
-// The same for given settings: pictures as `p` says, NULL: as the study was opened; so many samples, 0: likewise.
-MUST_CHECK enum status study_preparation_of(int *out, struct study *s, const struct preprocess *p, int samples, struct error *err);
-// The same for another number of samples, prepared as in the decision in force.
-MUST_CHECK enum status study_find_samples(int *out, struct study *s, const char *count, struct error *err);
-// What is special about a preparation, and the preparation of which that is so.
+// What is special about a preparation.
 struct way study_way(const struct study *s, int preparation);
+// The same from settings: pre NULL: as the study was opened; refused where samples are no pictures.
+MUST_CHECK enum status study_way_of(struct way *out, const struct study *s, const struct preprocess *pre, int samples, struct error *err);
+int study_known_way(const struct study *s, const struct way *w); // the index of the preparation; -1: none
+MUST_CHECK enum status study_room_for_way(const struct study *s, struct error *err);
+MUST_CHECK enum status study_open_way(struct dataset **d, const struct study *s, const struct way *w, struct error *err); // in any thread
+int study_add_way(struct study *s, const struct way *w, struct dataset *d); // takes d; its index. There is room
+// All of this at once: the index of the preparation, which is added where it is new.
 MUST_CHECK enum status study_find_way(int *out, struct study *s, const struct way *w, struct error *err);
 
 // ---- results.c

@@ -1,9 +1,6 @@
 // How many samples there are and how pictures are prepared, as a decision like others. Each way has samples and figures
 // of its own, which stay until the study is closed: going back to one computes nothing. The engine's store goes by
 // samples: tensors of those that another way has as well are found there.
-#include <limits.h>
-#include <string.h>
-#include "qtui/base/log.h"
 #include "study_impl.h"
 
 const struct preparation *study_preparation(const struct study *s)
@@ -72,51 +69,14 @@ void study_first_preparation(struct study *s, struct dataset *d)
 	study_preparation_use(s, 0);
 }
 
-static int find_preparation(const struct study *s, const struct preprocess *p, int samples)
-{
-	for (int i = 0; i < s->n_preparations; i++)
-		if (s->preparation[i].samples == samples && key_equal(preprocess_key(dataset_preprocess(s->preparation[i].d)), preprocess_key(p)))
-			return i;
-	return -1;
-}
+// ---- ways
 
-static enum status open_samples(struct dataset **d, const struct study *s, const struct preprocess *p, int samples, struct error *err)
+struct way study_way(const struct study *s, int preparation)
 {
-	struct dataset_options o = s->opt.data;
-	bool as_opened = key_equal(preprocess_key(p), preprocess_key(dataset_preprocess(study_first_dataset(s))));
-	if (samples)
-		*(o.random ? &o.random : &o.samples) = samples;
-	if (!as_opened) {
-		o.pre = *p;
-		o.pre.mean_set = o.pre.std_set = o.pre.color_set = o.pre.resize_set = true;
-	}
-	return dataset_open(d, s->opt.calib, s->g, &o, err);
-}
-
-static enum status add_preparation(struct study *s, const struct preprocess *p, int samples, struct error *err)
-{
-	struct preparation b = {.samples = samples};
-	if (s->n_preparations == STUDY_PREPARATIONS)
-		return error_set(err, STATUS_REFUSED, "%d ways to prepare samples were tried: open the model anew for more", STUDY_PREPARATIONS);
-	enum status st = open_samples(&b.d, s, p, samples, err);
-	if (st == STATUS_OK)
-		append(s, b);
-	return st;
-}
-
-// ---- the command's words
-
-static bool change(struct preprocess *p, const char *option, const char *value)
-{
-	struct error ignored; // all that may be said is said at once
-	if (strcmp(option, "--mean") == 0)
-		return channels_parse(p->mean, value, false, &ignored) == STATUS_OK;
-	if (strcmp(option, "--std") == 0)
-		return channels_parse(p->std, value, true, &ignored) == STATUS_OK;
-	if (strcmp(option, "--resize") == 0)
-		return resize_parse(&p->resize, value);
-	p->bgr = strcmp(value, "bgr") == 0;
-	return strcmp(option, "--color") == 0 && (p->bgr || strcmp(value, "rgb") == 0);
+	const struct preparation *p = &s->preparation[preparation];
+	struct way w = {.samples = p->samples, .pre = *dataset_preprocess(p->d)};
+	w.prepared = !key_equal(preprocess_key(&w.pre), preprocess_key(dataset_preprocess(study_first_dataset(s))));
+	return w;
 }
 
 static bool has_pictures(const struct study *s)
@@ -127,54 +87,61 @@ static bool has_pictures(const struct study *s)
 	return file && !s->opt.data.random && image_size(&w, &h, file, &ignored) == STATUS_OK;
 }
 
-enum status study_preparation_of(int *out, struct study *s, const struct preprocess *p, int samples, struct error *err)
+enum status study_way_of(struct way *out, const struct study *s, const struct preprocess *pre, int samples, struct error *err)
 {
-	if (p && !has_pictures(s))
+	const struct preprocess *first = dataset_preprocess(study_first_dataset(s));
+	int opened_with = s->opt.data.random ? s->opt.data.random : s->opt.data.samples;
+	if (pre && !has_pictures(s))
 		return error_set(err, STATUS_REFUSED, "the samples are not pictures: whoever made them has prepared them");
-	p = p ? p : dataset_preprocess(study_first_dataset(s));
-	samples = samples == (s->opt.data.random ? s->opt.data.random : s->opt.data.samples) ? 0 : samples;
-	*out = find_preparation(s, p, samples);
-	if (*out >= 0)
+	*out = (struct way){.pre = pre ? *pre : *first, .samples = samples == opened_with ? 0 : samples};
+	out->prepared = !key_equal(preprocess_key(&out->pre), preprocess_key(first));
+	return STATUS_OK;
+}
+
+int study_known_way(const struct study *s, const struct way *w)
+{
+	for (int i = 0; i < s->n_preparations; i++)
+		if (s->preparation[i].samples == w->samples && key_equal(preprocess_key(dataset_preprocess(s->preparation[i].d)), preprocess_key(&w->pre)))
+			return i;
+	return -1;
+}
+
+enum status study_room_for_way(const struct study *s, struct error *err)
+{
+	if (s->n_preparations < STUDY_PREPARATIONS)
 		return STATUS_OK;
-	*out = s->n_preparations;
-	return add_preparation(s, p, samples, err);
+	return error_set(err, STATUS_REFUSED, "%d ways to prepare samples were tried: open the model anew for more", STUDY_PREPARATIONS);
 }
 
-enum status study_find_preparation(int *out, struct study *s, char **word, int n, struct error *err)
+enum status study_open_way(struct dataset **d, const struct study *s, const struct way *w, struct error *err)
 {
-	struct preprocess p = *dataset_preprocess(study_dataset(s));
-	bool first = n == 1 && strcmp(word[0], "auto") == 0, good = n > 0 && (first || n % 2 == 0);
-	for (int i = 0; good && !first && i < n; i += 2)
-		good = change(&p, word[i], word[i + 1]);
-	if (!good)
-		return error_set(err, STATUS_USAGE, "pictures are prepared by auto, or by --color rgb|bgr, --mean R,G,B, --std R,G,B, --resize MODE");
-	if (first)
-		p = *dataset_preprocess(s->preparation[0].d);
-	return study_preparation_of(out, s, &p, study_preparation(s)->samples, err);
+	struct dataset_options o = s->opt.data;
+	if (w->samples)
+		*(o.random ? &o.random : &o.samples) = w->samples;
+	if (w->prepared) {
+		o.pre = w->pre;
+		o.pre.mean_set = o.pre.std_set = o.pre.color_set = o.pre.resize_set = true;
+	}
+	return dataset_open(d, s->opt.calib, s->g, &o, err);
 }
 
-enum status study_find_samples(int *out, struct study *s, const char *count, struct error *err)
+int study_add_way(struct study *s, const struct way *w, struct dataset *d)
 {
-	long long n;
-	const struct preparation *now = study_preparation(s);
-	const struct preprocess *p = has_pictures(s) ? dataset_preprocess(now->d) : NULL;
-	if (!str_to_int(count, &n) || n < 1 || n > INT_MAX)
-		return error_set(err, STATUS_USAGE, "\"%.40s\" samples: give a whole number from 1 on", count);
-	enum status st = study_preparation_of(out, s, p, (int)n, err);
-	if (st == STATUS_OK && dataset_count(s->preparation[*out].d) < n)
-		log_info("%s has %d samples", s->opt.calib, dataset_count(s->preparation[*out].d));
-	return st;
-}
-
-struct way study_way(const struct study *s, int preparation)
-{
-	const struct preparation *p = &s->preparation[preparation];
-	struct way w = {.samples = p->samples, .pre = *dataset_preprocess(p->d)};
-	w.prepared = !key_equal(preprocess_key(&w.pre), preprocess_key(dataset_preprocess(study_first_dataset(s))));
-	return w;
+	append(s, (struct preparation){.samples = w->samples, .d = d});
+	return s->n_preparations - 1;
 }
 
 enum status study_find_way(int *out, struct study *s, const struct way *w, struct error *err)
 {
-	return study_preparation_of(out, s, w->prepared ? &w->pre : NULL, w->samples, err);
+	struct way own;
+	struct dataset *d = NULL;
+	if (study_way_of(&own, s, w->prepared ? &w->pre : NULL, w->samples, err))
+		return err->status;
+	*out = study_known_way(s, &own);
+	if (*out >= 0)
+		return STATUS_OK;
+	if (study_room_for_way(s, err) || study_open_way(&d, s, &own, err))
+		return err->status;
+	*out = study_add_way(s, &own, d);
+	return STATUS_OK;
 }

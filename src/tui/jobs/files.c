@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "qtui/analysis/preparing.h"
 #include "qtui/base/file.h"
 #include "qtui/base/log.h"
 #include "qtui/base/mem.h"
@@ -21,6 +22,7 @@ void file_forget(struct ui *ui)
 	session_save_free(&f->save);
 	export_free(&f->exporting);
 	import_free(&f->importing);
+	preparing_free(&f->preparing);
 	for (int i = 0; i < 2; i++) {
 		session_free(&f->read[i]);
 		free(f->name[i]);
@@ -72,6 +74,11 @@ static enum status write_export(void *file, struct error *err)
 static enum status read_import(void *file, struct error *err)
 {
 	return import_read(((struct ui_file *)file)->importing, err);
+}
+
+static enum status open_samples(void *file, struct error *err)
+{
+	return preparing_open(((struct ui_file *)file)->preparing, err);
 }
 
 // ---- what it came to
@@ -172,6 +179,13 @@ static enum status imported(struct ui *ui, struct error *err)
 	return st;
 }
 
+static enum status prepared(struct ui *ui, struct error *err)
+{
+	if (preparing_end(ui->file.preparing, ui->study, err) == STATUS_OK)
+		edit_taken(ui, err);
+	return err->status;
+}
+
 static const struct {
 	const char *doing; // for the top line
 	background_fn *work;
@@ -182,6 +196,7 @@ static const struct {
 	[FILE_DIFF] = {"reading", read_sides, compared},
 	[FILE_EXPORT] = {"writing", write_export, exported},
 	[FILE_IMPORT] = {"reading", read_import, imported},
+	[FILE_SAMPLES] = {"looking at", open_samples, prepared},
 };
 
 static enum status finish(struct ui *ui, struct error *err)
@@ -331,4 +346,37 @@ enum status command_import(struct ui *ui, char *args, struct error *err)
 		return err->status;
 	}
 	return begin(ui, err);
+}
+
+// Takes `p` over.
+static enum status prepare(struct ui *ui, struct preparing *p, struct error *err)
+{
+	ui->file = (struct ui_file){.work = FILE_SAMPLES, .name = {xstrdup("the samples")}, .preparing = p};
+	if (preparing_opens(p))
+		return begin(ui, err);
+	*err = (struct error){0};
+	(void)prepared(ui, err);
+	file_forget(ui);
+	return err->status;
+}
+
+enum status command_preprocess(struct ui *ui, char *args, struct error *err)
+{
+	enum { WORDS = 9 };
+	struct preparing *p = NULL;
+	char *word[WORDS], *rest = NULL;
+	int n = 0;
+	for (char *w = strtok_r(args, " ", &rest); w && n < WORDS; w = strtok_r(NULL, " ", &rest))
+		word[n++] = w;
+	if (beside_check(ui, BESIDE_FILE, err) || preparing_pictures(&p, ui->study, word, n, err))
+		return err->status;
+	return prepare(ui, p, err);
+}
+
+enum status command_samples(struct ui *ui, char *args, struct error *err)
+{
+	struct preparing *p = NULL;
+	if (beside_check(ui, BESIDE_FILE, err) || preparing_samples(&p, ui->study, args, err))
+		return err->status;
+	return prepare(ui, p, err);
 }

@@ -1,7 +1,5 @@
-// The commands :survey, :preprocess and :samples.
+// The command :survey.
 #include "qtui/tui/survey.h"
-
-#include <string.h>
 
 #include "qtui/tui/command.h"
 #include "qtui/tui/edit.h"
@@ -43,25 +41,4 @@ void survey_ended(struct ui *ui)
 		ui_fail(ui, &err);
 	else
 		tell(ui);
-}
-
-enum status command_preprocess(struct ui *ui, char *args, struct error *err)
-{
-	enum { WORDS = 9 };
-	char *word[WORDS], *rest = NULL;
-	int n = 0;
-	for (char *w = strtok_r(args, " ", &rest); w && n < WORDS; w = strtok_r(NULL, " ", &rest))
-		word[n++] = w;
-	if (study_preprocess(ui->study, word, n, err))
-		return err->status;
-	edit_taken(ui, err);
-	return STATUS_OK;
-}
-
-enum status command_samples(struct ui *ui, char *args, struct error *err)
-{
-	if (study_samples(ui->study, args, err))
-		return err->status;
-	edit_taken(ui, err);
-	return STATUS_OK;
 }
