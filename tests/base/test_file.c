@@ -245,7 +245,7 @@ void test_file__a_stamp_counts_nanoseconds(void **state)
 
 static const char *const listing[] = {"Z.png", "a 1.png", "a10.png", "a9.png", "b.png", "dangling", "\303\251.png"};
 
-void test_file__list_is_sorted_by_bytes_and_holds_files_only(void **state)
+void test_file__lists_are_sorted_by_bytes_and_hold_files_or_directories(void **state)
 {
 	const char *dir = support_temp("list");
 	struct error e;
@@ -262,12 +262,16 @@ void test_file__list_is_sorted_by_bytes_and_holds_files_only(void **state)
 	}
 	write_text(support_temp("list/.hidden"), "");
 	assert_int_equal(mkfifo(support_temp("list/fifo"), 0600), 0);
+	assert_int_equal(symlink("sub", support_temp("list/to sub")), 0);
 	assert_int_equal(file_list_dir(&l, dir, &e), STATUS_OK);
 	assert_int_equal(l.n, n);
 	for (size_t i = 0; i < n; i++)
 		assert_string_equal(l.name[i], listing[i]);
 	file_list_done(&l);
 	assert_int_equal(l.n, 0);
+	assert_int_equal(file_list_subdirs(&l, dir, &e), STATUS_OK);
+	assert_true(l.n == 2 && !strcmp(l.name[0], "sub") && !strcmp(l.name[1], "to sub"));
+	file_list_done(&l);
 }
 
 void test_file__list_of_an_empty_directory(void **state)
