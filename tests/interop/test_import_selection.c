@@ -1,0 +1,152 @@
+// How other tools say which nodes they mean: types, patterns, subgraphs, OpenVINO's and Quark's words.
+#include "import_case.h"
+
+void test_import_selection__nncf_types_and_patterns(void **state)
+{
+	struct study *st = bare();
+	struct import_report r = take(st, file("{\"names\": [], \"types\": [\"Softmax\", \"Nothing\"], \"patterns\": [\"/model.12/Su\"]}"));
+	assert_int_equal(precision(st, SUB), PREC_FLOAT); // from the first character on, not to the last
+	assert_non_null(strstr(str_text(&r.notes), "Nothing: the model has no operator"));
+	import_report_done(&r);
+	study_close(&st);
+}
+
+// A model that OpenVINO converted has names and types of its own.
+void test_import_selection__nncf_in_openvinos_words(void **state)
+{
+	struct study *st = bare();
+	struct import_report r = take(st, file("{\"ignored_scope\": {\"names\": [\"" STEM "/WithoutBiases\", \"/none/WithoutBiases\"], "
+	    "\"types\": [\"Subtract\"]}}"));
+	assert_int_equal(precision(st, STEM), PREC_FLOAT);
+	assert_int_equal(precision(st, SUB), PREC_FLOAT);
+	assert_int_equal(r.n_notes, 1);
+	assert_non_null(strstr(str_text(&r.notes), "/none"));
+	import_report_done(&r);
+	study_close(&st);
+}
+
+// OpenVINO has a type of its own for convolutions with groups.
+void test_import_selection__convolutions_in_openvinos_words(void **state)
+{
+	const char *model = support_data("models/mobilenetv2_12.onnx");
+	if (!model)
+		skip();
+	for (int grouped = 0; grouped < 2; grouped++) {
+		struct study *st = case_open(model, NULL, "onnxruntime");
+		struct import_report r = take(st, file(grouped ? "{\"types\": [\"GroupConvolution\", \"ConvolutionBackpropData\"], \"type\": []}" :
+		    "{\"types\": [\"Convolution\", \"ConvolutionBackpropData\"], \"type\": []}"));
+		const struct graph *g = study_graph(st);
+		int n = 0;
+		for (int i = 0; i < g->n_nodes; i++)
+			n += study_edits(st)->precision[i] == PREC_FLOAT;
+		assert_int_equal(n, grouped ? 17 : 35);
+		assert_has(&r.notes, "ConvolutionBackpropData: the model has no operator of this type");
+		assert_has(&r.notes, "ignored_scope: type is not read");
+		import_report_done(&r);
+		study_close(&st);
+	}
+}
+
+// An expression that regcomp would copy until memory ends, or recurse into until the stack does.
+void test_import_selection__a_pattern_that_would_take_all_memory_is_told(void **state)
+{
+	enum { BRACKETS = 200000 };
+	struct str deep = {0};
+	str_add(&deep, "{\"nodes_to_exclude\": [\"^((((a{1,255}){1,255}){1,255}){1,255})\", \"^(a*)\\\\1\", \"^/model.12/Su{1}b$\", \"^");
+	for (int i = 0; i < BRACKETS; i++)
+		str_add(&deep, "(");
+	str_add(&deep, "\"]}");
+	struct study *st = bare();
+	struct import_report r = take(st, file(str_text(&deep)));
+	assert_int_equal(precision(st, SUB), PREC_FLOAT);
+	assert_int_equal(r.n_notes, 3);
+	assert_non_null(strstr(str_text(&r.notes), "((((a{1,255}){1,255}){1,255}){1,255}): not a regular expression that is understood here"));
+	import_report_done(&r);
+	str_done(&deep);
+	study_close(&st);
+}
+
+// What would change the numbers and is not read is named; so are types in float, and tensors at half a float's bits.
+void test_import_selection__quark_s_other_members(void **state)
+{
+	struct study *st = bare();
+	struct import_report r = take(st, file("{\"global_config\": {}, \"layer_type_config\": [[null, [\"Sub\"]], [{\"weight\": {}}, [\"Conv\"]]], "
+	    "\"exclude\": [[[\"a\"], [\"b\"]], 7], \"subgraphs_to_exclude\": [[[\"" SUB "\"], [\"" STEM "\"]]], \"specific_layer_config\": [[{}, [\"" STEM "\"]]], "
+	    "\"nodes_to_quantize\": [], \"extra_options\": {\"MixedPrecisionTensor\": {\"ExtendedQuantType.QBFloat16\": [\"" CLASS_CONV
+	    "_output_0\"], \"QInt4\": [\"" STEM_OUT "\"], \"Q7\": [\"" STEM_OUT "\"]}}}"));
+	assert_int_equal(precision(st, SUB), PREC_FLOAT);
+	assert_int_equal(precision(st, CLASS_CONV), PREC_FLOAT);
+	assert_int_equal(precision(st, STEM), -1);
+	static const char *const note[] = {"layer_type_config: a configuration of weights alone", "a: the model has no such node", "exclude: neither a name", "no way leads to its end",
+	    "specific_layer_config: a configuration of weights alone", STEM_OUT ": 4 bits", STEM_OUT ": the type Q7"};
+	for (size_t i = 0; i < sizeof note / sizeof *note; i++)
+		if (!strstr(str_text(&r.notes), note[i]))
+			fail_msg("%s is not in: %s", note[i], str_text(&r.notes));
+	assert_int_equal(r.n_notes, sizeof note / sizeof *note);
+	import_report_done(&r);
+	study_close(&st);
+}
+
+// As Olive's passes and Quark's objects have it: a type of all, of types of operators, of nodes, the last over the others.
+void test_import_selection__quark_s_layers(void **state)
+{
+	struct study *st = case_open(MODEL, NULL, "a8w8");
+	struct import_report r = take(st, file("{\"global_config\": {\"activation\": {\"symmetric\": true, \"calibration_method\": \"CalibMethod.Percentile\", "
+	    "\"data_type\": \"Int8\"}, \"weight\": {\"data_type\": \"Int8\"}}, \"layer_type_config\": [[null, [\"Sub\"]], [{\"activation\": "
+	    "{\"data_type\": \"UInt16\"}}, [\"Concat\"]]], \"specific_layer_config\": [[{\"input_tensors\": {\"data_type\": \"Int8\", "
+	    "\"calibration_method\": \"MinMSE\"}, \"output_tensors\": {\"data_type\": \"Int16\"}}, [\"" STEM "\"]], [{\"input_tensors\": {}}, "
+	    "[\"/model.12/Concat_4\", \"^/model.1/conv\"]], [{\"input_tensors\": {\"data_type\": \"Int3\"}}, [\"" CLASS_CONV "\"]]]}"));
+	const struct edits *e = study_edits(st);
+	assert_true(r.method && e->precision[node(st, STEM)] == PREC_INT16 && e->calibrator[node(st, STEM)] == CALIB_MSE);
+	assert_int_equal(r.calibrators, 1);
+	assert_int_equal(precision(st, "/model.12/Sub"), PREC_FLOAT);
+	assert_int_equal(precision(st, "/model.12/Concat"), PREC_INT16);
+	assert_int_equal(precision(st, "/model.12/Concat_4"), -1); // 8 bits, which it has
+	assert_int_equal(precision(st, "/model.1/conv/Conv"), -1);
+	assert_int_equal(precision(st, CLASS_CONV), -1);
+	assert_has(&r.notes, "specific_layer_config: the type Int3 is not known here");
+	import_report_done(&r);
+	study_close(&st);
+}
+
+// What AMD's documents advise for the head of a YOLO: the region between nodes, in float. NNCF says the same otherwise.
+void test_import_selection__subgraphs_between_nodes(void **state)
+{
+	static const char *const text[] = {
+	    "{\"subgraphs_to_exclude\": [[[\"" SUB "\"], [\"/model.12/Concat_4\"]]]}",
+	    "{\"exclude\": [[[\"" SUB "\"], [\"/model.12/Concat_4\"]]]}",
+	    "{\"subgraphs\": [{\"inputs\": [\"" SUB "\"], \"outputs\": [\"/model.12/Concat_4\"]}]}",
+	};
+	for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+		struct study *st = bare();
+		struct import_report r = take(st, file(text[i]));
+		assert_int_equal(r.n_notes, 0);
+		assert_int_equal(precision(st, SUB), PREC_FLOAT);
+		assert_int_equal(precision(st, "/model.12/Sub_1"), PREC_FLOAT);
+		assert_int_equal(precision(st, "/model.12/Concat_4"), PREC_FLOAT);
+		assert_int_equal(precision(st, "/model.12/Sigmoid"), -1); // leads to the end, but not from the start
+		assert_int_equal(precision(st, STEM), -1);
+		import_report_done(&r);
+		study_close(&st);
+	}
+}
+
+void test_import_selection__expressions_of_python(void **state)
+{
+	static const struct {
+		const char *pattern;
+		bool matches;
+	} t[] = {{"/model\\\\.\\\\d+/Sub$", true}, {"(?:/model)[.]12/Sub", true}, {"/model\\\\.\\\\D", false}, {"/model..\\\\w/S", true},
+	    {"Sub", false}, {"(?=x)", false}};
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		struct study *st = bare();
+		char text[128];
+		snprintf(text, sizeof text, "{\"patterns\": [\"%s\"]}", t[i].pattern);
+		struct import_report r = take(st, file(text));
+		if ((precision(st, SUB) == PREC_FLOAT) != t[i].matches)
+			fail_msg("%s: %s", t[i].pattern, str_text(&r.notes));
+		assert_true(t[i].matches || r.n_notes == 1);
+		import_report_done(&r);
+		study_close(&st);
+	}
+}
