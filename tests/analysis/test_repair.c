@@ -292,6 +292,59 @@ void test_repair__what_lies_behind_a_selection_is_asked_of_the_task(void **state
 	study_close(&st);
 }
 
+// Damage of the detector with a decoder, all of it quantized or (spared) not where boxes and scores share a scale: as of
+// a network that decodes queries, as of one that does not, and with no boxes read.
+enum yardstick { BOTH, BY_BOXES, AT_POINTS };
+static double damage_by(enum yardstick by, bool spared)
+{
+	struct error err = {0};
+	struct study *st = open_study_of(with_a_decoder(), 1);
+	struct repair *r = NULL;
+	struct plan *p = NULL;
+	struct repair_figures f;
+	assert_int_equal(repair_open(&r, st, &(struct repair_options){.samples = 2, .goal = repair_goal_default}, &err), STATUS_OK);
+	assert_true(r->queries && r->reader);
+	r->queries = by == BOTH;
+	if (by == AT_POINTS)
+		boxes_reader_free(&r->reader);
+	assert_int_equal(repair_prepare(r, &err), STATUS_OK);
+	struct trial t = trial_copy(&r->now);
+	if (spared)
+		t.edits->precision[graph_find_node(r->g, JOINED)] = PREC_FLOAT;
+	assert_int_equal(repair_measure(r, &t, r->scales, &p, &f, &err), STATUS_OK);
+	plan_free(&p);
+	trial_done(&t);
+	repair_free(&r);
+	study_close(&st);
+	return f.damage;
+}
+
+// Where boxes are left they count three times as much as the points; where there is hardly one, the points decide.
+void test_repair__boxes_and_points_speak_of_a_decoder_of_queries(void **state)
+{
+	double boxes = damage_by(BY_BOXES, true), points = damage_by(AT_POINTS, true);
+	assert_true(boxes > 0.01 && boxes < REPAIR_RUINED && fabs(boxes - points) > 0.01);
+	assert_true(fabs(damage_by(BOTH, true) - (0.75 * boxes / REPAIR_RUINED + 0.25 * points)) < 1e-12);
+	assert_true(damage_by(BY_BOXES, false) > REPAIR_RUINED);
+	assert_true(fabs(damage_by(BOTH, false) - (0.75 + 0.25 * damage_by(AT_POINTS, false))) < 1e-12);
+}
+
+// Boxes see what lies behind the selection, which needs no labels; points alone do not.
+void test_repair__what_lies_behind_a_selection_is_tried_by_its_boxes(void **state)
+{
+	struct error err = {0};
+	struct study *st = open_study_of(with_a_decoder(), 1);
+	for (int read = 0; read < 2; read++) {
+		struct repair *r = open_either(st, (struct repair_options){.goal = repair_goal_default}, read);
+		char reason[256] = "";
+		struct fixing f = {.r = r, .step = note_reason, .arg = reason};
+		assert_int_equal(remedy_behind(&f, &err), STATUS_OK);
+		assert_int_equal(strstr(reason, "behind a selection by value") != NULL, read);
+		repair_free(&r);
+	}
+	study_close(&st);
+}
+
 void test_repair__needs_a_calibrated_study(void **state)
 {
 	struct error err = {0};

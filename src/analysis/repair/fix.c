@@ -33,7 +33,8 @@ static bool passes(const struct repair *r, const struct candidate *c, const stru
 static bool boxes_agree(const struct repair *r, const struct candidate *c, const struct repair_figures *f)
 {
 	double least = c->harmless ? -SLACK : c->kind == REPAIR_WIDEN ? PAYS : 0;
-	return isnan(f->apart) || isnan(r->figures.apart) || f->apart < r->figures.apart * (1 - least);
+	bool ruined = r->queries && r->figures.apart > REPAIR_RUINED;
+	return isnan(f->apart) || isnan(r->figures.apart) || ruined || f->apart < r->figures.apart * (1 - least);
 }
 
 // What the samples of the task say against a step that damage speaks for; NULL: nothing.
@@ -187,7 +188,7 @@ static enum status try_remedies(struct repair *r, remedy_fn *const *remedy, size
 
 enum status repair_fix(struct repair *r, repair_step_fn *step, void *arg, struct error *err)
 {
-	static remedy_fn *const remedy[] = {remedy_tail, remedy_own, remedy_scales, remedy_calibration, remedy_behind, remedy_widen,
+	static remedy_fn *const remedy[] = {remedy_tail, remedy_own, remedy_behind, remedy_scales, remedy_calibration, remedy_widen,
 	    remedy_scales, remedy_widen, remedy_logits};
 	return try_remedies(r, remedy, sizeof remedy / sizeof *remedy, step, arg, err);
 }

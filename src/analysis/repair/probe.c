@@ -8,6 +8,7 @@
 
 static const double SEEN = 0.25; // boxes_mass of a sample: where there is less, there is nothing to compare boxes by
 static const double FAINT = 0.05; // of damage: what the points say where boxes are few
+static const double BOXES = 0.75; // of damage, of a decoder of queries: what boxes say
 
 struct probe {
 	const struct graph *g;
@@ -18,6 +19,7 @@ struct probe {
 	bool *want;                        // [n_values]
 	struct concord **concord;          // [n_points]
 	const struct boxes_reader *reader; // NULL: the network is no detector that can be read
+	bool queries;                      // it decodes queries
 	struct tensor *out;                // [samples * n_outputs] of the pass under way, where there is a reader
 	struct boxes **box[2];             // [samples] of the float network, and of the plan that was measured last
 	struct repair_memo *memo;          // the study's
@@ -151,6 +153,7 @@ enum status probe_new(struct probe **out, const struct repair *r, int samples, s
 		p->want[point[i].value] = true;
 		p->concord[i] = concord_new(&point[i], samples);
 	}
+	p->queries = r->queries;
 	if (r->reader)
 		want_outputs(p, r->reader);
 	*out = p;
@@ -206,6 +209,13 @@ static double by_boxes(double apart, double at_points)
 	return apart - lost * FAINT * (1 - at_points);
 }
 
+// Of a decoder of queries hardly a box is left until most of it is mended; on the way there the points speak alone,
+// which do not see the decoder.
+static double by_both(double apart, double at_points)
+{
+	return BOXES * fmin(apart / REPAIR_RUINED, 1) + (1 - BOXES) * at_points;
+}
+
 static enum status measure(struct probe *p, const struct plan *plan, int samples, struct damage *out, struct error *err)
 {
 	enum status st = run_float(p, err);
@@ -220,7 +230,7 @@ static enum status measure(struct probe *p, const struct plan *plan, int samples
 	out->damage /= p->n_points;
 	const struct boxes *const *truth = (const struct boxes *const *)p->box[0], *const *seen = (const struct boxes *const *)p->box[1];
 	if (st == STATUS_OK && p->reader && sees_enough(p, samples))
-		out->damage = by_boxes(boxes_apart(truth, seen, samples), out->damage);
+		out->damage = (p->queries ? by_both : by_boxes)(boxes_apart(truth, seen, samples), out->damage);
 	return st;
 }
 

@@ -1,7 +1,7 @@
 // What lies behind a selection by value and has weights of its own, as the decoder of a detector with queries has:
-// damage is read in front of the selection and does not see it, and neither scales nor single regions
-// can be judged there. It is widened as a whole, where the budget allows that and the task gains by it;
-// without a task nothing would speak for it.
+// hardly a box is right before most of it is, so that neither scales nor single regions can be judged there. It is
+// widened as a whole and first of all, where the budget allows that and the task gains by it or else the boxes do;
+// where nobody reads boxes damage does not see it, and without a task nothing would speak for it.
 #include <math.h>
 #include <stdlib.h>
 #include "repair_impl.h"
@@ -42,11 +42,11 @@ static enum status try_behind(struct fixing *f, const struct plan *p, bool with_
 	struct repair *r = f->r;
 	bool *marked = xcalloc((size_t)r->g->n_nodes + 1, 1);
 	int n = mark_behind(r, p, with_macs, marked);
-	struct candidate c = {.kind = REPAIR_WIDEN, .trial = trial_copy(&r->now), .expected = NAN, .unseen = true};
+	struct candidate c = {.kind = REPAIR_WIDEN, .trial = trial_copy(&r->now), .expected = NAN, .by_task = r->reader && r->opt.score, .unseen = !r->reader};
 	enum status st = STATUS_OK;
 	candidate_set(r, &c, marked, repair_wide_precision(r));
-	c.reason = repair_text(r, "%d operators%s behind a selection by value, where damage does not look: the task judges them.", n,
-	    with_macs ? "" : " without multiply-accumulates");
+	c.reason = repair_text(r, "%d operators%s behind a selection by value%s", n, with_macs ? "" : " without multiply-accumulates",
+	    r->reader ? ": hardly a box is right before they are." : ", where damage does not look: the task judges them.");
 	repair_tell(r, 0, "what lies behind a selection");
 	if (n > 0)
 		st = fix_try(f, &c, kept, err);
@@ -61,7 +61,7 @@ enum status remedy_behind(struct fixing *f, struct error *err)
 	struct repair *r = f->r;
 	struct plan *p = NULL;
 	bool kept = false;
-	if (!r->opt.score || r->reader)
+	if (!r->queries || (!r->opt.score && !r->reader))
 		return STATUS_OK;
 	enum status st = scales_plan(r->scales, &p, &r->now, err);
 	if (st == STATUS_OK)

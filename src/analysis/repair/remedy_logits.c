@@ -105,7 +105,7 @@ static bool refine(struct logits *l, const struct repair *r, double step, double
 
 static struct candidate candidate_of(struct repair *r, const double *scale, double step)
 {
-	struct candidate c = {.kind = REPAIR_LOGITS, .trial = trial_copy(&r->now), .by_task = !r->reader, .expected = NAN};
+	struct candidate c = {.kind = REPAIR_LOGITS, .trial = trial_copy(&r->now), .by_task = !repair_by_boxes(r), .expected = NAN};
 	candidate_scales(r, &c, scale);
 	c.reason = repair_text(r, "no logits in coarser steps than %.4g: more scores differ; what lies beyond the range is clipped.", step);
 	return c;
@@ -118,11 +118,11 @@ static enum status loss_of(struct repair *r, const struct trial *t, double *out,
 	struct damage d = {0};
 	struct repair_figures f = {.score = NAN, .apart = NAN};
 	enum status st = scales_plan(r->scales, &p, t, err);
-	if (st == STATUS_OK && r->reader)
+	if (st == STATUS_OK && repair_by_boxes(r))
 		st = probe_damage(r->probe, p, &d, err);
 	else if (st == STATUS_OK)
 		st = repair_score(r, p, &f, err);
-	*out = r->reader ? d.damage : -f.score;
+	*out = repair_by_boxes(r) ? d.damage : -f.score;
 	plan_free(&p);
 	return st;
 }
@@ -131,7 +131,7 @@ static enum status loss_of(struct repair *r, const struct trial *t, double *out,
 static enum status find_best(struct fixing *f, struct logits *l, double *scale, double *best, struct error *err)
 {
 	struct repair *r = f->r;
-	double least = r->reader ? r->figures.damage : -r->figures.score - GAIN, step = coarsest(l, r);
+	double least = repair_by_boxes(r) ? r->figures.damage : -r->figures.score - GAIN, step = coarsest(l, r);
 	enum status st = STATUS_OK;
 	for (int i = 0; i < HALVINGS && step > 0 && st == STATUS_OK && fix_may_go_on(f); i++) {
 		double loss = NAN;
@@ -155,7 +155,7 @@ enum status remedy_logits(struct fixing *f, struct error *err)
 	struct repair *r = f->r;
 	struct plan *p = NULL;
 	double best = 0;
-	if (isnan(r->figures.score) && !r->reader)
+	if (isnan(r->figures.score) && !repair_by_boxes(r))
 		return STATUS_OK;
 	struct logits l = {.tail = repair_tail(r)};
 	double *scale = xcalloc((size_t)r->g->n_values + 1, sizeof *scale);

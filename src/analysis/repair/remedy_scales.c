@@ -85,7 +85,7 @@ static const char *reason_of(struct repair *r, const struct search *s, int n)
 static enum status try_scales(struct fixing *f, const struct search *s, int n, int *tries, struct error *err)
 {
 	struct repair *r = f->r;
-	struct candidate c = {.kind = REPAIR_SCALE, .trial = trial_copy(&r->now), .harmless = r->reader && r->figures.damage > REPAIR_RUINED};
+	struct candidate c = {.kind = REPAIR_SCALE, .trial = trial_copy(&r->now), .harmless = repair_by_boxes(r) && r->figures.damage > REPAIR_RUINED};
 	bool kept = false;
 	double *scale = xcalloc((size_t)r->g->n_values + 1, sizeof *scale);
 	memcpy(scale, r->now.edits->scale, (size_t)r->g->n_values * sizeof *scale);

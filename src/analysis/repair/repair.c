@@ -112,6 +112,11 @@ enum status repair_score(struct repair *r, const struct plan *p, struct repair_f
 	return st;
 }
 
+bool repair_by_boxes(const struct repair *r)
+{
+	return r->reader && !r->queries;
+}
+
 bool repair_may_scale(struct repair *r, int value, double scale)
 {
 	struct error ignored = {0};
@@ -175,9 +180,8 @@ static enum status open_parts(struct repair *r, const struct study *st, const st
 	r->memory = o->memory / MEMORY_SHARE;
 	r->scales = scales_new(r->g, r->target, r->engine, dataset_count(r->data), r->opt.cancel);
 	scales_learn(r->scales, plan);
-	// In such a network hardly a box is left until most of what is behind the selection is mended:
-	// its boxes are no guide on the way there.
-	r->reader = repair_decodes_queries(r) ? NULL : repair_reader(st, r->opt.task);
+	r->reader = repair_reader(st, r->opt.task);
+	r->queries = repair_decodes_queries(r);
 	return STATUS_OK;
 }
 

@@ -118,6 +118,7 @@ struct repair {
 	struct engine *engine;
 	struct probe *probe;
 	struct boxes_reader *reader; // NULL: none
+	bool queries;               // weights lie behind a selection by value: boxes and points both speak
 	struct scales *scales;
 	struct repair_memo *memo;   // the study's
 	struct key decision;        // that it began from
@@ -224,6 +225,7 @@ bool *repair_tail(const struct repair *r); // [n_nodes] without multiply-accumul
 MUST_CHECK enum status remedy_calibration(struct fixing *f, struct error *err); // remedy_calibration.c
 MUST_CHECK enum status remedy_behind(struct fixing *f, struct error *err);      // remedy_behind.c
 bool repair_decodes_queries(const struct repair *r); // weights lie behind a selection by value
+bool repair_by_boxes(const struct repair *r); // damage is what boxes say, from the first step on
 MUST_CHECK enum status remedy_scales(struct fixing *f, struct error *err);      // remedy_scales.c
 MUST_CHECK enum status remedy_widen(struct fixing *f, struct error *err);       // remedy_widen.c
 MUST_CHECK enum status remedy_weights(struct fixing *f, struct error *err);     // remedy_weights.c
