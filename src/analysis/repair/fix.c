@@ -29,11 +29,12 @@ static bool passes(const struct repair *r, const struct candidate *c, const stru
 	return pays(r, c, f) || (good && affordable(r, f));
 }
 
-// Over all samples of the task boxes are compared without labels, which varies far less than the metric does.
+// Over all samples of the task boxes are compared without labels, which varies far less than the metric does. Where
+// hardly one is left of a decoder of queries, they say nothing against what does good in front of it.
 static bool boxes_agree(const struct repair *r, const struct candidate *c, const struct repair_figures *f)
 {
 	double least = c->harmless ? -SLACK : c->kind == REPAIR_WIDEN ? PAYS : 0;
-	bool ruined = r->queries && r->figures.apart > REPAIR_RUINED;
+	bool ruined = r->queries && !c->by_task && r->figures.apart > REPAIR_RUINED;
 	return isnan(f->apart) || isnan(r->figures.apart) || ruined || f->apart < r->figures.apart * (1 - least);
 }
 
