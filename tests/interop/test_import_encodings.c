@@ -1,4 +1,5 @@
 // Tables of scales and ranges of other tools as edits: encodings, caches, calibration tables.
+#include <math.h>
 #include "import_case.h"
 
 // Tables that hold a scale for every tensor: all that were calculated by one calibrator hold under another.
@@ -240,4 +241,40 @@ void test_import_encodings__a_cache_of_ranges(void **state)
 	}
 	assert_refused("version: 1\nname: 2\n", "not a file of esp-ppq");
 	assert_refused("a 1\nb\n", "import.json");
+}
+
+// The ranges of ONNX Runtime's calibrators, as the tool wrote them first and as it does now.
+void test_import_encodings__ranges_of_calibrators(void **state)
+{
+#define ARRAY(...) "{\"data\": " #__VA_ARGS__ ", \"dtype\": \"float32\", \"CLS\": \"numpy.array\"}"
+	static const char *const text[] = {
+	    "{\"" STEM_OUT "\": [-2.55, 5.1], \"" CLASS_CONV "_output_0\": [-25.5, 0.0], \"nothing\": [0, 1]}",
+	    "{\"CLS\": \"TensorsData\", \"calibration_method\": {\"CLS\": \"CalibrationMethod\", \"value\": \"CalibrationMethod.MinMax\"},"
+	    " \"data\": {\"" STEM_OUT "\": {\"CLS\": \"TensorData\", \"lowest\": " ARRAY(-2.55) ", \"highest\": " ARRAY([5.1]) "},"
+	    " \"" CLASS_CONV "_output_0\": {\"CLS\": \"TensorData\", \"lowest\": " ARRAY([[-25.5]]) ", \"highest\": " ARRAY(0) "},"
+	    " \"nothing\": {\"CLS\": \"TensorData\", \"lowest\": " ARRAY(0) ", \"highest\": " ARRAY(1) "}}}",
+	};
+	for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+		struct study *st = case_open(MODEL, NULL, "onnxruntime");
+		struct import_report r = take(st, file(text[i]));
+		assert_string_equal(r.format, "ONNX Runtime calibration.json");
+		assert_true(fabs(scale(st, STEM) - 7.65 / 255) < 1e-12 && fabs(scale(st, CLASS_CONV) - 25.5 / 255) < 1e-12);
+		assert_int_equal(study_edits(st)->zero[graph_output(study_graph(st), graph_find_node(study_graph(st), CLASS_CONV))], 255);
+		assert_has(&r.notes, "nothing: the model has no tensor of this name");
+		assert_int_equal(r.n_notes, 1);
+		import_report_done(&r);
+		study_close(&st);
+	}
+	struct study *st = case_open(MODEL, NULL, "onnxruntime");
+	struct import_report r = take(st, file("{\"" STEM_OUT "\": {\"CLS\": \"TensorData\", \"lowest\": " ARRAY([1, 2]) ", \"highest\": 3},"
+	    " \"" CLASS_CONV "_output_0\": [3, 2]}"));
+	assert_has(&r.notes, STEM_OUT ": it has not one range");
+	assert_has(&r.notes, CLASS_CONV "_output_0: it has not one range");
+	assert_int_equal(r.n_notes, 2);
+	import_report_done(&r);
+	study_close(&st);
+	assert_refused("{\"a\": [1, 2], \"b\": [1]}", "not a file of esp-ppq");
+	assert_refused("{\"a\": [\"x\", \"y\"]}", "not a file of esp-ppq");
+	assert_refused("{}", "not a file of esp-ppq");
+#undef ARRAY
 }

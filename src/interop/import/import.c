@@ -14,9 +14,23 @@ static const struct reader {
 	void (*read)(struct wishes *w, const cJSON *root);
 } readers[] = {
 #define READER(name, members, reader) {name, members, reader},
+#define TABLE_READER(name, reader)
 #define TEXT_READER(name, reader)
 #include "readers.def"
 #undef READER
+#undef TABLE_READER
+#undef TEXT_READER
+};
+static const struct table_reader {
+	const char *name;
+	bool (*read)(struct wishes *w, const cJSON *root);
+} table_readers[] = {
+#define READER(name, members, reader)
+#define TABLE_READER(name, reader) {name, reader},
+#define TEXT_READER(name, reader)
+#include "readers.def"
+#undef READER
+#undef TABLE_READER
 #undef TEXT_READER
 };
 static const struct text_reader {
@@ -24,9 +38,11 @@ static const struct text_reader {
 	bool (*read)(struct wishes *w, char *text);
 } text_readers[] = {
 #define READER(name, members, reader)
+#define TABLE_READER(name, reader)
 #define TEXT_READER(name, reader) {name, reader},
 #include "readers.def"
 #undef READER
+#undef TABLE_READER
 #undef TEXT_READER
 };
 
@@ -71,6 +87,11 @@ static enum status read_tree(struct wishes *w, const char **format, const cJSON 
 		if (has_member(root, readers[i].members)) {
 			*format = readers[i].name;
 			readers[i].read(w, root);
+			return STATUS_OK;
+		}
+	for (size_t i = 0; i < sizeof table_readers / sizeof *table_readers; i++)
+		if (table_readers[i].read(w, root)) {
+			*format = table_readers[i].name;
 			return STATUS_OK;
 		}
 	return error_set(err, STATUS_FORMAT, "%s: not a file of esp-ppq, AIMET, ONNX Runtime, Quark, NNCF, TensorRT, tpu-mlir, HMCT, Pulsar2 or "

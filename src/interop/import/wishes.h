@@ -85,10 +85,12 @@ void note_unread(struct wishes *w, const struct cJSON *o, const char *where, con
 void each_text_in(struct wishes *w, const struct cJSON *o, const char *name, void (*wish)(struct wishes *w, const char *text));
 
 #define READER(name, members, reader) void reader(struct wishes *w, const struct cJSON *root);
+#define TABLE_READER(name, reader) bool reader(struct wishes *w, const struct cJSON *root);
 // Lines of text, which it cuts up. False: it is not such a file, and nothing was touched.
 #define TEXT_READER(name, reader) bool reader(struct wishes *w, char *text);
 #include "readers.def"
 #undef READER
+#undef TABLE_READER
 #undef TEXT_READER
 // A model with the pairs of another tool.
 MUST_CHECK enum status read_qdq(struct wishes *w, const char *path, struct error *err);
