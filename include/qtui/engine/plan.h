@@ -113,6 +113,9 @@ static inline struct slot *plan_out(const struct plan *p, int node, int i) { ret
 // The quantizer that acts on this slot's data when the plan runs; NULL when the slot itself quantizes nothing.
 const struct quantizer *slot_quantizer(const struct slot *s);
 
+// Scale and zero point with which a quantizer covers what reaches from lo to hi, by the target's own rule (docs/NUMERICS.md).
+void scale_of_range(float *scale, int32_t *zero, const struct target *t, const struct quantizer *q, double lo, double hi);
+
 // The quantizer of a weight depends only on the weight's content and the settings: the cache keeps such quantizers
 // from one plan to the next. One thread at a time may use it.
 struct plan_cache;

@@ -109,8 +109,7 @@ void plan_refuse(struct plan *p, int node, const char *fmt, ...) PRINTF(3, 4);
 // plan.c: the structure without constants and observations, for questions about edits.
 struct plan *plan_outline(const struct graph *g, const struct target *t, enum calib_method m, const struct edits *e);
 
-// scale.c: from the range that a quantizer must cover to its scale and zero point.
-void scale_of_range(float *scale, int32_t *zero, const struct target *t, const struct quantizer *q, double lo, double hi);
+// scale.c: beside scale_of_range.
 bool scale_is_pow2(double scale);
 double scale_nearest_pow2(double scale);
 int32_t scale_middle(const struct quantizer *q); // zero point of a symmetric quantizer

@@ -52,11 +52,7 @@ static void read_range(struct wishes *w, const cJSON *entry)
 		low = cJSON_GetObjectItemCaseSensitive(entry, "lowest");
 		high = cJSON_GetObjectItemCaseSensitive(entry, "highest");
 	}
-	const double range[2] = {only_number(low), only_number(high)};
-	if (range[0] <= range[1])
-		wish_threshold(w, entry->string, fmax(fabs(range[0]), fabs(range[1])), 0, range);
-	else
-		wish_note(w, "%.120s: it has not one range, from the least to the greatest value", entry->string);
+	wish_range(w, entry->string, only_number(low), only_number(high));
 }
 
 bool read_calibration(struct wishes *w, const cJSON *root)

@@ -207,14 +207,24 @@ const struct quantizer *tensor_quantizer(const struct plan *p, int value)
 	return &none;
 }
 
-// [min, max], which holds 0, on all codes of a quantizer with a zero point.
 static void wish_limits(struct wishes *w, int value, const struct quantizer *q, double min, double max)
 {
-	double low = fmin(min, 0), scale = (fmax(max, 0) - low) / (double)(q->qmax - q->qmin);
-	if (scale > 0)
-		wish_scale(w, value, q->bits, scale, nearbyint(-low / scale));
-	else
+	float scale;
+	int32_t zero;
+	if (!(min <= max && fmax(-min, max) > 0) || !isfinite(max - min)) {
 		wish_note(w, "%.120s: %g to %g is no range", w->g->value[value].name, min, max);
+		return;
+	}
+	scale_of_range(&scale, &zero, w->p->target, q, min, max);
+	wish_scale(w, value, q->bits, (double)scale, q->symmetric ? ZERO_MIDDLE : (double)(zero - q->qmin));
+}
+
+void wish_range(struct wishes *w, const char *tensor, double min, double max)
+{
+	int value = quantized_output_or_note(w, tensor);
+	const struct quantizer *q = value >= 0 ? tensor_quantizer(w->p, value) : NULL;
+	if (q && q->kind == QUANT_LINEAR && q->qmax > 0)
+		wish_limits(w, value, q, min, max);
 }
 
 static void wish_magnitude(struct wishes *w, int value, const struct quantizer *q, double threshold, double step)

@@ -56,6 +56,8 @@ void wish_tensor(struct wishes *w, const char *tensor, double bits, double scale
 // rounded to a multiple of `step`, and the least and the greatest value (NULL: it does not). Only its scale, from the range
 // where the target has zero points.
 void wish_threshold(struct wishes *w, const char *tensor, double threshold, double step, const double range[2]);
+// The same of a tensor whose range some calibrator has found: what the target's own rule makes of it.
+void wish_range(struct wishes *w, const char *tensor, double min, double max);
 // Of a node by its name in the file; a name that is not there is noted. False: there is none.
 bool wish_name(struct wishes *w, const char *name, enum precision p);
 // Of all nodes that a regular expression matches: from the first character on (Python's re.match).
