@@ -165,6 +165,17 @@ void test_frontier__what_an_earlier_repair_has_seen_stays(void **state)
 	assert_true(edits_equal(more->at[more->n - 1].edits, f->at[f->n - 1].edits));
 	assert_int_equal(more->at[more->n - 1].steps, FRONTIER_EARLIER);
 	repair_free(&r);
+	f->basis.boxes_and_points = true; // as of damage that was measured otherwise
+	cJSON *kept = study_frontier_save(st);
+	assert_int_equal(study_frontier_load(st, kept, &err), STATUS_OK);
+	assert_true(study_frontier(st) != f && study_frontier(st)->basis.boxes_and_points);
+	cJSON_Delete(kept);
+	assert_int_equal(repair_open(&r, st, &(struct repair_options){.samples = 2, .goal = repair_goal_default}, &err), STATUS_OK);
+	assert_int_equal(repair_prepare(r, &err), STATUS_OK);
+	assert_int_equal(repair_frontier(r)->n, 1);
+	repair_free(&r);
+	f->basis.boxes_and_points = false;
+	study_set_frontier(st, f);
 	assert_int_equal(study_set_target(st, "esp32s3", &err), STATUS_OK);
 	study_run(st);
 	wait_for_run(st);

@@ -11,7 +11,7 @@
 bool frontier_basis_equal(const struct frontier_basis *a, const struct frontier_basis *b)
 {
 	return strcmp(a->target, b->target) == 0 && key_equal(a->samples, b->samples) && key_equal(a->times, b->times) &&
-	    strcmp(a->task, b->task) == 0 && key_equal(a->labels, b->labels);
+	    strcmp(a->task, b->task) == 0 && key_equal(a->labels, b->labels) && a->boxes_and_points == b->boxes_and_points;
 }
 
 struct frontier *frontier_take(struct frontier *f)

@@ -188,7 +188,7 @@ static enum status open_parts(struct repair *r, const struct study *st, const st
 static void note_basis(struct repair *r, const struct study *st)
 {
 	r->basis = (struct frontier_basis){.samples = all_samples_key(study_dataset(st)), .times = latency_key(r->costs->latency),
-	    .labels = repair_task_identity(r->opt.task)};
+	    .labels = repair_task_identity(r->opt.task), .boxes_and_points = r->reader && r->queries};
 	snprintf(r->basis.target, sizeof r->basis.target, "%s", st->step[st->current].target);
 	snprintf(r->basis.task, sizeof r->basis.task, "%s", r->opt.score && r->opt.score_name ? r->opt.score_name : "");
 	if (study_frontier(st) && frontier_basis_equal(&study_frontier(st)->basis, &r->basis))
@@ -206,17 +206,18 @@ enum status repair_open(struct repair **out, struct study *st, const struct repa
 	r->decision = decision_key(st->g, d->target, d->method, r->now.edits, study_preparation(st));
 	r->deadline = opt->seconds > 0 ? clock_seconds() + opt->seconds : 0;
 	r->costs = costs_take(snap->costs);
-	note_basis(r, st);
 	count_macs(r);
 	enum status status = plan && snap->stage == STAGE_DONE ? repair_goal_limits(&r->opt.goal, r->costs->latency != NULL, err) :
 	    error_set(err, STATUS_REFUSED, "the network is not calibrated yet: wait for the run");
 	if (status == STATUS_OK)
 		status = open_parts(r, st, plan, err);
 	snapshot_drop(&snap);
-	if (status == STATUS_OK)
+	if (status == STATUS_OK) {
+		note_basis(r, st);
 		*out = r;
-	else
+	} else {
 		repair_free(&r);
+	}
 	return status;
 }
 
