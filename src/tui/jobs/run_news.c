@@ -52,8 +52,8 @@ static void note_run(struct ui *ui)
 		return;
 	bool other = describe_output(&text, now, was);
 	if (was && !key_equal(now->samples, was->samples))
-		str_add(&text, " on other samples");
-	if (was)
+		str_add(&text, " on other samples"); // on which no node was measured before
+	else if (was)
 		describe_change(&text, s, other);
 	ui_note(ui, "run %d: %s; %d of %d computed, %s", now->number, str_text(&text), now->computed, now->total,
 	    format_seconds(time, now->seconds));
