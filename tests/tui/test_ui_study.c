@@ -204,12 +204,12 @@ static void wait_for_file(struct ui *ui)
 void test_ui_study__other_samples_are_told(void **state)
 {
 	struct live l;
-	live_open(&l, "esp32p4", 2);
-	press(&l.ui, ":samples<Space>4<Enter>");
+	live_open(&l, "esp32p4", 4);
+	press(&l.ui, ":samples<Space>5<Enter>");
 	assert_true(beside_busy(&l.ui, BESIDE_FILE)); // every picture is looked at, which the screen does not wait for
 	wait_for_file(&l.ui);
 	live_wait(&l);
-	assert_int_equal(l.ui.snap->samples, 4);
+	assert_int_equal(l.ui.snap->samples, 5);
 	if (!strstr(l.ui.note, " on other samples; ") || strstr(l.ui.note, "better"))
 		fail_msg("%s", l.ui.note);
 	press(&l.ui, ":set<Space>/model.0/conv/Conv<Space>int16<Enter>");
