@@ -87,9 +87,9 @@ MUST_CHECK enum status study_set_method(struct study *s, enum calib_method m, st
 // How pictures are prepared from now on: options as on the command line, which change what is in force, or "auto",
 // which goes back to how the study was opened.
 MUST_CHECK enum status study_preprocess(struct study *s, char **word, int n, struct error *err);
-// How many samples calibrate and are measured from now on: the first `count` of them, or as many as there are.
+// How many samples calibrate and are measured from now on: the first `count` of them, or as many as there are. Like
+// study_preprocess it looks at every file of them, which a screen has done in another thread (preparing.h).
 MUST_CHECK enum status study_samples(struct study *s, const char *count, struct error *err);
-// Both look at every file of the samples: a screen has that done beside it (preparing.h).
 // Tuned weights that the study knows (a repair made them, or a session brought them), by name; "auto": the model's own.
 MUST_CHECK enum status study_tune(struct study *s, const char *name, struct error *err);
 bool study_undo(struct study *s);
