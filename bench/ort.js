@@ -25,7 +25,8 @@ async function main([model, threads, runs, ...inputs]) {
 		if (i >= 0)
 			ms.push(performance.now() - start);
 	}
+	const total = ms.reduce((sum, t) => sum + t, 0);
 	ms.sort((a, b) => a - b);
-	console.log(JSON.stringify({load_ms: load, median_ms: ms[ms.length >> 1], min_ms: ms[0], peak_rss_mb: process.resourceUsage().maxRSS / 1024}));
+	console.log(JSON.stringify({load_ms: load, median_ms: ms[ms.length >> 1], min_ms: ms[0], total_ms: total, peak_rss_mb: process.resourceUsage().maxRSS / 1024}));
 }
 main(process.argv.slice(2));

@@ -18,7 +18,7 @@ fi
 # number NAME <text: the value of "NAME": 1.5 or of a line `NAME 1.5`
 number() { grep -oE "\"?$1\"?[:[:space:]]+[0-9.e+-]+" | head -1 | grep -oE '[0-9.e+-]+$' || echo -; }
 median() { grep -v '^-$' | sort -g | awk '{v[NR] = $1} END {if (NR) printf "%.4g", v[int((NR + 1) / 2)]; else print "-"}'; }
-ratio() { awk -v a="$1" -v b="$2" 'BEGIN {if (a == "-" || b == "-" || b == 0) print "-"; else printf "%.2f", a / b}'; }
+ratio() { awk -v a="$1" -v b="$2" -v digits="${3:-2}" 'BEGIN {if (a == "-" || b == "-" || b == 0) print "-"; else printf "%.*f", digits, a / b}'; }
 row() { printf '| %s |\n' "$(printf '%s | ' "$@" | sed 's/ | $//')"; }
 title() { printf '\n## %s\n' "$1"; shift; row "$@"; row "${@//*/---}"; }
 inputs() { rm -rf "$work/in"; mkdir -p "$work/in"; "$study" inputs "$1" "$work/in" >"$work/in/list" || true; }
@@ -71,8 +71,16 @@ float_table() {
 	done
 }
 
-# What the float inference of N samples takes ONNX Runtime, in seconds (qtui's own where there is none).
-float_seconds() { awk -v m="$1" -v t="$2" -v n="$3" '$1 == m && $2 == t {v = $4 == "-" ? $3 : $4; print (v == "-" ? v : v * n / 1000)}' "$work/float"; }
+# One after the other, as an analysis has them: the best of single inferences would be of quieter moments than
+# the best of runs of seconds, and a host with other guests would be held against the analysis alone.
+float_samples() {
+	local ms
+	ms=$(ort_run "$1" "$2" 32 | number total_ms)
+	[ "$ms" != - ] || ms=$(awk -v m="$(basename "$1" .onnx)" -v t="$2" '$1 == m && $2 == t && $3 != "-" {print $3 * 32}' "$work/float" | best)
+	echo "samples_s $(ratio "$ms" 1000 4)"
+}
+# What that took of a model and so many threads.
+float_seconds() { awk -v m="$1" -v t="$2" '$1 == m && $2 == t {print $3}' "$work/samples" | best; }
 
 # The command as a batch tool calls it, from its first line to its last.
 batch() {
@@ -87,21 +95,24 @@ batch() {
 }
 
 analysis_table() {
-	title "Analysis of 32 samples: float, calibration, graphwise and layerwise figures (s, the best of $rounds, of cancelling and of memory the most; a multiple is of the float inference of these samples by ONNX Runtime; processor time is of all threads and multiples of it are of one thread)" \
+	title "Analysis of 32 samples: float, calibration, graphwise and layerwise figures (s, the best of $rounds, of cancelling and of memory the most; a multiple is of as many float inferences by ONNX Runtime, run in turn; processor time is of all threads and multiples of it are of one thread)" \
 		model threads 'float inference' 'full analysis' multiple 'processor time' multiple 'first figures' 'of the outputs' 'head edit' 'share of full, processor time' \
 		'deep edit' undo 'cancel ms' 'peak MiB'
 	for m in "$@"; do
 		local name
 		name=$(basename "$m" .onnx)
+		inputs "$m"
 		for t in $(widths); do
 			for r in $(seq "$rounds"); do
 				"$study" analyze "$m" "$(calib_of "$m")" 32 "$t" >"$work/a$r" || true
 				batch "$m" "$t" >>"$work/a$r"
+				float_samples "$m" "$t" >>"$work/a$r"
 			done
 			get() { for r in $(seq "$rounds"); do number "$1" <"$work/a$r"; done | "${2:-best}"; }
-			f=$(float_seconds "$name" "$t" 32)
+			echo "$name $t $(get samples_s)" >>"$work/samples"
+			f=$(float_seconds "$name" "$t")
 			row "$name" "$t" "$f" "$(get full_s)" "$(ratio "$(get full_s)" "$f")" "$(get full_cpu)" \
-				"$(ratio "$(get full_cpu)" "$(float_seconds "$name" 1 32)")" "$(get layer_s)" "$(get first_s)" "$(get head_s)" "$(ratio "$(get head_cpu)" "$(get full_cpu)")" \
+				"$(ratio "$(get full_cpu)" "$(float_seconds "$name" 1)")" "$(get layer_s)" "$(get first_s)" "$(get head_s)" "$(ratio "$(get head_cpu)" "$(get full_cpu)")" \
 				"$(get deep_s)" "$(get undo_s)" "$(get cancel_ms most)" "$(get peak_mib most)"
 			echo "$name $t $(get int8_ms)" >>"$work/int8"
 			echo "$name $t $(get batch_s) $(get batch_mib most)" >>"$work/batch"
@@ -113,7 +124,7 @@ batch_table() {
 	title "The same analysis in batch, \`qtui analyze\`, run in turn with those: no edit follows, so nothing is kept for one (s of the whole command, the best of $rounds, of memory the most)" \
 		model threads 'full analysis' multiple 'peak MiB'
 	while read -r name t s mib; do
-		row "$name" "$t" "$s" "$(ratio "$s" "$(float_seconds "$name" "$t" 32)")" "$mib"
+		row "$name" "$t" "$s" "$(ratio "$s" "$(float_seconds "$name" "$t")")" "$mib"
 	done <"$work/batch"
 }
 
@@ -187,7 +198,7 @@ report() {
 	echo
 	echo "Written by \`make bench\` on $(date -u +%Y-%m-%d), $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)$(level), $cores cores, load $(cut -d' ' -f1 /proc/loadavg) at the start."
 	have_ort && echo "ONNX Runtime $(node -p "require('./$work/node_modules/onnxruntime-node/package.json').version"), its CPU library, all optimizations."
-	: >"$work/float"; : >"$work/int8"; : >"$work/batch"
+	: >"$work/float"; : >"$work/int8"; : >"$work/batch"; : >"$work/samples"
 	local all big
 	if [ -n "${MODELS:-}" ]; then
 		read -ra all <<<"$MODELS"
