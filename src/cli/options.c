@@ -250,7 +250,7 @@ static enum status resolve_task(struct options *o, struct error *err)
 		if (needed[i].path && !file_exists(needed[i].path))
 			return error_set(err, STATUS_NOTFOUND, "%s %s: there is no such file or directory", needed[i].option, needed[i].path);
 	if (o->task && !task_kind_parse(&kind, o->task))
-		return error_set(err, STATUS_USAGE, "--task %s: detect, classify or agree", o->task);
+		return error_set(err, STATUS_USAGE, "--task %s: %s", o->task, task_kinds());
 	if (o->decoder && task_decoder_check(o->decoder, err) != STATUS_OK)
 		return err->status = STATUS_USAGE;
 	if (o->nms && strcmp(o->nms, "none") == 0)

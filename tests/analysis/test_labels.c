@@ -343,9 +343,9 @@ static void touch(const char *path)
 	free(dir);
 }
 
-static void finds(const char *dataset, bool boxes, const char *path)
+static void finds(const char *dataset, enum labels_kind kind, const char *path)
 {
-	char *found = labels_find(dataset, boxes);
+	char *found = labels_find(dataset, kind, &samples);
 	if (path)
 		assert_string_equal(found, path);
 	else
@@ -363,19 +363,19 @@ void test_labels__are_found_beside_the_data(void **state)
 	str_addf(&text, "%s/labels/val/a.txt", root);
 	str_addf(&json, "%s/images/val.json", root);
 	str_addf(&csv, "%s/images/val/labels.csv", root);
-	finds(str_text(&images), true, NULL);
+	finds(str_text(&images), LABELS_BOXES, NULL);
 	touch(str_text(&text));
 	text.text[text.len - strlen("/a.txt")] = '\0';
-	finds(str_text(&images), true, text.text);
+	finds(str_text(&images), LABELS_BOXES, text.text);
 	touch(str_text(&json));
 	assert_int_equal(file_write(str_text(&json), session, strlen(session), &(struct error){0}), STATUS_OK);
-	finds(str_text(&images), true, text.text); // it has the name of the samples, too
+	finds(str_text(&images), LABELS_BOXES, text.text); // it has the name of the samples, too
 	touch(str_text(&json));
-	finds(str_text(&images), true, json.text);
-	finds(str_text(&images), false, NULL);
+	finds(str_text(&images), LABELS_BOXES, json.text);
+	finds(str_text(&images), LABELS_CLASSES, NULL);
 	touch(str_text(&csv));
 	str_add(&images, "//");
-	finds(str_text(&images), false, csv.text);
+	finds(str_text(&images), LABELS_CLASSES, csv.text);
 	str_done(&images);
 	str_done(&text);
 	str_done(&json);

@@ -173,6 +173,41 @@ static const char *write_png(const char *name, int type, int depth, int w, const
 	return path;
 }
 
+void test_mask__numbers_of_every_kind_of_png(void **state)
+{
+	static const struct {
+		int type, depth;
+		uint8_t row[8];
+		uint16_t number[2];
+	} rows[] = {
+	    {PNG_COLOR_TYPE_GRAY, 1, {0x40}, {0, 1}},
+	    {PNG_COLOR_TYPE_GRAY, 4, {0x3f}, {3, 15}},
+	    {PNG_COLOR_TYPE_GRAY, 8, {7, 255}, {7, 255}},
+	    {PNG_COLOR_TYPE_GRAY, 16, {1, 2, 255, 255}, {258, 65535}},
+	    {PNG_COLOR_TYPE_PALETTE, 1, {0x40}, {0, 1}},
+	    {PNG_COLOR_TYPE_RGB, 8, {9, 9, 9, 4, 4, 4}, {9, 4}},
+	};
+	struct error err = {0};
+	struct mask m;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		assert_int_equal(mask_read(&m, write_png("mask.png", rows[i].type, rows[i].depth, 2, rows[i].row), &err), STATUS_OK);
+		assert_true(m.w == 2 && m.h == 1 && m.number[0] == rows[i].number[0] && m.number[1] == rows[i].number[1]);
+		mask_done(&m);
+	}
+}
+
+void test_mask__colours_are_no_numbers(void **state)
+{
+	static const uint8_t row[6] = {9, 9, 9, 4, 5, 4};
+	struct error err = {0};
+	struct mask m;
+	assert_int_equal(mask_read(&m, write_png("colours.png", PNG_COLOR_TYPE_RGB, 8, 2, row), &err), STATUS_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "colours.png is a picture in colours"));
+	assert_null(m.number);
+	assert_int_equal(mask_read(&m, support_temp_file("no.png", "GIF89a", 6), &err), STATUS_FORMAT);
+	assert_null(m.number);
+}
+
 void test_image__png_of_every_kind(void **state)
 {
 	static const struct {

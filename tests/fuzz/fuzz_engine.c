@@ -70,9 +70,15 @@ void fuzz_jpeg(const struct fuzz_input *in)
 	read_image(in);
 }
 
+// A mask is read from the same bytes.
 void fuzz_png(const struct fuzz_input *in)
 {
+	struct error err = {0};
+	struct mask m;
+	int w, h;
 	read_image(in);
+	if (image_size(&w, &h, in->path, &err) == STATUS_OK && (int64_t)w * h <= 1 << 22 && mask_read(&m, in->path, &err) == STATUS_OK)
+		mask_done(&m);
 }
 
 void fuzz_target(const struct fuzz_input *in)

@@ -10,7 +10,7 @@ struct check {
 	double min_snr, min_cos;   // dB; pooled over all samples
 	// Of the task's first figure: for any task, for a detection only, for a classification only. (Agreement with
 	// the float network is neither.)
-	double max_drop, max_map_drop, max_top1_drop;
+	double max_drop, max_map_drop, max_top1_drop, max_miou_drop;
 	double max_cost, max_wide, max_time; // as of struct repair_goal
 };
 extern const struct check check_nothing;

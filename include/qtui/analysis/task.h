@@ -1,4 +1,4 @@
-// Task metrics: what quantization costs in mAP or top-1, over labelled samples. A task borrows graph and samples and
+// Task metrics: what quantization costs in mAP, top-1 or mIoU, over labelled samples. A task borrows graph and samples and
 // owns all else. What a network said of each sample is kept under the network's key, so that every sample goes through
 // every network once. All functions but task_open and task_free may be called from any thread. Outputs may be added in
 // any order; figures are those of the samples so far, and the same samples give the same figures to the bit.
@@ -14,10 +14,12 @@
 enum task_kind {
 	TASK_DETECT,   // boxes against boxes, by COCO's protocol
 	TASK_CLASSIFY, // classes against classes
+	TASK_SEGMENT,  // classes of pixels against masks
 	TASK_AGREE,    // no labels: the quantized network's outputs against the float network's
 	TASK_KINDS,
 };
-const char *task_kind_name(enum task_kind k); // "detect", "classify", "agree"
+const char *task_kind_name(enum task_kind k); // "detect", "classify", "segment", "agree"
+const char *task_kinds(void); // for a message: "detect, classify, segment or agree"
 bool task_kind_parse(enum task_kind *out, const char *name);
 MUST_CHECK enum status task_decoder_check(const char *name, struct error *err); // STATUS_NOTFOUND: no decoder has that name
 
@@ -25,7 +27,7 @@ enum task_variant { TASK_FLOAT, TASK_QUANT, TASK_VARIANTS };
 
 struct task_options {
 	int kind;            // enum task_kind, or -1: what labels and metadata say
-	const char *labels;  // COCO JSON, a directory of YOLO text files, a CSV; NULL: what lies beside the data set
+	const char *labels;  // COCO JSON, a directory of YOLO text files or of masks, a CSV; NULL: what lies beside the data set
 	const char *decoder; // a name of docs/TASK.md; NULL: found from names and shapes of the outputs
 	double score;        // boxes must score more than this
 	double iou;          // of NMS, the most overlap of boxes that are both kept; 0: the decoder's own, < 0: no NMS
@@ -87,7 +89,7 @@ double task_apart(struct task *t, const struct task_net *before, const struct ta
 // ---- figures: NAN where they are not known
 
 struct task_figure {
-	const char *name; // "AP", "AP50" ... "top1", "top5"
+	const char *name; // "AP", "AP50" ... "top1", "top5", "mIoU"
 	double value[TASK_VARIANTS];
 };
 // What people call a figure, "mAP" for "AP", "top-1" for "top1"; files use the figure's own name.
@@ -96,13 +98,13 @@ bool task_is_decibels(const char *figure); // false: it is a share, 0..1
 struct task_class {
 	int id;           // of the data set
 	const char *name; // or NULL
-	int objects;      // of the class among the samples measured
+	int objects;      // of the class among the samples measured; TASK_SEGMENT: samples with such pixels
 	double value[TASK_VARIANTS];
 };
 struct task_sample {
 	int sample;
 	const char *name;
-	double value[TASK_VARIANTS]; // AP of the image, probability of its class, cosine
+	double value[TASK_VARIANTS]; // AP of the image, probability of its class, mean IoU of its classes, cosine
 };
 // What figure[0] loses or gains from one network to another, with a 95 % interval from bootstrap draws of samples, the
 // same draws for both.

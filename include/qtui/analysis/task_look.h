@@ -23,6 +23,20 @@ struct task_change {
 	struct task_box box[TASK_VARIANTS]; // score 0: there is none
 	double iou;             // of the two; 0 where there is only one
 };
+// Of TASK_SEGMENT: a class in the sample, and what became of the picture's pixels.
+struct task_region {
+	int class;               // position among the labels' classes
+	const char *name;
+	double iou[TASK_VARIANTS]; // NAN: neither label nor network says the class
+	bool labelled;           // is it in the truth?
+};
+enum task_cell {
+	CELL_SAME,   // both networks say the same class
+	CELL_LOST,   // the float network was right
+	CELL_GAINED, // the quantized one is
+	CELL_OTHER,  // neither is
+	CELL_KINDS,
+};
 struct task_look {
 	atomic_int refs;
 	int sample;
@@ -37,6 +51,11 @@ struct task_look {
 	const char **class_name; // of the class of a box; NULL where none here is of it
 	struct task_change *change; // missed ones first, then appeared, then moved; each by falling score
 	int n_changes;
+
+	struct task_region *region; // TASK_SEGMENT: those that lost most first
+	int n_regions;
+	uint8_t *cell;          // TASK_SEGMENT: enum task_cell of [cells_h, cells_w] that lie over the picture; NULL: not known
+	int cells_w, cells_h;
 
 	const char *class;                 // TASK_CLASSIFY: the label's class
 	const char *said[TASK_VARIANTS];   // TASK_CLASSIFY: the class with the highest probability

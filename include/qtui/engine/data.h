@@ -91,6 +91,14 @@ MUST_CHECK enum status array_write(const struct tensor *t, int float_bytes, cons
 MUST_CHECK enum status dataset_place(const struct dataset *d, int i, struct placement *where, struct error *err);
 // Width and height of a JPEG or PNG file as it is shown (turned as Exif says), from its head alone.
 MUST_CHECK enum status image_size(int *w, int *h, const char *path, struct error *err);
+// A PNG whose pixels are numbers of classes: grey levels of 1 to 16 bits or places in a palette, nothing scaled; RGB only
+// where all of it is grey. The caller calls mask_done.
+struct mask {
+	uint16_t *number; // [h, w]
+	int w, h;
+};
+MUST_CHECK enum status mask_read(struct mask *out, const char *path, struct error *err);
+void mask_done(struct mask *m);
 // Decodes an image file to RGB bytes, upright; the caller frees.
 MUST_CHECK enum status image_read(uint8_t **rgb, int *w, int *h, const char *path, struct error *err);
 

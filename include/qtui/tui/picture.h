@@ -11,12 +11,17 @@ struct picture {
 	struct rect at;     // cells, set by picture_fit
 	double scale;       // from the picture's pixels to pixels of the screen: one a column, `aspect` a line
 	int cell_w, cell_h; // of a cell, in pixels, where the terminal takes pictures in pixels; else 0
+	const struct task_look *cells; // whose cells are laid over it; NULL: none
 	struct canvas_image *image; // set by picture_draw, which then draws into it
 };
 void picture_fit(struct picture *p, struct rect r); // as large as r allows, at its top
 // blocks: in colours; else brightness as characters. picture_done when all boxes are drawn.
 void picture_draw(struct canvas *c, struct picture *p, bool blocks);
 void picture_done(struct picture *p); // the image is given to the canvas
+
+// A cell of a segmentation that changed: its role, and the character that stands for it where there are no colours.
+enum role picture_cell_role(enum task_cell k);
+char picture_cell_letter(enum task_cell k);
 
 enum pen_kind { PEN_TRUTH, PEN_FLOAT, PEN_QUANT, PEN_KINDS };
 enum role picture_role(enum pen_kind k);

@@ -11,6 +11,7 @@ enum status repair_goal_parse(struct repair_goal *g, const char *text, struct er
 	static const struct condition condition[] = {
 	    {"map_drop", '<', offsetof(struct repair_goal, max_drop), 0, 1},
 	    {"top1_drop", '<', offsetof(struct repair_goal, max_drop), 0, 1},
+	    {"miou_drop", '<', offsetof(struct repair_goal, max_drop), 0, 1},
 	    {"drop", '<', offsetof(struct repair_goal, max_drop), 0, 1},
 	    {"snr", '>', offsetof(struct repair_goal, min_snr), -200, 200},
 	    {"cost", '<', offsetof(struct repair_goal, max_cost), 1, 1000},

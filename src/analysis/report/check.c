@@ -6,7 +6,7 @@
 #include "qtui/base/str.h"
 #include "../repair/repair_impl.h"
 
-const struct check check_nothing = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+const struct check check_nothing = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 
 enum status check_parse(struct check *c, const char *text, struct error *err)
 {
@@ -14,6 +14,7 @@ enum status check_parse(struct check *c, const char *text, struct error *err)
 	    {"snr", '>', offsetof(struct check, min_snr), -200, 200},
 	    {"cos", '>', offsetof(struct check, min_cos), -1, 1},
 	    {"map_drop", '<', offsetof(struct check, max_map_drop), 0, 1},
+	    {"miou_drop", '<', offsetof(struct check, max_miou_drop), 0, 1},
 	    {"top1_drop", '<', offsetof(struct check, max_top1_drop), 0, 1},
 	    {"drop", '<', offsetof(struct check, max_drop), 0, 1},
 	    {"cost", '<', offsetof(struct check, max_cost), 1, 1000},
@@ -146,6 +147,7 @@ enum status check_snapshot(const struct check *c, const struct snapshot *s, stru
 	check_points(&said, s, "cos", "", c->min_cos, cosine_of);
 	check_task(&said, s, "drop", ~0u, c->max_drop);
 	check_task(&said, s, "map_drop", 1u << TASK_DETECT, c->max_map_drop);
+	check_task(&said, s, "miou_drop", 1u << TASK_SEGMENT, c->max_miou_drop);
 	check_task(&said, s, "top1_drop", 1u << TASK_CLASSIFY, c->max_top1_drop);
 	check_share(&said, "cost", c->max_cost, cost_of(s));
 	check_share(&said, "wide", c->max_wide, share_of_macs(s, is_wide));

@@ -140,6 +140,7 @@ static void agree_report(const struct task *t, const struct frozen f[TASK_VARIAN
 
 const struct task_ops agree_ops = {
     .name = "agree",
+    .labels = -1,
     .note = agree_note,
     .read = agree_read,
     .release = agree_release,

@@ -321,6 +321,7 @@ static void detect_report(const struct task *t, const struct frozen f[TASK_VARIA
 
 const struct task_ops detect_ops = {
     .name = "detect",
+    .labels = LABELS_BOXES,
     .open = detect_open,
     .close = detect_close,
     .note = detect_note,

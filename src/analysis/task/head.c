@@ -119,10 +119,11 @@ static bool has_ancestor(const struct graph *g, const char *name, const char *op
 	return found;
 }
 
-// The input that takes pictures: rank 4 with 1 or 3 channels.
-static void find_input(struct head *h, const struct graph *g)
+// Pictures are of rank 4 with 1 or 3 channels.
+void head_input(int *w, int *h, const struct graph *g)
 {
-	for (int i = 0; i < g->n_inputs && !h->input_w; i++) {
+	*w = *h = 0;
+	for (int i = 0; i < g->n_inputs && !*w; i++) {
 		const struct shape *s = &g->value[g->input[i]].shape;
 		bool last = s->rank == 4 && s->dim[1] != 3 && s->dim[1] != 1;
 		if (s->rank != 4 || (last && s->dim[3] != 3 && s->dim[3] != 1))
@@ -130,8 +131,8 @@ static void find_input(struct head *h, const struct graph *g)
 		int64_t height = s->dim[last ? 1 : 2], width = s->dim[last ? 2 : 3];
 		if (height < 1 || height > INPUT_MAX || width < 1 || width > INPUT_MAX)
 			continue;
-		h->input_h = (int)height;
-		h->input_w = (int)width;
+		*h = (int)height;
+		*w = (int)width;
 	}
 }
 
@@ -156,7 +157,7 @@ void head_init(struct head *h, const struct graph *g, int labels)
 	add_hint(h, labels);
 	add_hint(h, COCO_CLASSES);
 	names_done(&names);
-	find_input(h, g);
+	head_input(&h->input_w, &h->input_h, g);
 	h->one2one = has_ancestor(g, "one2one", NULL);
 	h->rtmdet = has_ancestor(g, "rtm_reg", NULL);
 	h->suppressed = has_ancestor(g, NULL, "NonMaxSuppression");

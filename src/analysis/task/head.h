@@ -29,6 +29,8 @@ struct head {
 	bool extra;           // the metadata's task writes masks or keypoints behind the classes
 	bool yolov7;          // by the name of the file
 };
+// Size of the input that takes pictures, 0 where there is none or its size is not known.
+void head_input(int *w, int *h, const struct graph *g);
 // Without data. `labels`: number of classes of the labels, 0: not known.
 void head_init(struct head *h, const struct graph *g, int labels);
 void head_done(struct head *h);

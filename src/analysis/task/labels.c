@@ -12,8 +12,10 @@ void labels_free(struct labels **lp)
 	struct labels *l = *lp;
 	if (!l)
 		return;
-	for (int i = 0; i < l->n_samples; i++)
+	for (int i = 0; i < l->n_samples; i++) {
 		free(l->label[i].truth);
+		free(l->label[i].mask);
+	}
 	for (int i = 0; i < l->n_classes; i++)
 		free(l->name[i]);
 	free(l->label);
@@ -21,6 +23,7 @@ void labels_free(struct labels **lp)
 	free(l->name);
 	free(l->source);
 	free(l->stray);
+	free(l->class_of);
 	free(l);
 	*lp = NULL;
 }
@@ -92,7 +95,7 @@ static enum status read_format(struct labels *l, const char *path, const struct 
 	if (!path)
 		return labels_read_folders(l, s, err);
 	if (file_is_dir(path))
-		return labels_read_yolo(l, path, s, err);
+		return labels_are_masks(path, s) ? labels_read_masks(l, path, s, err) : labels_read_yolo(l, path, s, err);
 	if (json_is_file(&json, path, err) != STATUS_OK)
 		return err->status;
 	return json ? labels_read_coco(l, path, s, err) : labels_read_list(l, path, s, err);
@@ -131,43 +134,55 @@ enum status labels_read(struct labels **out, const char *path, const struct labe
 // ---- finding
 
 struct place {
-	bool boxes;
-	const char *pattern; // of a path: D the data set, P the directory that it is in, L the data set with images -> labels
+	enum labels_kind kind;
+	const char *pattern; // of a path: D the data set, P the directory that it is in
+	const char *as;      // not NULL: the data set's path itself, with this in the place of its last component `pattern`
 };
 static const struct place places[] = {
-    {true, "D/instances.json"},
-    {true, "P/instances.json"},
-    {true, "D.json"},
-    {true, "L"},
-    {true, "P/labels"},
-    {true, "D/labels"},
-    {false, "D/labels.csv"},
-    {false, "D.csv"},
-    {false, "P/labels.csv"},
+    {LABELS_BOXES, "D/instances.json", NULL},
+    {LABELS_BOXES, "P/instances.json", NULL},
+    {LABELS_BOXES, "D.json", NULL},
+    {LABELS_BOXES, "images", "labels"},
+    {LABELS_BOXES, "P/labels", NULL},
+    {LABELS_BOXES, "D/labels", NULL},
+    {LABELS_CLASSES, "D/labels.csv", NULL},
+    {LABELS_CLASSES, "D.csv", NULL},
+    {LABELS_CLASSES, "P/labels.csv", NULL},
+    {LABELS_MASKS, "images", "masks"},
+    {LABELS_MASKS, "images", "annotations"},             // ADE20K
+    {LABELS_MASKS, "leftImg8bit", "gtFine"},             // Cityscapes
+    {LABELS_MASKS, "JPEGImages", "SegmentationClass"},   // Pascal VOC
+    {LABELS_MASKS, "P/masks", NULL},
+    {LABELS_MASKS, "D/masks", NULL},
+    {LABELS_MASKS, "images", "labels"},
+    {LABELS_MASKS, "P/labels", NULL},
 };
 
-// The data set's path with the last component "images" replaced by "labels"; as it is when there is none.
-static char *labels_path(const char *dataset)
+// The data set's path with its last component `name` replaced; NULL where it has none.
+static char *replaced(const char *dataset, const char *name, const char *as)
 {
 	const char *at = NULL;
-	for (const char *p = strstr(dataset, "images"); p; p = strstr(p + 1, "images"))
-		if ((p == dataset || p[-1] == '/') && (p[6] == '/' || !p[6]))
+	size_t n = strlen(name);
+	for (const char *p = strstr(dataset, name); p; p = strstr(p + 1, name))
+		if ((p == dataset || p[-1] == '/') && (p[n] == '/' || !p[n]))
 			at = p;
+	if (!at)
+		return NULL;
 	struct str s = {0};
-	if (at) {
-		str_addn(&s, dataset, (size_t)(at - dataset));
-		str_add(&s, "labels");
-	}
-	str_add(&s, at ? at + 6 : dataset);
+	str_addn(&s, dataset, (size_t)(at - dataset));
+	str_add(&s, as);
+	str_add(&s, at + n);
 	return str_detach(&s);
 }
 
-static char *fill(const char *pattern, const char *dataset)
+static char *fill(const struct place *place, const char *dataset)
 {
-	char *base = *pattern == 'P' ? file_dir(dataset) : *pattern == 'L' ? labels_path(dataset) : xstrdup(dataset);
+	if (place->as)
+		return replaced(dataset, place->pattern, place->as);
+	char *base = *place->pattern == 'P' ? file_dir(dataset) : xstrdup(dataset);
 	struct str s = {0};
 	str_add(&s, base);
-	str_add(&s, pattern + 1);
+	str_add(&s, place->pattern + 1);
 	free(base);
 	return str_detach(&s);
 }
@@ -199,19 +214,20 @@ static bool is_ours(const char *path)
 	return ours;
 }
 
-static bool is_there(const char *path, const char *dataset)
+// Directories have the names of those for masks that hold something else.
+static bool is_there(const char *path, enum labels_kind kind, const char *dataset, const struct labels_samples *s)
 {
-	return file_exists(path) && strcmp(path, dataset) != 0 && !is_ours(path);
+	return file_exists(path) && strcmp(path, dataset) != 0 && !is_ours(path) && (kind != LABELS_MASKS || labels_are_masks(path, s));
 }
 
-char *labels_find(const char *dataset, bool boxes)
+char *labels_find(const char *dataset, enum labels_kind kind, const struct labels_samples *s)
 {
 	char *from = trimmed(dataset), *found = NULL;
 	for (size_t i = 0; i < sizeof places / sizeof *places && !found; i++) {
-		if (places[i].boxes != boxes)
+		if (places[i].kind != kind)
 			continue;
-		char *path = fill(places[i].pattern, from);
-		if (is_there(path, from))
+		char *path = fill(&places[i], from);
+		if (path && is_there(path, kind, from, s))
 			found = path;
 		else
 			free(path);
@@ -250,6 +266,8 @@ static void renumber(struct labels *l, const int *map, const struct names *names
 	for (int i = 0; i < l->n_samples; i++)
 		if (l->label[i].known)
 			l->label[i].class = map[l->label[i].class];
+	for (int i = 0; i < l->n_numbers; i++)
+		l->class_of[i] = l->class_of[i] < 0 ? l->class_of[i] : map[l->class_of[i]];
 	for (int i = 0; i < l->n_classes; i++)
 		free(l->name[i]);
 	l->n_classes = 0;

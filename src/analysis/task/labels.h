@@ -1,5 +1,5 @@
-// Labels: what is to be found in each sample, read from COCO JSON, a directory of YOLO text files, a list of classes or
-// the names of the samples' folders. Labels own all that they hold.
+// Labels: what is to be found in each sample, read from COCO JSON, a directory of YOLO text files or of masks, a list of
+// classes or the names of the samples' folders. Labels own all that they hold.
 #ifndef QTUI_ANALYSIS_TASK_LABELS_H
 #define QTUI_ANALYSIS_TASK_LABELS_H
 
@@ -7,7 +7,7 @@
 #include "qtui/base/error.h"
 #include "names.h"
 
-enum labels_kind { LABELS_BOXES, LABELS_CLASSES };
+enum labels_kind { LABELS_BOXES, LABELS_CLASSES, LABELS_MASKS, LABELS_KINDS };
 struct label {
 	bool known;               // false: the labels do not mention this sample
 	int class;                // LABELS_CLASSES
@@ -15,6 +15,7 @@ struct label {
 	double w, h;              // of the image as the labels say; 0: they do not
 	int n;
 	size_t cap;
+	char *mask;               // LABELS_MASKS: the file with the class of each pixel
 };
 struct labels {
 	enum labels_kind kind;
@@ -26,6 +27,8 @@ struct labels {
 	char **name;   // [n_classes] NULL where there is none
 	bool folders;  // the names are those of folders, and say which class of the model is meant
 	char *stray;   // the first file that they name and that is no sample; NULL: none
+	int *class_of; // LABELS_MASKS: [n_numbers] the class of a pixel's number, -1: none; NULL: nothing says so
+	int n_numbers;
 };
 // The samples that labels are read for: files, NULL where a sample has none; w and h are the size of a sample that is
 // no picture, for boxes given as fractions.
@@ -33,13 +36,12 @@ struct labels_samples {
 	const char *const *file;
 	int n, w, h;
 };
-// `path`: a COCO JSON, a directory of YOLO text files, a CSV; NULL: the names of the samples' folders.
+// `path`: a COCO JSON, a directory of YOLO text files or of masks, a CSV; NULL: the names of the samples' folders.
 MUST_CHECK enum status labels_read(
     struct labels **out, const char *path, const struct labels_samples *s, struct error *err);
 void labels_free(struct labels **l);
-// Labels that lie beside a data set: heap, NULL when there are none. `boxes`: looks for these first, else for a list of
-// classes.
-char *labels_find(const char *dataset, bool boxes);
+// Labels of a kind that lie beside a data set: heap, NULL when there are none.
+char *labels_find(const char *dataset, enum labels_kind kind, const struct labels_samples *s);
 bool labels_are_folders(const struct labels_samples *s); // are there folders of several names?
 
 // Classes that are names of folders become the model's classes of these names, if it has any;
@@ -69,6 +71,10 @@ MUST_CHECK enum status labels_read_coco(
     struct labels *l, const char *path, const struct labels_samples *s, struct error *err);
 MUST_CHECK enum status labels_read_yolo(
     struct labels *l, const char *dir, const struct labels_samples *s, struct error *err);
+bool labels_are_masks(const char *dir, const struct labels_samples *s); // and no text files
+MUST_CHECK enum status labels_read_masks(
+    struct labels *l, const char *dir, const struct labels_samples *s, struct error *err);
+char *labels_text_path(const char *dir, const char *file); // DIR/NAME.txt for .../NAME.jpg; heap
 MUST_CHECK enum status labels_read_list(
     struct labels *l, const char *path, const struct labels_samples *s, struct error *err);
 MUST_CHECK enum status labels_read_folders(struct labels *l, const struct labels_samples *s, struct error *err);

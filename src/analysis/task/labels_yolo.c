@@ -111,8 +111,7 @@ static enum status read_text(struct labels *l, const struct yolo_file *f, struct
 	return st;
 }
 
-// DIR/NAME.txt for .../NAME.jpg; heap.
-static char *text_path(const char *dir, const char *file)
+char *labels_text_path(const char *dir, const char *file)
 {
 	const char *base = file_base(file), *dot = strrchr(base, '.');
 	struct str name = {0};
@@ -132,7 +131,7 @@ static bool is_picture(const char *file)
 static enum status read_sample(
     struct labels *l, const char *dir, const struct labels_samples *s, int i, int *files, struct error *err)
 {
-	char *path = text_path(dir, s->file[i]);
+	char *path = labels_text_path(dir, s->file[i]);
 	struct yolo_file f = {.path = path, .sample = i, .w = s->w, .h = s->h};
 	enum status st = STATUS_OK;
 	l->label[i].known = true;
@@ -158,5 +157,5 @@ enum status labels_read_yolo(struct labels *l, const char *dir, const struct lab
 			return st;
 	}
 	return files ? STATUS_OK
-	             : error_set(err, STATUS_NOTFOUND, "%s has a text file for none of the %d samples", dir, s->n);
+	             : error_set(err, STATUS_NOTFOUND, "%s has a text file or a mask for none of the %d samples", dir, s->n);
 }

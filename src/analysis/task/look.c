@@ -51,6 +51,8 @@ void task_look_drop(struct task_look **lp)
 	for (int v = 0; v < TASK_VARIANTS; v++)
 		free(l->box[v]);
 	free(l->change);
+	free(l->region);
+	free(l->cell);
 	free(l->rgb);
 	free(l);
 }

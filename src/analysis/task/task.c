@@ -6,14 +6,20 @@
 #include "qtui/base/file.h"
 #include "qtui/base/str.h"
 #include "decode.h"
+#include "pixels.h"
 #include "task_impl.h"
 
 static const struct task_ops *const kinds[TASK_KINDS] = {
-    [TASK_DETECT] = &detect_ops, [TASK_CLASSIFY] = &classify_ops, [TASK_AGREE] = &agree_ops};
+    [TASK_DETECT] = &detect_ops, [TASK_CLASSIFY] = &classify_ops, [TASK_SEGMENT] = &segment_ops, [TASK_AGREE] = &agree_ops};
 
 const char *task_kind_name(enum task_kind k)
 {
 	return kinds[k]->name;
+}
+
+const char *task_kinds(void)
+{
+	return "detect, classify, segment or agree";
 }
 
 bool task_kind_parse(enum task_kind *out, const char *name)
@@ -61,14 +67,22 @@ static bool is_classifier(const struct graph *g)
 	return g->n_outputs > 0;
 }
 
-// Labels beside the data set: of the kind that was asked for, else of the one that the model looks like, else of the
-// other.
-static char *find_labels(const struct task *t, bool folders)
+static enum labels_kind likely_labels(const struct graph *g)
+{
+	return is_classifier(g) ? LABELS_CLASSES : pixels_are_all(g) ? LABELS_MASKS : LABELS_BOXES;
+}
+
+// Labels beside the data set: of the kind that was asked for, else of the one that the model looks like, else of
+// another; masks only where the model looks so.
+static char *find_labels(const struct task *t, const struct labels_samples *s, bool folders)
 {
 	const char *dataset = dataset_path(t->d);
-	bool boxes = t->opt.kind < 0 ? !is_classifier(t->g) : t->opt.kind == TASK_DETECT;
-	char *found = t->opt.kind == TASK_AGREE ? NULL : labels_find(dataset, boxes);
-	return found || t->opt.kind >= 0 || folders ? found : labels_find(dataset, !boxes);
+	if (t->opt.kind == TASK_AGREE)
+		return NULL;
+	char *found = labels_find(dataset, t->opt.kind < 0 ? likely_labels(t->g) : (enum labels_kind)kinds[t->opt.kind]->labels, s);
+	for (int k = 0; !found && t->opt.kind < 0 && !folders && k < LABELS_MASKS; k++)
+		found = labels_find(dataset, (enum labels_kind)k, s);
+	return found;
 }
 
 static enum status read_labels(struct task *t, struct error *err)
@@ -84,9 +98,8 @@ static enum status read_labels(struct task *t, struct error *err)
 		s.w = where.input_w;
 		s.h = where.input_h;
 	}
-	bool folders =
-	    t->opt.kind != TASK_DETECT && t->opt.kind != TASK_AGREE && is_classifier(t->g) && labels_are_folders(&s);
-	char *path = t->opt.labels ? xstrdup(t->opt.labels) : find_labels(t, folders);
+	bool folders = (t->opt.kind < 0 || t->opt.kind == TASK_CLASSIFY) && is_classifier(t->g) && labels_are_folders(&s);
+	char *path = t->opt.labels ? xstrdup(t->opt.labels) : find_labels(t, &s, folders);
 	if (path || folders)
 		st = labels_read(&t->labels, path, &s, err);
 	free(path);
@@ -96,18 +109,19 @@ static enum status read_labels(struct task *t, struct error *err)
 
 static enum status choose_kind(struct task *t, struct error *err)
 {
-	enum task_kind natural = !t->labels                        ? TASK_AGREE
-	                         : t->labels->kind == LABELS_BOXES ? TASK_DETECT
-	                                                           : TASK_CLASSIFY;
-	t->kind = t->opt.kind < 0 ? natural : (enum task_kind)t->opt.kind;
-	if (t->kind == natural || t->kind == TASK_AGREE)
+	static const char *const held[LABELS_KINDS] = {
+	    [LABELS_BOXES] = "boxes", [LABELS_CLASSES] = "a class for each sample", [LABELS_MASKS] = "a class for each pixel"};
+	int natural = 0;
+	while (kinds[natural]->labels != (t->labels ? (int)t->labels->kind : -1))
+		natural++;
+	t->kind = (enum task_kind)(t->opt.kind < 0 ? natural : t->opt.kind);
+	if ((int)t->kind == natural || t->kind == TASK_AGREE)
 		return STATUS_OK;
 	if (!t->labels)
 		return error_set(
 		    err, STATUS_NOTFOUND, "%s: no labels lie beside it; name them with --labels", dataset_path(t->d));
-	return error_set(err, STATUS_USAGE, "%s holds %s; --task %s needs %s", t->labels->source,
-	    natural == TASK_DETECT ? "boxes" : "a class for each sample", task_kind_name(t->kind),
-	    natural == TASK_DETECT ? "a class for each sample" : "boxes");
+	return error_set(err, STATUS_USAGE, "%s holds %s; --task %s needs %s", t->labels->source, held[t->labels->kind],
+	    task_kind_name(t->kind), held[kinds[t->kind]->labels]);
 }
 
 enum status task_open(struct task **out, const struct graph *g, const struct dataset *d, const struct task_options *opt,
@@ -168,6 +182,17 @@ int task_samples(const struct task *t)
 	return t->labels ? t->labels->n_known : t->n_samples;
 }
 
+static struct key mask_key(struct key k, const char *path)
+{
+	struct bytes b;
+	struct error err;
+	if (file_map(&b, path, &err))
+		return key_add_text(k, err.text); // reading it will tell
+	k = key_add(k, b.data, b.size);
+	bytes_done(&b);
+	return k;
+}
+
 static struct key labels_key(const struct labels *l, int n_samples)
 {
 	struct key k = key_add(key_add_int((struct key){0}, l->kind), l->id, (size_t)l->n_classes * sizeof *l->id);
@@ -179,8 +204,9 @@ static struct key labels_key(const struct labels *l, int n_samples)
 			const double v[] = {t->box.x, t->box.y, t->box.w, t->box.h, t->area, t->class, t->crowd};
 			k = key_add(k, v, sizeof v);
 		}
+		k = one->mask ? mask_key(k, one->mask) : k;
 	}
-	return k;
+	return key_add(k, l->class_of, (size_t)l->n_numbers * sizeof *l->class_of);
 }
 
 struct key task_labels_key(const struct task *t)

@@ -1,11 +1,12 @@
-// PNG through libpng: every depth and colour type becomes RGB with 8 bits; alpha is dropped, as Pillow's convert("RGB")
-// does.
+// PNG through libpng. As a picture every depth and colour type becomes RGB with 8 bits; alpha is dropped, as Pillow's
+// convert("RGB") does. As a mask nothing is scaled: a pixel is its grey level or its place in the palette.
 #include <png.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 #include "image.h"
 #include "qtui/base/mem.h"
+#include "qtui/engine/data.h"
 
 struct png_source {
 	const struct bytes *file;
@@ -16,8 +17,8 @@ struct png_reader {
 	png_structp png;
 	png_infop info;
 	png_bytep *rows;
+	uint8_t *rgb; // of a mask that is stored as a picture
 };
-
 static void on_error(png_structp png, png_const_charp text)
 {
 	struct png_source *source = png_get_error_ptr(png);
@@ -49,26 +50,95 @@ static void to_rgb8(struct png_reader *r)
 	png_read_update_info(r->png, r->info);
 }
 
-// Below setjmp: what it allocates is reachable through r and out.
-static enum status read_all(struct png_reader *r, struct image *out, const char *name, struct error *err)
+// The rows that follow in memory from `at` on.
+static void read_rows(struct png_reader *r, uint8_t *at, size_t bytes, int h, const char *problem)
 {
-	enum status s;
-	png_read_info(r->png, r->info);
-	to_rgb8(r);
-	s = image_alloc(out, png_get_image_width(r->png, r->info), png_get_image_height(r->png, r->info), name, err);
-	if (s)
-		return s;
-	if (png_get_rowbytes(r->png, r->info) != (size_t)out->w * 3)
-		png_error(r->png, "its colour type is not known");
-	r->rows = xmalloc((size_t)out->h * sizeof *r->rows);
-	for (int y = 0; y < out->h; y++)
-		r->rows[y] = out->rgb + (size_t)y * (size_t)out->w * 3;
+	if (png_get_rowbytes(r->png, r->info) != bytes)
+		png_error(r->png, problem);
+	r->rows = xmalloc((size_t)h * sizeof *r->rows);
+	for (int y = 0; y < h; y++)
+		r->rows[y] = at + (size_t)y * bytes;
 	png_read_image(r->png, r->rows);
 	png_read_end(r->png, NULL);
+}
+
+// Below setjmp: what these allocate is reachable through r and out.
+static enum status read_picture(struct png_reader *r, void *arg, const char *name, struct error *err)
+{
+	struct image *out = arg;
+	png_read_info(r->png, r->info);
+	to_rgb8(r);
+	enum status s = image_alloc(out, png_get_image_width(r->png, r->info), png_get_image_height(r->png, r->info), name, err);
+	if (s == STATUS_OK)
+		read_rows(r, out->rgb, (size_t)out->w * 3, out->h, "its colour type is not known");
+	return s;
+}
+
+static void undo_picture(void *arg)
+{
+	struct image *out = arg;
+	free(out->rgb);
+	out->rgb = NULL;
+}
+
+// Numbers that were saved as grey pictures in RGB.
+static enum status read_grey_rgb(struct png_reader *r, struct mask *out, const char *name, struct error *err)
+{
+	size_t n = (size_t)out->w * (size_t)out->h;
+	r->rgb = mem_try_array(n, 3);
+	if (!r->rgb)
+		return error_set(err, STATUS_NOMEM, "%s: no memory to decode it", name);
+	to_rgb8(r);
+	read_rows(r, r->rgb, (size_t)out->w * 3, out->h, "its colour type is not known");
+	for (size_t i = 0; i < n; i++) {
+		const uint8_t *p = r->rgb + 3 * i;
+		if (p[0] != p[1] || p[0] != p[2])
+			return error_set(err, STATUS_UNSUPPORTED, "%s is a picture in colours; a mask has one number a pixel: grey, or a palette", name);
+		out->number[i] = p[0];
+	}
 	return STATUS_OK;
 }
 
-enum status image_png(struct image *out, const struct bytes *file, const char *name, struct error *err)
+static enum status read_mask(struct png_reader *r, void *arg, const char *name, struct error *err)
+{
+	struct mask *out = arg;
+	png_read_info(r->png, r->info);
+	uint32_t w = png_get_image_width(r->png, r->info), h = png_get_image_height(r->png, r->info);
+	int type = png_get_color_type(r->png, r->info), depth = png_get_bit_depth(r->png, r->info);
+	enum status s = image_check(w, h, name, err);
+	if (s != STATUS_OK)
+		return s;
+	out->w = (int)w;
+	out->h = (int)h;
+	size_t n = (size_t)w * h;
+	out->number = mem_try_array(n, sizeof *out->number);
+	if (!out->number)
+		return error_set(err, STATUS_NOMEM, "%s: no memory to decode it", name);
+	if (type != PNG_COLOR_TYPE_PALETTE && type != PNG_COLOR_TYPE_GRAY)
+		return read_grey_rgb(r, out, name, err);
+	png_set_packing(r->png); // one byte a pixel at least
+	if (depth == 16)
+		png_set_swap(r->png);
+	png_set_interlace_handling(r->png);
+	png_read_update_info(r->png, r->info);
+	uint8_t *bytes = (uint8_t *)out->number;
+	read_rows(r, bytes, depth == 16 ? (size_t)w * 2 : w, out->h, "its depth is not known");
+	for (size_t i = n; depth < 16 && i-- > 0;) // from the end, in place
+		out->number[i] = bytes[i];
+	return STATUS_OK;
+}
+
+static void undo_mask(void *arg)
+{
+	mask_done(arg);
+}
+
+struct decoding {
+	enum status (*read)(struct png_reader *r, void *out, const char *name, struct error *err);
+	void (*undo)(void *out);
+};
+
+static enum status decode(const struct decoding *how, void *out, const struct bytes *file, const char *name, struct error *err)
 {
 	struct png_source source = {.file = file};
 	struct png_reader *r = xcalloc(1, sizeof *r);
@@ -79,15 +149,39 @@ enum status image_png(struct image *out, const struct bytes *file, const char *n
 		s = error_set(err, STATUS_NOMEM, "%s: no memory to decode it", name);
 	} else if (setjmp(png_jmpbuf(r->png))) {
 		s = error_set(err, STATUS_FORMAT, "%s is not a sound PNG image: %s", name, source.text);
-		free(out->rgb);
-		out->rgb = NULL;
 	} else {
 		png_set_read_fn(r->png, &source, on_read);
-		s = read_all(r, out, name, err);
+		s = how->read(r, out, name, err);
 	}
+	if (s != STATUS_OK)
+		how->undo(out);
 	if (r->png)
 		png_destroy_read_struct(&r->png, &r->info, NULL);
+	free(r->rgb);
 	free(r->rows);
 	free(r);
+	return s;
+}
+
+enum status image_png(struct image *out, const struct bytes *file, const char *name, struct error *err)
+{
+	return decode(&(struct decoding){read_picture, undo_picture}, out, file, name, err);
+}
+
+void mask_done(struct mask *m)
+{
+	free(m->number);
+	*m = (struct mask){0};
+}
+
+enum status mask_read(struct mask *out, const char *path, struct error *err)
+{
+	struct bytes b;
+	*out = (struct mask){0};
+	enum status s = file_read(&b, path, IMAGE_FILE_MAX, err);
+	if (s != STATUS_OK)
+		return s;
+	s = decode(&(struct decoding){read_mask, undo_mask}, out, &b, path, err);
+	bytes_done(&b);
 	return s;
 }

@@ -1,5 +1,6 @@
 // Pictures in cells: two pixels a cell, one above the other, as the two halves of U+2580; brightness as characters
-// where there are no colours. Boxes are lines over them, of a kind each for truth, float and quantized.
+// where there are no colours. Boxes are lines over them, of a kind each for truth, float and quantized; pixels whose class
+// changed are tinted.
 #include "qtui/tui/picture.h"
 
 #include <stdio.h>
@@ -26,6 +27,45 @@ static struct mean mean_of(const struct picture *p, double x0, double y0, double
 	return (struct mean){(int)(sum[0] / n), (int)(sum[1] / n), (int)(sum[2] / n)};
 }
 
+// ---- cells of a segmentation
+
+static const struct {
+	struct mean tint;
+	enum role role;
+	char letter;
+} cells[CELL_KINDS] = {
+	[CELL_LOST] = {{235, 40, 40}, ROLE_WORSE, 'l'},
+	[CELL_GAINED] = {{40, 210, 90}, ROLE_BETTER, 'g'},
+	[CELL_OTHER] = {{240, 190, 30}, ROLE_EDITED, 'w'},
+};
+
+enum role picture_cell_role(enum task_cell k)
+{
+	return cells[k].role;
+}
+
+char picture_cell_letter(enum task_cell k)
+{
+	return cells[k].letter;
+}
+
+// At a place of the picture, in parts of its width and height.
+static enum task_cell cell_at(const struct picture *p, double x, double y)
+{
+	const struct task_look *l = p->cells;
+	if (!l || !l->cell)
+		return CELL_SAME;
+	return (enum task_cell)l->cell[clamp((int)(y * l->cells_h), 0, l->cells_h - 1) * l->cells_w + clamp((int)(x * l->cells_w), 0, l->cells_w - 1)];
+}
+
+static struct mean tinted(struct mean m, enum task_cell k)
+{
+	struct mean t = cells[k].tint;
+	return k == CELL_SAME ? m : (struct mean){(m.r + 2 * t.r) / 3, (m.g + 2 * t.g) / 3, (m.b + 2 * t.b) / 3};
+}
+
+// ---- pixels
+
 // How much higher than wide a cell is.
 static double aspect_of(const struct picture *p)
 {
@@ -50,7 +90,8 @@ static int rgb_of(struct mean m)
 static struct mean half(const struct picture *p, int x, int y2)
 {
 	double sx = (double)p->w / p->at.w, sy = (double)p->h / (2 * p->at.h);
-	return mean_of(p, x * sx, y2 * sy, (x + 1) * sx, (y2 + 1) * sy);
+	struct mean m = mean_of(p, x * sx, y2 * sy, (x + 1) * sx, (y2 + 1) * sy);
+	return tinted(m, cell_at(p, (x + .5) / p->at.w, (y2 + .5) / (2 * p->at.h)));
 }
 
 static uint32_t shade_of(struct mean m)
@@ -67,7 +108,8 @@ static void draw_pixels(const struct picture *p)
 	uint8_t *to = image->rgb;
 	for (int y = 0; y < image->h; y++)
 		for (int x = 0; x < image->w; x++, to += 3) {
-			struct mean m = mean_of(p, x * sx, y * sy, (x + 1) * sx, (y + 1) * sy);
+			struct mean m = tinted(mean_of(p, x * sx, y * sy, (x + 1) * sx, (y + 1) * sy),
+			    cell_at(p, (x + .5) / image->w, (y + .5) / image->h));
 			to[0] = (uint8_t)m.r;
 			to[1] = (uint8_t)m.g;
 			to[2] = (uint8_t)m.b;
@@ -94,8 +136,9 @@ void picture_draw(struct canvas *c, struct picture *p, bool blocks)
 				canvas_pixels(c, p->at.x + x, p->at.y + y, U'▀', rgb_of(top), rgb_of(low));
 				continue;
 			}
+			enum task_cell k = cell_at(p, (x + .5) / p->at.w, (y + .5) / p->at.h);
 			top = (struct mean){(top.r + low.r) / 2, (top.g + low.g) / 2, (top.b + low.b) / 2};
-			canvas_put(c, p->at.x + x, p->at.y + y, shade_of(top), ROLE_DIM);
+			canvas_put(c, p->at.x + x, p->at.y + y, k ? (uint32_t)cells[k].letter : shade_of(top), k ? cells[k].role : ROLE_DIM);
 		}
 }
 

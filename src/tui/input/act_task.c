@@ -42,8 +42,10 @@ void act_task_sort(struct ui *ui)
 
 void act_task_boxes(struct ui *ui)
 {
-	ui->task.boxes = (enum task_boxes)((ui->task.boxes + 1) % TASK_BOXES);
-	ui_note(ui, "boxes: %s", task_boxes_name(ui->task.boxes));
+	enum task_boxes next = (enum task_boxes)((ui->task.boxes + 1) % TASK_BOXES);
+	bool boxes = !ui->snap->task || ui->snap->task->kind != TASK_SEGMENT;
+	ui->task.boxes = boxes || next == TASK_BOXES_CHANGED ? next : TASK_BOXES_NONE;
+	ui_note(ui, "over the picture: %s", task_boxes_name(ui->task.boxes));
 }
 
 static void step(struct ui *ui, int by)

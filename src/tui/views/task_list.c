@@ -24,7 +24,7 @@ const char *task_order_name(enum task_order o)
 const char *task_boxes_name(enum task_boxes b)
 {
 	static const char *const name[TASK_BOXES] = {[TASK_BOXES_CHANGED] = "what changed", [TASK_BOXES_ALL] = "all boxes",
-	    [TASK_BOXES_TRUTH] = "truth alone", [TASK_BOXES_NONE] = "no boxes"};
+	    [TASK_BOXES_TRUTH] = "truth alone", [TASK_BOXES_NONE] = "nothing"};
 	return name[b];
 }
 

@@ -1,4 +1,5 @@
-// One sample: its picture with boxes over it, and a list of what was missed, what appeared, what moved.
+// One sample: its picture with boxes over it, and a list of what was missed, what appeared, what moved; of a segmentation
+// the pixels whose class changed, and a list of classes.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,13 +31,16 @@ static const struct task_look *look(const struct ui *ui)
 int view_look_count(const struct ui *ui)
 {
 	const struct task_look *l = look(ui);
-	return l ? l->n_changes : 0;
+	return !l ? 0 : l->kind == TASK_SEGMENT ? l->n_regions : l->n_changes;
 }
 
 void view_look_text(char *out, size_t size, const struct ui *ui, int row)
 {
-	const struct task_change *c = &look(ui)->change[row];
-	snprintf(out, size, "%s %s", task_change_name(c->kind), c->name);
+	const struct task_look *l = look(ui);
+	if (l->kind == TASK_SEGMENT)
+		snprintf(out, size, "%s", l->region[row].name);
+	else
+		snprintf(out, size, "%s %s", task_change_name(l->change[row].kind), l->change[row].name);
 }
 
 // ---- the list
@@ -58,6 +62,19 @@ static void draw_change(struct canvas *c, struct rect r, const struct task_chang
 	canvas_right(c, right - SCORES + 7, r.y, 5, ROLE_TEXT, score[TASK_QUANT]);
 	if (wide && ch->iou > 0)
 		canvas_textf(c, right, r.y, OVERLAP, ROLE_DIM, "IoU %s", format_score2(over, ch->iou));
+}
+
+static void draw_region(struct canvas *c, struct rect r, const struct task_region *g)
+{
+	char before[FIGURE], after[FIGURE];
+	double change = (isnan(g->iou[TASK_QUANT]) ? 0 : g->iou[TASK_QUANT]) - (isnan(g->iou[TASK_FLOAT]) ? 0 : g->iou[TASK_FLOAT]);
+	enum role role = fabs(change) < .005 ? ROLE_TEXT : change > 0 ? ROLE_BETTER : ROLE_WORSE;
+	int right = r.x + r.w - 1;
+	canvas_text(c, r.x + X_KIND, r.y, 1, g->labelled ? ROLE_BETTER : ROLE_WORSE, g->labelled ? "✓" : "×");
+	canvas_cut(c, r.x + X_KIND + 2, r.y, right - SCORES - r.x - X_KIND - 2, ROLE_TEXT, CUT_RIGHT, g->name);
+	canvas_right(c, right - SCORES, r.y, 5, ROLE_TEXT, format_score2(before, g->iou[TASK_FLOAT]));
+	canvas_text(c, right - SCORES + 6, r.y, 1, ROLE_DIM, "→");
+	canvas_right(c, right - SCORES + 7, r.y, 5, role, format_score2(after, g->iou[TASK_QUANT]));
 }
 
 static void draw_verdict(struct canvas *c, struct rect r, const struct task_look *l)
@@ -148,6 +165,7 @@ static void draw_boxes(struct canvas *c, const struct ui *ui, const struct pictu
 static int draw_picture(struct canvas *c, const struct ui *ui, struct rect r, const struct task_look *l)
 {
 	struct picture p = {.rgb = l->rgb, .w = l->w, .h = l->h, .cell_w = ui->cell_w, .cell_h = ui->cell_h};
+	p.cells = ui->task.boxes == TASK_BOXES_NONE ? NULL : l;
 	struct rect old;
 	if (!l->rgb || r.w < 4 || r.h < 2) {
 		canvas_text(c, r.x, r.y, r.w, ROLE_DIM, l->rgb ? "" : "this sample has no picture");
@@ -162,6 +180,18 @@ static int draw_picture(struct canvas *c, const struct ui *ui, struct rect r, co
 	return p.at.h;
 }
 
+// "l lost  g gained  w wrong otherwise   b: what changed"
+static void draw_cell_legend(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	static const char *const text[CELL_KINDS] = {[CELL_LOST] = "lost", [CELL_GAINED] = "gained", [CELL_OTHER] = "wrong otherwise"};
+	int x = r.x;
+	for (int k = CELL_LOST; k < CELL_KINDS; k++) {
+		const char letter[] = {picture_cell_letter((enum task_cell)k), '\0'};
+		x += canvas_textf(c, x, r.y, r.x + r.w - x, picture_cell_role((enum task_cell)k), "%s %s", ui->blocks ? "■" : letter, text[k]) + 2;
+	}
+	canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_DIM, "b: %s", task_boxes_name(ui->task.boxes));
+}
+
 // "t─ truth  f╌ float  q═ quantized   b: what changed"
 static void draw_legend(struct canvas *c, const struct ui *ui, struct rect r)
 {
@@ -170,6 +200,10 @@ static void draw_legend(struct canvas *c, const struct ui *ui, struct rect r)
 		enum pen_kind pen;
 	} item[] = {{"t─ truth", PEN_TRUTH}, {"f╌ float", PEN_FLOAT}, {"q═ quantized", PEN_QUANT}};
 	int x = r.x;
+	if (look(ui)->kind == TASK_SEGMENT) {
+		draw_cell_legend(c, ui, r);
+		return;
+	}
 	for (size_t i = 0; i < sizeof item / sizeof *item; i++)
 		x += canvas_text(c, x, r.y, r.x + r.w - x, picture_role(item[i].pen), item[i].text) + 2;
 	canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_DIM, "b: %s", task_boxes_name(ui->task.boxes));
@@ -202,11 +236,19 @@ static void draw_said(struct canvas *c, struct rect r, const struct task_look *l
 {
 	if (l->kind == TASK_CLASSIFY)
 		draw_verdict(c, r, l);
+	else if (l->kind == TASK_SEGMENT)
+		for (struct rows at = rows_in(c, r, s, l->n_regions, true); rows_next(&at);)
+			draw_region(c, at.line, &l->region[at.row]);
 	else if (l->known && l->n_changes == 0)
 		canvas_text(c, r.x + X_KIND, r.y, r.w - X_KIND, ROLE_DIM, "nothing that scores .25 or more has changed");
 	else
 		for (struct rows at = rows_in(c, r, s, l->n_changes, true); rows_next(&at);)
 			draw_change(c, at.line, &l->change[at.row]);
+}
+
+static bool has_legend(const struct task_look *l)
+{
+	return l->kind == TASK_DETECT || l->kind == TASK_SEGMENT;
 }
 
 void view_look_draw(struct canvas *c, const struct ui *ui, struct rect r)
@@ -219,7 +261,7 @@ void view_look_draw(struct canvas *c, const struct ui *ui, struct rect r)
 	}
 	draw_title(c, (struct rect){r.x + 2, r.y, r.w - 3, 1}, l);
 	if (p.picture.h) {
-		if (l->kind == TASK_DETECT)
+		if (has_legend(l))
 			draw_legend(c, ui, (struct rect){r.x + 2, r.y + 1, r.w - 3, 1});
 		draw_picture(c, ui, p.picture, l);
 	}
@@ -229,7 +271,7 @@ void view_look_draw(struct canvas *c, const struct ui *ui, struct rect r)
 void view_look_preview(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	const struct task_look *l = look(ui);
-	int rows, top, n = l ? l->n_changes : 0;
+	int rows, top, n = view_look_count(ui);
 	if (!l)
 		return;
 	n = l->kind == TASK_CLASSIFY ? 3 : n < 1 ? 1 : n;
@@ -238,6 +280,6 @@ void view_look_preview(struct canvas *c, const struct ui *ui, struct rect r)
 	draw_title(c, (struct rect){r.x, r.y, r.w, 1}, l);
 	top = r.y + 1 + draw_picture(c, ui, (struct rect){r.x, r.y + 1, r.w, r.h - 1 - rows}, l);
 	draw_said(c, (struct rect){r.x - X_KIND, top, r.w + X_KIND, r.y + r.h - top}, l, (struct scroll){.cursor = -1});
-	if (l->kind == TASK_DETECT && l->rgb && top + n < r.y + r.h)
+	if (has_legend(l) && l->rgb && top + n < r.y + r.h)
 		draw_legend(c, ui, (struct rect){r.x, r.y + r.h - 1, r.w, 1});
 }

@@ -1,4 +1,4 @@
-// The task: what quantization costs in mAP or top-1, in all, by class, by sample; and the sample under the cursor.
+// The task: what quantization costs in mAP, top-1 or mIoU, in all, by class, by sample; and the sample under the cursor.
 #include "qtui/tui/view_task.h"
 
 #include <math.h>
@@ -134,7 +134,7 @@ static void draw_source(struct canvas *c, const struct ui *ui, struct rect r)
 static const char *figure_head(const char *name)
 {
 	static const char *const head[][2] = {{"AP_small", "small"}, {"AP_medium", "medium"}, {"AP_large", "large"}, {"AR_small", "AR sml"},
-	    {"AR_medium", "AR med"}, {"AR_large", "AR lrg"}, {"same_top1", "top-1 ="}};
+	    {"AR_medium", "AR med"}, {"AR_large", "AR lrg"}, {"same_top1", "top-1 ="}, {"pixel_accuracy", "pix acc"}, {"mean_accuracy", "cls acc"}};
 	for (size_t i = 0; i < sizeof head / sizeof *head; i++)
 		if (!strcmp(name, head[i][0]))
 			return head[i][1];
@@ -172,7 +172,7 @@ static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
 	canvas_right(c, r.x + X_FLOAT, r.y, 6, ROLE_HEAD, "float");
 	canvas_right(c, r.x + X_QUANT, r.y, 6, ROLE_HEAD, "quant");
 	if (classes)
-		canvas_right(c, r.x + X_OBJECTS, r.y, OBJECTS, ROLE_HEAD, "objects");
+		canvas_right(c, r.x + X_OBJECTS, r.y, OBJECTS, ROLE_HEAD, l->report->kind == TASK_SEGMENT ? "samples" : "objects");
 	snprintf(text, sizeof text, "%s, %s", classes ? "class" : "sample", task_order_name(l->order[l->page]));
 	canvas_text(c, r.x + X_NAME + (classes ? OBJECTS : 0), r.y, r.w - X_NAME - 1, ROLE_HEAD, text);
 }
@@ -216,7 +216,7 @@ static void draw_nothing(struct canvas *c, const struct ui *ui, struct rect r)
 	    running ? "The task is measured after the figures, where there are labels." : "No task is measured.");
 	line.y += canvas_paragraph(c, line, ROLE_ERROR, ui->snap->task_problem) + 1;
 	line.y += canvas_paragraph(c, line, ROLE_DIM,
-	    "Labels beside the calibration samples (COCO JSON, YOLO text files, CSV of classes) are found by themselves;");
+	    "Labels beside the calibration samples (COCO JSON, YOLO text files, CSV of classes, masks) are found by themselves;");
 	line.y += canvas_paragraph(c, line, ROLE_DIM, ":eval DIR measures on labelled samples elsewhere, :labels FILE names labels that lie apart.");
 	if (ui->snap->task_problem[0])
 		canvas_paragraph(c, line, ROLE_DIM, ":eval none takes both back, and with them what is said here after each run.");

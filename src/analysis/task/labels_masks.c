@@ -1,0 +1,102 @@
+// A directory of masks, a PNG for each image, whose pixels are numbers of classes. In classes.txt beside them line n names
+// number n, the first being 0; "-" is no class.
+#include <stdlib.h>
+#include <string.h>
+#include "labels.h"
+#include "qtui/base/file.h"
+#include "qtui/base/mem.h"
+#include "qtui/base/str.h"
+
+#define NAMES_FILE_MAX ((size_t)1 << 20)
+
+// What the names of images and of their masks end in.
+static const struct {
+	const char *image, *mask;
+} endings[] = {
+    {"", ".png"},
+    {"", "_mask.png"},
+    {"_leftImg8bit", "_gtFine_labelTrainIds.png"}, // Cityscapes
+};
+
+// Heap; NULL: there is none. A directory may hold images and masks: an image is not its own mask.
+static char *mask_path(const char *dir, const char *file)
+{
+	const char *base = file_base(file), *dot = strrchr(base, '.');
+	size_t stem = dot ? (size_t)(dot - base) : strlen(base);
+	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+		size_t end = strlen(endings[i].image);
+		if (stem < end || strncmp(base + stem - end, endings[i].image, end) != 0)
+			continue;
+		struct str name = {0};
+		str_addn(&name, base, stem - end);
+		str_add(&name, endings[i].mask);
+		char *path = file_join(dir, str_text(&name));
+		str_done(&name);
+		if (file_exists(path) && strcmp(path, file) != 0)
+			return path;
+		free(path);
+	}
+	return NULL;
+}
+
+bool labels_are_masks(const char *dir, const struct labels_samples *s)
+{
+	for (int i = 0; i < s->n; i++) {
+		if (!s->file[i])
+			continue;
+		char *text = labels_text_path(dir, s->file[i]), *mask = mask_path(dir, s->file[i]);
+		bool boxes = file_exists(text), masks = mask;
+		free(text);
+		free(mask);
+		if (boxes || masks)
+			return !boxes;
+	}
+	return false;
+}
+
+static void add_number(struct labels *l, const char *name)
+{
+	bool is_class = strcmp(name, "-") != 0;
+	l->class_of = xrealloc(l->class_of, ((size_t)l->n_numbers + 1) * sizeof *l->class_of);
+	l->class_of[l->n_numbers] = is_class ? l->n_classes : -1;
+	if (is_class)
+		labels_add_class(l, l->n_numbers, name);
+	l->n_numbers++;
+}
+
+static enum status read_names(struct labels *l, const char *path, struct error *err)
+{
+	struct bytes b;
+	enum status st = file_read_text(&b, path, NAMES_FILE_MAX, err);
+	if (st != STATUS_OK)
+		return st;
+	char *end;
+	for (char *line = (char *)b.data; *line && st == STATUS_OK; line = end) {
+		end = line + strcspn(line, "\r\n");
+		char *next = end + (*end == '\r') + (end[*end == '\r'] == '\n');
+		*end = '\0';
+		if (!*line)
+			st = error_set(err, STATUS_FORMAT, "%s:%d: a line names a class, or is - where a number is none", path, l->n_numbers + 1);
+		else if (l->n_numbers == LABELS_CLASSES_MAX)
+			st = error_set(err, STATUS_UNSUPPORTED, "%s: more than %d classes", path, LABELS_CLASSES_MAX);
+		else
+			add_number(l, line);
+		end = next;
+	}
+	bytes_done(&b);
+	return st;
+}
+
+enum status labels_read_masks(struct labels *l, const char *dir, const struct labels_samples *s, struct error *err)
+{
+	char *names = file_join(dir, "classes.txt");
+	l->kind = LABELS_MASKS;
+	l->source = xstrdup(dir);
+	for (int i = 0; i < s->n; i++) {
+		l->label[i].mask = s->file[i] ? mask_path(dir, s->file[i]) : NULL;
+		l->label[i].known = l->label[i].mask;
+	}
+	enum status st = file_exists(names) ? read_names(l, names, err) : STATUS_OK;
+	free(names);
+	return st;
+}

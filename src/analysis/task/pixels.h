@@ -1,0 +1,35 @@
+// Networks that give each pixel a class: which output says so and how, and what it says of the pixels of an image of any
+// size.
+#ifndef QTUI_ANALYSIS_TASK_PIXELS_H
+#define QTUI_ANALYSIS_TASK_PIXELS_H
+
+#include "qtui/engine/data.h"
+
+enum pixels_kind {
+	PIXELS_SCORES,  // a score a class: the highest is the class
+	PIXELS_BINARY,  // one score: above a threshold it is class 1, else 0
+	PIXELS_CLASSES, // the number of the class
+};
+struct pixels {
+	int output; // of the graph
+	enum pixels_kind kind;
+	float threshold;             // PIXELS_BINARY
+	int classes;                 // 0: not known (PIXELS_CLASSES)
+	int w, h;
+	int64_t channel, row, column; // steps between elements
+};
+// The output whose maps have the proportions of the input (w x h) and the most pixels: [1, C, H, W], [1, H, W, C],
+// [C, H, W], [1, H, W] or [H, W]. `out`: as computed; NULL: as declared. False: there is none.
+bool pixels_find(struct pixels *p, const struct graph *g, const struct tensor *out, int w, int h);
+// Are classes of pixels all that the declared outputs say?
+bool pixels_are_all(const struct graph *g);
+
+// The classes of an image, laid over the network's input as `where` says. Scores are interpolated between pixels first,
+// as an upsampling of the output would do (bilinear, centres of pixels). A line has `w` pixels of the image.
+struct pixel_lines;
+struct pixel_lines *pixel_lines_new(const struct pixels *p, const float *data, const struct placement *where, int w, int h);
+// The classes of line y: -1 where the network did not see the image. Valid until the next call.
+const int16_t *pixel_line(struct pixel_lines *l, int y);
+void pixel_lines_free(struct pixel_lines **l);
+
+#endif

@@ -1,0 +1,461 @@
+// Segmentation: intersection over union of the pixels of a class, pooled over the samples, and the mean of the classes.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "head.h"
+#include "pixels.h"
+#include "task_impl.h"
+
+enum { VOID_8 = 255, VOID_16 = 65535 }; // pixels that belong to no class
+enum { NO_CLASS = -1, UNKNOWN = -2 };
+enum { LOOKED_AT = 8 };                 // masks, for what their numbers mean
+enum { CELLS = 96 };                    // along the longer side of what is kept for a look
+
+// Pixels of one class in one sample that have a label.
+struct area {
+	int32_t labelled, predicted, both;
+};
+struct segments { // of one sample
+	struct task_result base; // value: the mean IoU of the classes that the sample has
+	int w, h;                // cells
+	struct segment_cell {
+		int16_t class;
+		bool right;
+	} *cell;
+	struct area area[]; // of each class
+};
+
+static int n_classes(const struct task *t)
+{
+	return t->labels->n_classes;
+}
+
+static const struct segments *segments(const struct frozen *f, int sample)
+{
+	return (const struct segments *)f->at[sample];
+}
+
+// ---- what the numbers of masks mean
+
+// Numbers of the first masks; 255 and 65535 apart.
+struct numbers {
+	int most;
+	bool has_void, only_two; // nothing but 0 and 255
+};
+
+static void look_at(struct numbers *n, const struct mask *m)
+{
+	for (size_t i = 0; i < (size_t)m->w * (size_t)m->h; i++) {
+		int v = m->number[i];
+		bool none = v == VOID_8 || v == VOID_16;
+		n->has_void |= none;
+		n->only_two &= v == 0 || v == VOID_8;
+		n->most = !none && v > n->most ? v : n->most;
+	}
+}
+
+static enum status look_at_masks(struct numbers *n, const struct labels *l, struct error *err)
+{
+	enum status st = STATUS_OK;
+	*n = (struct numbers){.only_two = true};
+	for (int i = 0, seen = 0; i < l->n_samples && seen < LOOKED_AT && st == STATUS_OK; i++) {
+		struct mask m;
+		if (!l->label[i].known)
+			continue;
+		st = mask_read(&m, l->label[i].mask, err);
+		if (st == STATUS_OK)
+			look_at(n, &m);
+		mask_done(&m);
+		seen++;
+	}
+	n->only_two &= n->has_void;
+	return st;
+}
+
+// Without names a number is the class. Two exceptions: masks of one object (0 and 255), and numbers up to that of the
+// classes, of which 0 is none (ADE20K).
+static void number_by_masks(struct labels *l, const struct numbers *n, int classes)
+{
+	bool two = n->only_two && classes <= 2, from_1 = !two && classes > 1 && n->most == classes;
+	classes = classes ? classes : n->most + 1;
+	l->n_numbers = two ? VOID_8 + 1 : classes + from_1;
+	l->class_of = xcalloc((size_t)l->n_numbers, sizeof *l->class_of);
+	for (int i = 0; i < l->n_numbers; i++)
+		l->class_of[i] = two ? (i == 0 ? 0 : i == VOID_8 ? 1 : UNKNOWN) : i - from_1;
+	for (int c = 0; c < (two && classes < 2 ? 2 : classes); c++)
+		labels_add_class(l, c + from_1, NULL);
+}
+
+static enum status number_masks(struct task *t, int classes, struct error *err)
+{
+	struct labels *l = t->labels;
+	struct numbers n;
+	if (!l->class_of) {
+		enum status st = look_at_masks(&n, l, err);
+		if (st == STATUS_OK && classes && n.most > classes)
+			st = error_set(err, STATUS_FORMAT, "%s: a pixel of a mask has the number %d, and the model has %d classes: name the numbers "
+			    "in classes.txt there, one a line, - for no class", l->source, n.most, classes);
+		if (st == STATUS_OK)
+			number_by_masks(l, &n, classes);
+		return st;
+	}
+	if (classes && l->n_classes > classes)
+		return error_set(err, STATUS_FORMAT, "%s: classes.txt names %d classes, the model has %d: a line that is none of them is -", l->source,
+		    l->n_classes, classes);
+	return l->n_classes ? labels_number(l, &t->names, err) : error_set(err, STATUS_FORMAT, "%s: classes.txt names no class", l->source);
+}
+
+static bool outputs_known(const struct graph *g)
+{
+	for (int i = 0; i < g->n_outputs; i++)
+		if (shape_count(&g->value[g->output[i]].shape) < 0)
+			return false;
+	return true;
+}
+
+static enum status segment_open(struct task *t, struct error *err)
+{
+	struct pixels p = {0};
+	int w, h;
+	head_input(&w, &h, t->g);
+	if (!pixels_find(&p, t->g, NULL, w, h) && outputs_known(t->g))
+		return error_set(err, STATUS_UNSUPPORTED, "%s: masks, but no output of the model has a class or scores of classes for each pixel",
+		    t->labels->source);
+	return number_masks(t, p.classes ? p.classes : t->names.n, err);
+}
+
+static void segment_note(struct task *t, char *out, size_t size)
+{
+	snprintf(out, size, "masks %s (%d of %d samples), %d classes", t->labels->source, t->labels->n_known, t->n_samples, n_classes(t));
+}
+
+// ---- reading
+
+struct reading {
+	const struct task *t;
+	const char *path;
+	struct mask mask;
+	struct pixel_lines *lines;
+	struct segments *to;
+};
+
+// The class that a pixel is labelled with.
+static int class_of(const struct labels *l, int number)
+{
+	if (number < l->n_numbers)
+		return l->class_of[number];
+	return number == VOID_8 || number == VOID_16 ? NO_CLASS : UNKNOWN;
+}
+
+static enum status read_line(const struct reading *r, int y, struct error *err)
+{
+	const int16_t *predicted = pixel_line(r->lines, y);
+	const uint16_t *number = r->mask.number + (size_t)y * (size_t)r->mask.w;
+	for (int x = 0; x < r->mask.w; x++) {
+		int label = class_of(r->t->labels, number[x]), said = predicted[x];
+		if (label == UNKNOWN)
+			return error_set(err, STATUS_FORMAT, "%s: pixel %d,%d has the number %d, and the model has %d classes: name the numbers in "
+			    "classes.txt there, one a line, - for no class", r->path, x, y, number[x], n_classes(r->t));
+		if (label == NO_CLASS || said < 0)
+			continue;
+		r->to->area[label].labelled++;
+		if (said < n_classes(r->t))
+			r->to->area[said].predicted++;
+		r->to->area[label].both += said == label;
+	}
+	return STATUS_OK;
+}
+
+// Cells are the pixels at their centres.
+static void keep_cells(const struct reading *r)
+{
+	struct segments *to = r->to;
+	for (int cy = 0; cy < to->h; cy++) {
+		int y = (int)((cy + .5) * r->mask.h / to->h);
+		const int16_t *predicted = pixel_line(r->lines, y);
+		for (int cx = 0; cx < to->w; cx++) {
+			int x = (int)((cx + .5) * r->mask.w / to->w);
+			int label = class_of(r->t->labels, r->mask.number[(size_t)y * (size_t)r->mask.w + (size_t)x]);
+			to->cell[cy * to->w + cx] = (struct segment_cell){predicted[x], predicted[x] == label};
+		}
+	}
+}
+
+static double iou(const struct area *a)
+{
+	int64_t any = (int64_t)a->labelled + a->predicted - a->both;
+	return any ? (double)a->both / (double)any : NAN;
+}
+
+static double mean_of_labelled(const struct segments *s, int classes)
+{
+	double sum = 0;
+	int n = 0;
+	for (int c = 0; c < classes; c++)
+		if (s->area[c].labelled) {
+			sum += iou(&s->area[c]);
+			n++;
+		}
+	return n ? sum / n : NAN;
+}
+
+static struct segments *segments_new(int w, int h, int classes)
+{
+	size_t size = sizeof(struct segments) + (size_t)classes * sizeof(struct area);
+	double shrink = fmin(1, (double)CELLS / (w > h ? w : h));
+	struct segments *s = xcalloc(1, size);
+	s->w = (int)fmax(1, round(w * shrink));
+	s->h = (int)fmax(1, round(h * shrink));
+	s->cell = xcalloc((size_t)(s->w * s->h), sizeof *s->cell);
+	s->base = (struct task_result){.refs = 1, .bytes = size + (size_t)(s->w * s->h) * sizeof *s->cell, .value = NAN};
+	return s;
+}
+
+static void segment_release(struct task_result *r)
+{
+	free(((struct segments *)r)->cell);
+	free(r);
+}
+
+// Masks may have another size than their images, in the same proportions.
+static enum status check_size(const struct reading *r, const struct placement *where, struct error *err)
+{
+	double w = r->mask.w, h = r->mask.h;
+	if (fabs(w * where->image_h - h * where->image_w) <= 1.5 * fmax(fmax(w, h), fmax(where->image_w, where->image_h)))
+		return STATUS_OK;
+	return error_set(err, STATUS_FORMAT, "%s has %d x %d pixels, its image %d x %d", r->path, r->mask.w, r->mask.h, where->image_w, where->image_h);
+}
+
+static enum status read_pixels(struct reading *r, const struct pixels *p, const float *data, const struct placement *where, struct error *err)
+{
+	enum status st = check_size(r, where, err);
+	if (st != STATUS_OK)
+		return st;
+	r->lines = pixel_lines_new(p, data, where, r->mask.w, r->mask.h);
+	r->to = segments_new(r->mask.w, r->mask.h, n_classes(r->t));
+	for (int y = 0; y < r->mask.h && st == STATUS_OK; y++)
+		st = read_line(r, y, err);
+	if (st == STATUS_OK) {
+		keep_cells(r);
+		r->to->base.value = mean_of_labelled(r->to, n_classes(r->t));
+	} else {
+		segment_release(&r->to->base);
+		r->to = NULL;
+	}
+	pixel_lines_free(&r->lines);
+	return st;
+}
+
+static enum status segment_read(struct task *t, int sample, const struct tensor *out, const struct tensor *float_out,
+    struct task_result **result, struct error *err)
+{
+	struct reading r = {.t = t, .path = t->labels->label[sample].mask};
+	struct placement where;
+	struct pixels p;
+	float *heap;
+	(void)float_out;
+	enum status st = dataset_place(t->d, sample, &where, err);
+	if (st == STATUS_OK && !pixels_find(&p, t->g, out, where.input_w, where.input_h))
+		st = error_set(err, STATUS_UNSUPPORTED, "no output has a class or scores of classes for each pixel");
+	if (st == STATUS_OK && p.kind != PIXELS_CLASSES && p.classes < n_classes(t))
+		st = error_set(err, STATUS_FORMAT, "%s has %d classes, the model %d", t->labels->source, n_classes(t), p.classes);
+	if (st == STATUS_OK)
+		st = mask_read(&r.mask, r.path, err);
+	if (st != STATUS_OK)
+		return st;
+	const float *data = task_floats(&out[p.output], &heap);
+	st = read_pixels(&r, &p, data, &where, err);
+	free(heap);
+	mask_done(&r.mask);
+	*result = r.to ? &r.to->base : NULL;
+	return st;
+}
+
+// ---- scoring
+
+struct sum {
+	double labelled, predicted, both;
+};
+
+static struct sum *pool(const struct task *t, const struct frozen *f, const int *weight)
+{
+	int classes = n_classes(t);
+	struct sum *sum = xcalloc((size_t)classes + 1, sizeof *sum);
+	for (int i = 0; i < f->n; i++) {
+		int times = weight ? weight[i] : 1;
+		for (int c = 0; f->at[i] && times && c < classes; c++) {
+			const struct area *a = &segments(f, i)->area[c];
+			sum[c].labelled += (double)times * a->labelled;
+			sum[c].predicted += (double)times * a->predicted;
+			sum[c].both += (double)times * a->both;
+		}
+	}
+	return sum;
+}
+
+static double iou_of(const struct sum *s)
+{
+	double any = s->labelled + s->predicted - s->both;
+	return any > 0 ? s->both / any : NAN;
+}
+
+static double recall_of(const struct sum *s)
+{
+	return s->labelled > 0 ? s->both / s->labelled : NAN;
+}
+
+// Of the classes that have one.
+static double mean_over(const struct sum *sum, int classes, double (*of)(const struct sum *s))
+{
+	double all = 0;
+	int n = 0;
+	for (int c = 0; c < classes; c++)
+		if (!isnan(of(&sum[c]))) {
+			all += of(&sum[c]);
+			n++;
+		}
+	return n ? all / n : NAN;
+}
+
+static double right_pixels(const struct sum *sum, int classes)
+{
+	double both = 0, labelled = 0;
+	for (int c = 0; c < classes; c++) {
+		both += sum[c].both;
+		labelled += sum[c].labelled;
+	}
+	return labelled > 0 ? both / labelled : NAN;
+}
+
+static double segment_score(const struct task *t, const struct frozen *f, const int *weight)
+{
+	struct sum *sum = pool(t, f, weight);
+	double score = mean_over(sum, n_classes(t), iou_of);
+	free(sum);
+	return score;
+}
+
+// Somebody may have replaced the mask between the two.
+static bool same_cells(const struct segments *a, const struct segments *b)
+{
+	return a->w == b->w && a->h == b->h;
+}
+
+static double segment_apart(const struct frozen *before, const struct frozen *after)
+{
+	double other = 0, all = 0;
+	for (int i = 0; i < before->n && i < after->n; i++) {
+		if (!before->at[i] || !after->at[i])
+			continue;
+		const struct segments *a = segments(before, i), *b = segments(after, i);
+		if (!same_cells(a, b))
+			continue;
+		for (int k = 0; k < a->w * a->h; k++)
+			other += a->cell[k].class != b->cell[k].class;
+		all += a->w * a->h;
+	}
+	return all > 0 ? other / all : NAN;
+}
+
+static int samples_with(const struct frozen *f, int class)
+{
+	int n = 0;
+	for (int i = 0; i < f->n; i++)
+		n += f->at[i] && segments(f, i)->area[class].labelled;
+	return n;
+}
+
+static const char *class_name(const struct task *t, int c)
+{
+	return t->labels->name[c] ? t->labels->name[c] : c < t->names.n ? t->names.at[c] : NULL;
+}
+
+static void segment_report(const struct task *t, const struct frozen f[TASK_VARIANTS], struct task_report *r)
+{
+	static const char *const name[] = {"mIoU", "pixel_accuracy", "mean_accuracy"};
+	int classes = n_classes(t);
+	r->n_figures = 3;
+	r->figure = xcalloc(3, sizeof *r->figure);
+	r->n_classes = classes;
+	r->class = xcalloc((size_t)classes + 1, sizeof *r->class);
+	for (int i = 0; i < 3; i++)
+		r->figure[i].name = name[i];
+	for (int v = 0; v < TASK_VARIANTS; v++) {
+		struct sum *sum = pool(t, &f[v], NULL);
+		const double figure[] = {mean_over(sum, classes, iou_of), right_pixels(sum, classes), mean_over(sum, classes, recall_of)};
+		for (int i = 0; i < 3; i++)
+			r->figure[i].value[v] = figure[i];
+		for (int c = 0; c < classes; c++) {
+			int n = samples_with(&f[v], c);
+			r->class[c].objects = n > r->class[c].objects ? n : r->class[c].objects;
+			r->class[c].value[v] = iou_of(&sum[c]);
+		}
+		free(sum);
+	}
+	for (int c = 0; c < classes; c++) {
+		r->class[c].id = t->labels->id[c];
+		r->class[c].name = class_name(t, c);
+	}
+}
+
+// ---- one sample
+
+// A class that is nowhere counts as 0.
+static double loss(const struct task_region *r)
+{
+	const double *v = r->iou;
+	return (isnan(v[TASK_FLOAT]) ? 0 : v[TASK_FLOAT]) - (isnan(v[TASK_QUANT]) ? 0 : v[TASK_QUANT]);
+}
+
+static int by_loss(const void *a, const void *b)
+{
+	const struct task_region *x = a, *y = b;
+	double lx = loss(x), ly = loss(y);
+	return lx != ly ? (lx > ly ? -1 : 1) : (x->class > y->class) - (x->class < y->class);
+}
+
+static void look_at_classes(const struct task *t, const struct segments *const s[TASK_VARIANTS], struct task_look *l)
+{
+	l->region = xcalloc((size_t)n_classes(t) + 1, sizeof *l->region);
+	for (int c = 0; c < n_classes(t); c++) {
+		const struct area *before = &s[TASK_FLOAT]->area[c], *after = &s[TASK_QUANT]->area[c];
+		char number[24];
+		if (!before->labelled && !before->predicted && !after->predicted)
+			continue;
+		snprintf(number, sizeof number, "class %d", t->labels->id[c]);
+		l->region[l->n_regions++] = (struct task_region){.class = c,
+		    .name = arena_strdup(l->memory, class_name(t, c) ? class_name(t, c) : number),
+		    .iou = {[TASK_FLOAT] = iou(before), [TASK_QUANT] = iou(after)},
+		    .labelled = before->labelled > 0};
+	}
+	qsort(l->region, (size_t)l->n_regions, sizeof *l->region, by_loss);
+}
+
+static void segment_look(struct task *t, struct task_result *const r[TASK_VARIANTS], struct task_look *l)
+{
+	const struct segments *s[TASK_VARIANTS] = {(const struct segments *)r[TASK_FLOAT], (const struct segments *)r[TASK_QUANT]};
+	if (!s[TASK_FLOAT] || !s[TASK_QUANT] || !same_cells(s[TASK_FLOAT], s[TASK_QUANT]))
+		return;
+	look_at_classes(t, s, l);
+	l->cells_w = s[TASK_FLOAT]->w;
+	l->cells_h = s[TASK_FLOAT]->h;
+	l->cell = xcalloc((size_t)(l->cells_w * l->cells_h), 1);
+	for (int i = 0; i < l->cells_w * l->cells_h; i++) {
+		struct segment_cell a = s[TASK_FLOAT]->cell[i], b = s[TASK_QUANT]->cell[i];
+		l->cell[i] = a.class == b.class ? CELL_SAME : a.right ? CELL_LOST : b.right ? CELL_GAINED : CELL_OTHER;
+	}
+}
+
+const struct task_ops segment_ops = {
+    .name = "segment",
+    .labels = LABELS_MASKS,
+    .open = segment_open,
+    .note = segment_note,
+    .read = segment_read,
+    .release = segment_release,
+    .score = segment_score,
+    .apart = segment_apart,
+    .report = segment_report,
+    .look = segment_look,
+};
