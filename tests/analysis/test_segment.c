@@ -275,6 +275,46 @@ void test_segment__numbers_of_classes(void **state)
 	bench_done(&b);
 }
 
+// Cityscapes has a folder a city, and other ends of names.
+void test_segment__masks_in_folders(void **state)
+{
+	struct bench b;
+	bench_new(&b, "city", "Relu", DT_F32, SHAPE(1, 3, 2, 4));
+	static const uint8_t rgb[2 * 4 * 3] = {0};
+	char *city = file_join(b.masks, "images");
+	mkdir(city, 0777);
+	write_png(b.images, "x_leftImg8bit.png", PNG_FORMAT_RGB, 4, 2, rgb);
+	write_png(city, "x_gtFine_labelTrainIds.png", PNG_FORMAT_GRAY, 4, 2, two_classes);
+	if (bench_open(&b, &(struct task_options){.kind = -1, .labels = b.masks}))
+		fail_msg("%s", b.err.text);
+	assert_int_equal(task_kind(b.t), TASK_SEGMENT);
+	add_classes(&b, TASK_FLOAT, 0, "00110012");
+	equal(first_figure(&b, TASK_FLOAT), 1);
+	free(city);
+	bench_done(&b);
+}
+
+// Without masks the classes of pixels are compared between the networks.
+void test_segment__agreement_of_pixels(void **state)
+{
+	struct bench b;
+	bench_new(&b, "agreement", "Relu", DT_F32, SHAPE(1, 3, 2, 4));
+	bench_sample(&b, "a.png", two_classes);
+	if (bench_open(&b, &(struct task_options){.kind = TASK_AGREE}))
+		fail_msg("%s", b.err.text);
+	float f[3 * 8], q[3 * 8];
+	scores_of(f, "00112222");
+	scores_of(q, "00112210");
+	struct tensor before = {.type = DT_F32, .shape = last(&b)->shape, .data = f}, after = before;
+	after.data = q;
+	assert_int_equal(task_add(b.t, net(&b, TASK_QUANT), 0, &after, &before, &b.err), STATUS_OK);
+	struct task_report *r = report(&b);
+	assert_string_equal(r->figure[2].name, "same_pixels");
+	equal(r->figure[2].value[TASK_QUANT], 6. / 8);
+	task_report_drop(&r);
+	bench_done(&b);
+}
+
 // ---- refusals
 
 void test_segment__a_number_without_a_class(void **state)

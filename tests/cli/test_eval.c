@@ -107,7 +107,7 @@ void test_eval__classes_in_the_names_of_folders(void **state)
 void test_eval__exit_codes(void **state)
 {
 	assert_int_equal(eval(1, "examples/digits.onnx"), EXIT_USAGE);
-	assert_int_equal(eval(3, "examples/digits.onnx", "examples/val", "--task=segment"), EXIT_USAGE);
+	assert_int_equal(eval(3, "examples/digits.onnx", "examples/val", "--task=translate"), EXIT_USAGE);
 	assert_int_equal(eval(3, "examples/digits.onnx", "examples/val", "--nms=2"), EXIT_USAGE);
 	assert_int_equal(eval(3, "examples/digits.onnx", few_images(), "--labels=nowhere.json"), EXIT_FAILED);
 	assert_int_equal(eval(2, "examples/none.onnx", "examples/val"), EXIT_FAILED);

@@ -18,6 +18,7 @@ enum fake_kind {
 	FAKE_BLAMED,   // as FAKE_MEASURED, after :blame with a task
 	FAKE_DAMAGED,  // likewise without one
 	FAKE_TIMED,    // as FAKE_MEASURED, with a board's times of most nodes
+	FAKE_SEGMENTED, // as FAKE_MEASURED, with masks for labels
 };
 
 enum { NODES = 64, VALUES = 128, SITES = 128 };
@@ -48,6 +49,8 @@ static struct {
 	struct task_look look;
 	struct task_box truth[2], box[2][2];
 	struct task_change change[3];
+	struct task_region region[3];
+	uint8_t cell[12 * 16];
 	uint8_t rgb[48 * 64 * 3];
 } fake;
 
@@ -287,6 +290,27 @@ static void build_look(void)
 	fake.s.look = &fake.look;
 }
 
+// The same of a segmentation: a class lost a block of pixels, another gained a line.
+static void build_segments(void)
+{
+	static const struct task_figure figure[] = {{"mIoU", {.6513, .5821}}, {"pixel_accuracy", {.9104, .8870}}, {"mean_accuracy", {.7420, .7001}}};
+	memcpy(fake.figure, figure, sizeof figure);
+	fake.task.kind = fake.look.kind = TASK_SEGMENT;
+	fake.task.note = "masks masks/ (100 of 100 samples), 19 classes";
+	fake.task.n_figures = 3;
+	for (int i = 0; i < 12 * 16; i++)
+		fake.cell[i] = i / 16 < 5 && i % 16 > 9 ? CELL_LOST : i / 16 == 8 ? CELL_GAINED : i / 16 == 10 && i % 16 < 4 ? CELL_OTHER : CELL_SAME;
+	fake.region[0] = (struct task_region){1, "bicycle", {.62, .11}, true};
+	fake.region[1] = (struct task_region){3, "cat", {NAN, 0}, false};
+	fake.region[2] = (struct task_region){0, "person", {.80, .84}, true};
+	fake.look.n_truths = fake.look.n_changes = fake.look.n_boxes[TASK_FLOAT] = fake.look.n_boxes[TASK_QUANT] = 0;
+	fake.look.region = fake.region;
+	fake.look.n_regions = 3;
+	fake.look.cell = fake.cell;
+	fake.look.cells_w = 16;
+	fake.look.cells_h = 12;
+}
+
 static int node_named(const char *name)
 {
 	for (int i = 0; i < fake.g.n_nodes; i++)
@@ -416,6 +440,8 @@ static struct snapshot *fake_snapshot(enum fake_kind kind)
 	build_runs();
 	build_task();
 	build_look();
+	if (kind == FAKE_SEGMENTED)
+		build_segments();
 	if (kind == FAKE_BLAMED || kind == FAKE_DAMAGED)
 		fake.s.blames = fake_blames(kind == FAKE_BLAMED ? "AP" : "");
 	fake.s.task_old = kind == FAKE_RUNNING;

@@ -123,6 +123,11 @@ void test_screens__after_keys(void **state)
 	    {"task_picture_100x30", FAKE_MEASURED, 100, 30, false, "T<Enter>jj"},
 	    // Without colours and UTF-8 brightness is a character, and the lines still differ.
 	    {"task_picture_ascii_80x24", FAKE_MEASURED, 80, 24, true, "T<Enter>b"},
+	    {"segments_100x30", FAKE_SEGMENTED, 100, 30, false, "T<Enter>j"},
+	    {"segments_120x40", FAKE_SEGMENTED, 120, 40, false, "T"},
+	    {"segments_ascii_80x24", FAKE_SEGMENTED, 80, 24, true, "T<Enter>"},
+	    // The picture alone.
+	    {"segments_plain_80x24", FAKE_SEGMENTED, 80, 24, true, "T<Enter>b"},
 	    {"task_nothing_80x24", FAKE_EMPTY, 80, 24, false, "T"},
 	    {"blame_120x40", FAKE_BLAMED, 120, 40, false, "Bssj"},
 	    {"blame_80x24", FAKE_DAMAGED, 80, 24, false, "Bs"},

@@ -1,14 +1,17 @@
 // Agreement, where there are no labels: cosine and SNR of the quantized network's outputs against the float network's,
-// and for classifiers how often both say the same class. Figures exist for the quantized variant only.
+// and how often both say the same class: of a sample, or of its pixels. Figures exist for the quantized variant only.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "head.h"
+#include "pixels.h"
 #include "task_impl.h"
 
 struct sums { // of one sample
 	struct task_result base; // value: cosine
 	double ff, qq, fq, ee;
 	bool has_class, same;
+	double pixels, same_pixels;
 };
 
 static void agree_note(struct task *t, char *out, size_t size)
@@ -39,6 +42,30 @@ static void add_output(struct sums *s, const float *f, const float *q, int64_t n
 	}
 }
 
+// At the output's own size.
+static void compare_pixels(const struct task *t, const struct tensor *f, const struct tensor *q, struct sums *s)
+{
+	struct pixels p;
+	float *heap_f, *heap_q;
+	int w, h;
+	head_input(&w, &h, t->g);
+	if (!pixels_are_all(t->g) || !pixels_find(&p, t->g, f, w, h))
+		return;
+	const struct placement as_it_is = {p.w, p.h, p.w, p.h, 1, 1, 0, 0};
+	struct pixel_lines *x = pixel_lines_new(&p, task_floats(&f[p.output], &heap_f), &as_it_is, p.w, p.h);
+	struct pixel_lines *y = pixel_lines_new(&p, task_floats(&q[p.output], &heap_q), &as_it_is, p.w, p.h);
+	for (int row = 0; row < p.h; row++) {
+		const int16_t *a = pixel_line(x, row), *b = pixel_line(y, row);
+		for (int i = 0; i < p.w; i++)
+			s->same_pixels += a[i] == b[i];
+	}
+	s->pixels = (double)p.w * p.h;
+	pixel_lines_free(&x);
+	pixel_lines_free(&y);
+	free(heap_f);
+	free(heap_q);
+}
+
 static enum status compare(
     const struct task *t, const struct tensor *f, const struct tensor *q, struct sums *s, struct error *err)
 {
@@ -58,6 +85,7 @@ static enum status compare(
 		free(heap_f);
 		free(heap_q);
 	}
+	compare_pixels(t, f, q, s);
 	return STATUS_OK;
 }
 
@@ -119,6 +147,16 @@ static double snr_db(const struct frozen *f)
 	return signal > 0 && noise > 0 ? 10 * log10(signal / noise) : NAN;
 }
 
+static double same_pixels(const struct frozen *f)
+{
+	double same = 0, all = 0;
+	for (int i = 0; i < f->n; i++) {
+		all += f->at[i] ? sums(f, i)->pixels : 0;
+		same += f->at[i] ? sums(f, i)->same_pixels : 0;
+	}
+	return all > 0 ? same / all : NAN;
+}
+
 static double same_class(const struct frozen *f)
 {
 	double same = 0, all = 0;
@@ -131,11 +169,13 @@ static double same_class(const struct frozen *f)
 
 static void agree_report(const struct task *t, const struct frozen f[TASK_VARIANTS], struct task_report *r)
 {
+	bool pixels = !isnan(same_pixels(&f[TASK_QUANT]));
 	r->n_figures = 3;
 	r->figure = xcalloc(3, sizeof *r->figure);
 	r->figure[0] = (struct task_figure){.name = "cosine", .value = {NAN, agree_score(t, &f[TASK_QUANT], NULL)}};
 	r->figure[1] = (struct task_figure){.name = "snr_db", .value = {NAN, snr_db(&f[TASK_QUANT])}};
-	r->figure[2] = (struct task_figure){.name = "same_top1", .value = {NAN, same_class(&f[TASK_QUANT])}};
+	r->figure[2] = pixels ? (struct task_figure){.name = "same_pixels", .value = {NAN, same_pixels(&f[TASK_QUANT])}}
+	                      : (struct task_figure){.name = "same_top1", .value = {NAN, same_class(&f[TASK_QUANT])}};
 }
 
 const struct task_ops agree_ops = {

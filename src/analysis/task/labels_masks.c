@@ -18,8 +18,16 @@ static const struct {
     {"_leftImg8bit", "_gtFine_labelTrainIds.png"}, // Cityscapes
 };
 
-// Heap; NULL: there is none. A directory may hold images and masks: an image is not its own mask.
-static char *mask_path(const char *dir, const char *file)
+static char *if_there(char *path, const char *file)
+{
+	if (file_exists(path) && strcmp(path, file) != 0)
+		return path;
+	free(path);
+	return NULL;
+}
+
+// A directory may hold images and masks: an image is not its own mask.
+static char *mask_in(const char *dir, const char *file)
 {
 	const char *base = file_base(file), *dot = strrchr(base, '.');
 	size_t stem = dot ? (size_t)(dot - base) : strlen(base);
@@ -30,13 +38,25 @@ static char *mask_path(const char *dir, const char *file)
 		struct str name = {0};
 		str_addn(&name, base, stem - end);
 		str_add(&name, endings[i].mask);
-		char *path = file_join(dir, str_text(&name));
+		char *path = if_there(file_join(dir, str_text(&name)), file);
 		str_done(&name);
-		if (file_exists(path) && strcmp(path, file) != 0)
+		if (path)
 			return path;
-		free(path);
 	}
 	return NULL;
+}
+
+// Heap; NULL: there is none. Masks may lie in folders as their images do.
+static char *mask_path(const char *dir, const char *file)
+{
+	char *path = mask_in(dir, file);
+	if (path)
+		return path;
+	char *folder = file_dir(file), *below = file_join(dir, file_base(folder));
+	path = mask_in(below, file);
+	free(folder);
+	free(below);
+	return path;
 }
 
 bool labels_are_masks(const char *dir, const struct labels_samples *s)

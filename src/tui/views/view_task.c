@@ -134,7 +134,7 @@ static void draw_source(struct canvas *c, const struct ui *ui, struct rect r)
 static const char *figure_head(const char *name)
 {
 	static const char *const head[][2] = {{"AP_small", "small"}, {"AP_medium", "medium"}, {"AP_large", "large"}, {"AR_small", "AR sml"},
-	    {"AR_medium", "AR med"}, {"AR_large", "AR lrg"}, {"same_top1", "top-1 ="}, {"pixel_accuracy", "pix acc"}, {"mean_accuracy", "cls acc"}};
+	    {"AR_medium", "AR med"}, {"AR_large", "AR lrg"}, {"same_top1", "top-1 ="}, {"same_pixels", "pixel ="}, {"pixel_accuracy", "pix acc"}, {"mean_accuracy", "cls acc"}};
 	for (size_t i = 0; i < sizeof head / sizeof *head; i++)
 		if (!strcmp(name, head[i][0]))
 			return head[i][1];
