@@ -138,7 +138,8 @@ static void offer(struct ui *ui, const char *first)
 		ui->offered = xstrdup(path);
 		ui_note(ui, "A session of %s with %d step%s was not saved: :open brings it back", when, s->current,
 		    plural(s->current));
-		log_warn("a session of %s with %d step%s was not saved: %s", when, s->current, plural(s->current), ui->offered);
+		log_warn("a session of %s with %d step%s was not saved: :open %s brings it back", when, s->current, plural(s->current),
+		    ui->offered);
 	}
 	session_free(&s);
 	free(path);

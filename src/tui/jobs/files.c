@@ -210,9 +210,12 @@ static enum status finish(struct ui *ui, struct error *err)
 
 void file_ended(struct ui *ui)
 {
-	struct error err = {0};
-	if (finish(ui, &err))
-		ui_fail(ui, &err);
+	bool kept = ui->file.work == FILE_WRITE && ui->autosave && !ui->autosave_fails;
+	struct error err = {0}, told = {0};
+	if (!finish(ui, &err))
+		return;
+	error_set(&told, err.status, "%.440s%s", err.text, kept ? "; the autosave has the edits" : "");
+	ui_fail(ui, &told);
 }
 
 bool file_settle(struct ui *ui)
