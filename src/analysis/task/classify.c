@@ -15,19 +15,11 @@ struct verdict { // on one sample
 	double sure;             // its probability
 };
 
-static bool outputs_known(const struct graph *g)
-{
-	for (int i = 0; i < g->n_outputs; i++)
-		if (shape_count(&g->value[g->output[i]].shape) < 0)
-			return false;
-	return true;
-}
-
 // Names of folders are numbered as the model numbers them, where it says how.
 static enum status classify_open(struct task *t, struct error *err)
 {
 	int64_t n = task_class_count(t->g);
-	if (!n && outputs_known(t->g))
+	if (!n && task_outputs_known(t->g))
 		return error_set(err, STATUS_UNSUPPORTED, "%s: a class for each sample, but no output of the model has one score a class",
 		    t->labels->source);
 	int64_t folders = t->labels->n_classes;

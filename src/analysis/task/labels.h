@@ -27,7 +27,7 @@ struct labels {
 	char **name;   // [n_classes] NULL where there is none
 	bool folders;  // the names are those of folders, and say which class of the model is meant
 	char *stray;   // the first file that they name and that is no sample; NULL: none
-	int *class_of; // LABELS_MASKS: [n_numbers] the class of a pixel's number, -1: none; NULL: nothing says so
+	int *class_of; // LABELS_MASKS: [n_numbers] the class of a pixel's number, or LABELS_NO_CLASS; NULL: nothing says so
 	int n_numbers;
 };
 // The samples that labels are read for: files, NULL where a sample has none; w and h are the size of a sample that is
@@ -47,6 +47,11 @@ bool labels_are_folders(const struct labels_samples *s); // are there folders of
 // Classes that are names of folders become the model's classes of these names, if it has any;
 // a folder that is none of them is STATUS_FORMAT. As many of other names are its classes in order.
 MUST_CHECK enum status labels_number(struct labels *l, const struct names *names, struct error *err);
+// Gives the numbers of masks their classes, which are then the model's: of as many (0: not known), by name where both
+// have names.
+MUST_CHECK enum status labels_number_masks(struct labels *l, const struct names *names, int classes, struct error *err);
+enum { LABELS_NO_CLASS = -1, LABELS_UNKNOWN = -2 };
+int labels_class_of_number(const struct labels *l, int number); // or one of these two
 // Warns of boxes that cannot be of these images.
 void labels_check(const struct labels *l, const struct labels_samples *s);
 

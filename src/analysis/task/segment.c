@@ -2,29 +2,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include "head.h"
 #include "pixels.h"
-#include "task_impl.h"
+#include "segment.h"
 
-enum { VOID_8 = 255, VOID_16 = 65535 }; // pixels that belong to no class
-enum { NO_CLASS = -1, UNKNOWN = -2 };
-enum { LOOKED_AT = 8 };                 // masks, for what their numbers mean
-enum { CELLS = 96 };                    // along the longer side of what is kept for a look
-
-// Pixels of one class in one sample that have a label.
-struct area {
-	int32_t labelled, predicted, both;
-};
-struct segments { // of one sample
-	struct task_result base; // value: the mean IoU of the classes that the sample has
-	int w, h;                // cells
-	struct segment_cell {
-		int16_t class;
-		bool right;
-	} *cell;
-	struct area area[]; // of each class
-};
+enum { CELLS = 96 }; // along the longer side of what is kept for a look
 
 static int n_classes(const struct task *t)
 {
@@ -36,101 +18,40 @@ static const struct segments *segments(const struct frozen *f, int sample)
 	return (const struct segments *)f->at[sample];
 }
 
-// ---- what the numbers of masks mean
-
-// Numbers of the first masks; 255 and 65535 apart.
-struct numbers {
-	int most;
-	bool has_void, only_two; // nothing but 0 and 255
-};
-
-static void look_at(struct numbers *n, const struct mask *m)
+double segment_iou(const struct area *a)
 {
-	for (size_t i = 0; i < (size_t)m->w * (size_t)m->h; i++) {
-		int v = m->number[i];
-		bool none = v == VOID_8 || v == VOID_16;
-		n->has_void |= none;
-		n->only_two &= v == 0 || v == VOID_8;
-		n->most = !none && v > n->most ? v : n->most;
-	}
+	int64_t any = (int64_t)a->labelled + a->predicted - a->both;
+	return any ? (double)a->both / (double)any : NAN;
 }
 
-static enum status look_at_masks(struct numbers *n, const struct labels *l, struct error *err)
+// Somebody may have replaced the mask between the two.
+bool segment_same_cells(const struct segments *a, const struct segments *b)
 {
-	enum status st = STATUS_OK;
-	*n = (struct numbers){.only_two = true};
-	for (int i = 0, seen = 0; i < l->n_samples && seen < LOOKED_AT && st == STATUS_OK; i++) {
-		struct mask m;
-		if (!l->label[i].known)
-			continue;
-		st = mask_read(&m, l->label[i].mask, err);
-		if (st == STATUS_OK)
-			look_at(n, &m);
-		mask_done(&m);
-		seen++;
-	}
-	n->only_two &= n->has_void;
-	return st;
+	return a->w == b->w && a->h == b->h;
 }
 
-// Without names a number is the class. Two exceptions: masks of one object (0 and 255), and numbers up to that of the
-// classes, of which 0 is none (ADE20K).
-static void number_by_masks(struct labels *l, const struct numbers *n, int classes)
+const char *segment_class_name(const struct task *t, int c)
 {
-	bool two = n->only_two && classes <= 2, from_1 = !two && classes > 1 && n->most == classes;
-	classes = classes ? classes : n->most + 1;
-	l->n_numbers = two ? VOID_8 + 1 : classes + from_1;
-	l->class_of = xcalloc((size_t)l->n_numbers, sizeof *l->class_of);
-	for (int i = 0; i < l->n_numbers; i++)
-		l->class_of[i] = two ? (i == 0 ? 0 : i == VOID_8 ? 1 : UNKNOWN) : i - from_1;
-	for (int c = 0; c < (two && classes < 2 ? 2 : classes); c++)
-		labels_add_class(l, c + from_1, NULL);
+	return t->labels->name[c] ? t->labels->name[c] : c < t->names.n ? t->names.at[c] : NULL;
 }
 
-static enum status number_masks(struct task *t, int classes, struct error *err)
-{
-	struct labels *l = t->labels;
-	struct numbers n;
-	if (!l->class_of) {
-		enum status st = look_at_masks(&n, l, err);
-		if (st == STATUS_OK && classes && n.most > classes)
-			st = error_set(err, STATUS_FORMAT, "%s: a pixel of a mask has the number %d, and the model has %d classes: name the numbers "
-			    "in classes.txt there, one a line, - for no class", l->source, n.most, classes);
-		if (st == STATUS_OK)
-			number_by_masks(l, &n, classes);
-		return st;
-	}
-	if (classes && l->n_classes > classes)
-		return error_set(err, STATUS_FORMAT, "%s: classes.txt names %d classes, the model has %d: a line that is none of them is -", l->source,
-		    l->n_classes, classes);
-	return l->n_classes ? labels_number(l, &t->names, err) : error_set(err, STATUS_FORMAT, "%s: classes.txt names no class", l->source);
-}
-
-static bool outputs_known(const struct graph *g)
-{
-	for (int i = 0; i < g->n_outputs; i++)
-		if (shape_count(&g->value[g->output[i]].shape) < 0)
-			return false;
-	return true;
-}
+// ---- reading
 
 static enum status segment_open(struct task *t, struct error *err)
 {
 	struct pixels p = {0};
 	int w, h;
 	head_input(&w, &h, t->g);
-	if (!pixels_find(&p, t->g, NULL, w, h) && outputs_known(t->g))
+	if (!pixels_find(&p, t->g, NULL, w, h) && task_outputs_known(t->g))
 		return error_set(err, STATUS_UNSUPPORTED, "%s: masks, but no output of the model has a class or scores of classes for each pixel",
 		    t->labels->source);
-	return number_masks(t, p.classes ? p.classes : t->names.n, err);
+	return labels_number_masks(t->labels, &t->names, p.classes ? p.classes : t->names.n, err);
 }
 
 static void segment_note(struct task *t, char *out, size_t size)
 {
 	snprintf(out, size, "masks %s (%d of %d samples), %d classes", t->labels->source, t->labels->n_known, t->n_samples, n_classes(t));
 }
-
-// ---- reading
 
 struct reading {
 	const struct task *t;
@@ -140,24 +61,16 @@ struct reading {
 	struct segments *to;
 };
 
-// The class that a pixel is labelled with.
-static int class_of(const struct labels *l, int number)
-{
-	if (number < l->n_numbers)
-		return l->class_of[number];
-	return number == VOID_8 || number == VOID_16 ? NO_CLASS : UNKNOWN;
-}
-
 static enum status read_line(const struct reading *r, int y, struct error *err)
 {
 	const int16_t *predicted = pixel_line(r->lines, y);
 	const uint16_t *number = r->mask.number + (size_t)y * (size_t)r->mask.w;
 	for (int x = 0; x < r->mask.w; x++) {
-		int label = class_of(r->t->labels, number[x]), said = predicted[x];
-		if (label == UNKNOWN)
+		int label = labels_class_of_number(r->t->labels, number[x]), said = predicted[x];
+		if (label == LABELS_UNKNOWN)
 			return error_set(err, STATUS_FORMAT, "%s: pixel %d,%d has the number %d, and the model has %d classes: name the numbers in "
 			    "classes.txt there, one a line, - for no class", r->path, x, y, number[x], n_classes(r->t));
-		if (label == NO_CLASS || said < 0)
+		if (label == LABELS_NO_CLASS || said < 0)
 			continue;
 		r->to->area[label].labelled++;
 		if (said < n_classes(r->t))
@@ -176,16 +89,10 @@ static void keep_cells(const struct reading *r)
 		const int16_t *predicted = pixel_line(r->lines, y);
 		for (int cx = 0; cx < to->w; cx++) {
 			int x = (int)((cx + .5) * r->mask.w / to->w);
-			int label = class_of(r->t->labels, r->mask.number[(size_t)y * (size_t)r->mask.w + (size_t)x]);
+			int label = labels_class_of_number(r->t->labels, r->mask.number[(size_t)y * (size_t)r->mask.w + (size_t)x]);
 			to->cell[cy * to->w + cx] = (struct segment_cell){predicted[x], predicted[x] == label};
 		}
 	}
-}
-
-static double iou(const struct area *a)
-{
-	int64_t any = (int64_t)a->labelled + a->predicted - a->both;
-	return any ? (double)a->both / (double)any : NAN;
 }
 
 static double mean_of_labelled(const struct segments *s, int classes)
@@ -194,7 +101,7 @@ static double mean_of_labelled(const struct segments *s, int classes)
 	int n = 0;
 	for (int c = 0; c < classes; c++)
 		if (s->area[c].labelled) {
-			sum += iou(&s->area[c]);
+			sum += segment_iou(&s->area[c]);
 			n++;
 		}
 	return n ? sum / n : NAN;
@@ -336,12 +243,6 @@ static double segment_score(const struct task *t, const struct frozen *f, const 
 	return score;
 }
 
-// Somebody may have replaced the mask between the two.
-static bool same_cells(const struct segments *a, const struct segments *b)
-{
-	return a->w == b->w && a->h == b->h;
-}
-
 static double segment_apart(const struct frozen *before, const struct frozen *after)
 {
 	double other = 0, all = 0;
@@ -349,7 +250,7 @@ static double segment_apart(const struct frozen *before, const struct frozen *af
 		if (!before->at[i] || !after->at[i])
 			continue;
 		const struct segments *a = segments(before, i), *b = segments(after, i);
-		if (!same_cells(a, b))
+		if (!segment_same_cells(a, b))
 			continue;
 		for (int k = 0; k < a->w * a->h; k++)
 			other += a->cell[k].class != b->cell[k].class;
@@ -364,11 +265,6 @@ static int samples_with(const struct frozen *f, int class)
 	for (int i = 0; i < f->n; i++)
 		n += f->at[i] && segments(f, i)->area[class].labelled;
 	return n;
-}
-
-static const char *class_name(const struct task *t, int c)
-{
-	return t->labels->name[c] ? t->labels->name[c] : c < t->names.n ? t->names.at[c] : NULL;
 }
 
 static void segment_report(const struct task *t, const struct frozen f[TASK_VARIANTS], struct task_report *r)
@@ -395,55 +291,7 @@ static void segment_report(const struct task *t, const struct frozen f[TASK_VARI
 	}
 	for (int c = 0; c < classes; c++) {
 		r->class[c].id = t->labels->id[c];
-		r->class[c].name = class_name(t, c);
-	}
-}
-
-// ---- one sample
-
-// A class that is nowhere counts as 0.
-static double loss(const struct task_region *r)
-{
-	const double *v = r->iou;
-	return (isnan(v[TASK_FLOAT]) ? 0 : v[TASK_FLOAT]) - (isnan(v[TASK_QUANT]) ? 0 : v[TASK_QUANT]);
-}
-
-static int by_loss(const void *a, const void *b)
-{
-	const struct task_region *x = a, *y = b;
-	double lx = loss(x), ly = loss(y);
-	return lx != ly ? (lx > ly ? -1 : 1) : (x->class > y->class) - (x->class < y->class);
-}
-
-static void look_at_classes(const struct task *t, const struct segments *const s[TASK_VARIANTS], struct task_look *l)
-{
-	l->region = xcalloc((size_t)n_classes(t) + 1, sizeof *l->region);
-	for (int c = 0; c < n_classes(t); c++) {
-		const struct area *before = &s[TASK_FLOAT]->area[c], *after = &s[TASK_QUANT]->area[c];
-		char number[24];
-		if (!before->labelled && !before->predicted && !after->predicted)
-			continue;
-		snprintf(number, sizeof number, "class %d", t->labels->id[c]);
-		l->region[l->n_regions++] = (struct task_region){.class = c,
-		    .name = arena_strdup(l->memory, class_name(t, c) ? class_name(t, c) : number),
-		    .iou = {[TASK_FLOAT] = iou(before), [TASK_QUANT] = iou(after)},
-		    .labelled = before->labelled > 0};
-	}
-	qsort(l->region, (size_t)l->n_regions, sizeof *l->region, by_loss);
-}
-
-static void segment_look(struct task *t, struct task_result *const r[TASK_VARIANTS], struct task_look *l)
-{
-	const struct segments *s[TASK_VARIANTS] = {(const struct segments *)r[TASK_FLOAT], (const struct segments *)r[TASK_QUANT]};
-	if (!s[TASK_FLOAT] || !s[TASK_QUANT] || !same_cells(s[TASK_FLOAT], s[TASK_QUANT]))
-		return;
-	look_at_classes(t, s, l);
-	l->cells_w = s[TASK_FLOAT]->w;
-	l->cells_h = s[TASK_FLOAT]->h;
-	l->cell = xcalloc((size_t)(l->cells_w * l->cells_h), 1);
-	for (int i = 0; i < l->cells_w * l->cells_h; i++) {
-		struct segment_cell a = s[TASK_FLOAT]->cell[i], b = s[TASK_QUANT]->cell[i];
-		l->cell[i] = a.class == b.class ? CELL_SAME : a.right ? CELL_LOST : b.right ? CELL_GAINED : CELL_OTHER;
+		r->class[c].name = segment_class_name(t, c);
 	}
 }
 

@@ -46,6 +46,14 @@ static int64_t class_count(const struct shape *s)
 	return n > 1 && s->rank >= 1 && s->dim[s->rank > 1] == n ? n : 0;
 }
 
+bool task_outputs_known(const struct graph *g)
+{
+	for (int i = 0; i < g->n_outputs; i++)
+		if (shape_count(&g->value[g->output[i]].shape) < 0)
+			return false;
+	return true;
+}
+
 int64_t task_class_count(const struct graph *g)
 {
 	int64_t most = 0;

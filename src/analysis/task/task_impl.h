@@ -73,6 +73,7 @@ const float *task_floats(const struct tensor *t, float **heap);
 // The output that has a score for each class: the one with the most elements of shape [1, C], [C] or [1, C, 1, 1]; -1:
 // none.
 int task_class_output(const struct graph *g, const struct tensor *out);
+bool task_outputs_known(const struct graph *g); // are all shapes known before it runs?
 int64_t task_class_count(const struct graph *g); // how many it has scores for; 0: not known before it runs
 
 #endif
