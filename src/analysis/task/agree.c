@@ -49,7 +49,7 @@ static void compare_pixels(const struct task *t, const struct tensor *f, const s
 	float *heap_f, *heap_q;
 	int w, h;
 	head_input(&w, &h, t->g);
-	if (!pixels_are_all(t->g) || !pixels_find(&p, t->g, f, w, h))
+	if (!pixels_are_all(t->g) || !pixels_find(&p, t->g, f, w, h) || !p.likely)
 		return;
 	const struct placement as_it_is = {p.w, p.h, p.w, p.h, 1, 1, 0, 0};
 	struct pixel_lines *x = pixel_lines_new(&p, task_floats(&f[p.output], &heap_f), &as_it_is, p.w, p.h);

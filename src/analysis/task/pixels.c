@@ -7,7 +7,7 @@
 #include "qtui/base/mem.h"
 #include "qtui/engine/op.h"
 
-enum { COARSEST = 16, CLASSES_MAX = INT16_MAX };
+enum { COARSEST = 16, CLASSES_MAX = INT16_MAX, NO_PICTURE = 4 };
 
 // ---- which output
 
@@ -47,6 +47,7 @@ static void say_kind(struct pixels *p, const struct graph *g, enum dtype type, i
 	bool probable = is_op(n, "Sigmoid") || is_op(n, "HardSigmoid");
 	p->kind = chosen ? PIXELS_CLASSES : channels == 1 ? PIXELS_BINARY : PIXELS_SCORES;
 	p->threshold = probable ? .5F : 0;
+	p->likely = chosen || channels >= NO_PICTURE || is_op(n, "Softmax") || (channels == 1 && probable);
 	p->classes = p->kind == PIXELS_SCORES ? (int)channels : p->kind == PIXELS_BINARY ? 2 : is_op(n, "ArgMax") ? choices(g, n) : 0;
 }
 

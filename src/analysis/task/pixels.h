@@ -15,6 +15,7 @@ struct pixels {
 	enum pixels_kind kind;
 	float threshold;             // PIXELS_BINARY
 	int classes;                 // 0: not known (PIXELS_CLASSES)
+	bool likely;                 // false: it may as well be a picture, depths or a flow
 	int w, h;
 	int64_t channel, row, column; // steps between elements
 };
