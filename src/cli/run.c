@@ -48,14 +48,15 @@ static int value_given(int64_t value[2], const struct graph *inputs, int input, 
 	return n;
 }
 
-// Of the array that has the input's name, else of the first.
-static struct onnx_input_shape shape_for(const struct data_shapes *found, const char *name)
+// Of the array that has the input's name, else of the first. Of several files without names each is the input in its
+// place, a single one the picture.
+static struct onnx_input_shape shape_for(const struct data_shapes *found, const char *name, int place)
 {
 	const struct data_shape *at = &found->at[0];
 	for (size_t i = 0; name && i < found->n; i++)
 		if (strcmp(found->at[i].name, name) == 0)
 			at = &found->at[i];
-	return (struct onnx_input_shape){.name = name, .shape = at->shape, .file = at->file};
+	return (struct onnx_input_shape){.name = name, .place = place, .shape = at->shape, .file = at->file};
 }
 
 static enum status load_graph(struct runner *r, const struct options *o, struct error *err)
@@ -69,7 +70,7 @@ static enum status load_graph(struct runner *r, const struct options *o, struct 
 		const char *path = input_path(o->input.at[i], &name[i]);
 		st = dataset_peek_shapes(&found[i], path, err);
 		if (found[i].n > 0)
-			fixed[n++] = shape_for(&found[i], name[i]);
+			fixed[n++] = shape_for(&found[i], name[i], total > 1 ? i + 1 : 0);
 	}
 	const struct onnx_options how = {.shape = fixed, .n_shapes = n, .batched = true, .values = value_given, .arg = o};
 	if (st == STATUS_OK)

@@ -482,6 +482,25 @@ void test_onnx__a_stack_of_samples_tells_a_shape(void **state)
 	case_done(&c);
 }
 
+// The picture is the second input: a shape without a name would be its own.
+void test_onnx__shapes_by_the_place_of_their_input(void **state)
+{
+	struct onnx_input_shape shape[] = {{.place = 1, .shape = {2, {1, 7}}}, {.place = 2, .shape = {4, {1, 3, 96, 160}}}};
+	struct onnx_options opt = {.shape = shape, .n_shapes = 2, .batched = true};
+	struct onnx_case c;
+	case_init(&c);
+	case_input(&c, "tokens", FLOAT, DIMS(-1, -2));
+	case_input(&c, "picture", FLOAT, DIMS(-1, 3, -3, -4));
+	case_node(&c, "Relu", "r", "tokens", "y");
+	case_node(&c, "Relu", "s", "picture", "z");
+	case_output(&c, c.graph, "y");
+	case_output(&c, c.graph, "z");
+	assert_int_equal(case_load_with(&c, &opt), STATUS_OK);
+	assert_true(shape_equal(&c.loaded->value[c.loaded->output[0]].shape, &(struct shape){2, {1, 7}}));
+	assert_true(shape_equal(&c.loaded->value[c.loaded->output[1]].shape, &(struct shape){4, {1, 3, 96, 160}}));
+	case_done(&c);
+}
+
 void test_onnx__a_plane_is_not_one_element(void **state)
 {
 	struct onnx_case c;

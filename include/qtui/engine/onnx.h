@@ -8,7 +8,8 @@
 #include "qtui/engine/plan.h"
 
 struct onnx_input_shape {
-	const char *name; // input tensor; NULL or "": the first image-like input, else the first
+	const char *name; // input tensor; NULL or "": that at `place`
+	int place;        // from 1; 0: the first image-like input, else the first
 	struct shape shape; // may leave out the batch, the first dimension of the model's input, or be of a stack of samples
 	const char *file;   // where the shape was found, for errors; may be NULL
 };

@@ -98,14 +98,16 @@ static void find_image(struct input_dims *in)
 		in->height = 2, in->width = 3, in->channel = 1;
 }
 
-static const struct onnx_input_shape *given_shape(const struct onnx_options *opt, const char *name, bool is_main)
+// `place`: of the input, from 1.
+static const struct onnx_input_shape *given_shape(const struct onnx_options *opt, const char *name, int place, bool is_main)
 {
 	const struct onnx_input_shape *given = NULL;
 	char *as_dir = file_safe_name(name); // what a subdirectory for the input may be called
 	for (int i = 0; opt && i < opt->n_shapes && !given; i++) {
-		const char *for_name = opt->shape[i].name;
-		if (for_name && for_name[0] ? !strcmp(for_name, name) || !strcmp(for_name, as_dir) : is_main)
-			given = &opt->shape[i];
+		const struct onnx_input_shape *s = &opt->shape[i];
+		bool named = s->name && s->name[0], placed = s->place ? s->place == place : is_main;
+		if (named ? !strcmp(s->name, name) || !strcmp(s->name, as_dir) : placed)
+			given = s;
 	}
 	free(as_dir);
 	return given;
@@ -240,7 +242,7 @@ static enum status add_input(const struct reading *r, const Onnx__ValueInfoProto
 		return error_set(err, STATUS_UNSUPPORTED, "input '%s' is not a tensor", name);
 	in.type = info->type->tensor_type;
 	find_image(&in);
-	const struct onnx_input_shape *given = given_shape(r->opt, name, is_main);
+	const struct onnx_input_shape *given = given_shape(r->opt, name, (int)d->n_inputs + 1, is_main);
 	in.given = given ? &given->shape : NULL;
 	in.given_by = given ? given->file : NULL;
 	s = choose_shape(&shape, r, &in, name, err);
