@@ -170,7 +170,42 @@ void test_segment__figures_by_hand(void **state)
 	bench_done(&b);
 }
 
-// The second sample's float classes lost as much as the first one's: of the means per sample.
+// A sample that is drawn twice counts as two.
+void test_segment__an_interval_is_of_draws_of_samples(void **state)
+{
+	struct bench b;
+	struct task_interval i;
+	bench_new(&b, "draws", "Relu", DT_F32, SHAPE(1, 3, 2, 4));
+	bench_sample(&b, "a.png", two_classes);
+	bench_sample(&b, "b.png", two_classes);
+	bench_open_ok(&b);
+	for (int s = 0; s < 2; s++)
+		add_classes(&b, TASK_FLOAT, s, "00110010");
+	add_classes(&b, TASK_QUANT, 0, "00110010");
+	add_classes(&b, TASK_QUANT, 1, "11001101"); // all wrong
+	assert_true(task_interval(b.t, net(&b, TASK_FLOAT), net(&b, TASK_QUANT), 200, 1, &i));
+	equal(i.difference, (4. / 11 + 3. / 10) / 2 - 1); // classes of 4 and 3 pixels
+	equal(i.high, 0);  // the first sample twice
+	equal(i.low, -1);  // the second
+	bench_done(&b);
+}
+
+// A picture that is not as wide as the input lies in the middle of it: what was added is no part of the mask.
+void test_segment__a_picture_that_was_padded(void **state)
+{
+	static const uint8_t rgb[2 * 2 * 3] = {0}, mask[4] = {1, 2, 1, 2};
+	struct bench b;
+	bench_new(&b, "padded", "Relu", DT_F32, SHAPE(1, 3, 2, 4));
+	write_png(b.images, "a.png", PNG_FORMAT_RGB, 2, 2, rgb);
+	write_png(b.masks, "a.png", PNG_FORMAT_GRAY, 2, 2, mask);
+	struct dataset_options letterbox = {.pre = {.resize = RESIZE_LETTERBOX, .resize_set = true}};
+	if (dataset_open(&b.d, b.images, b.b.g, &letterbox, &b.err) || task_open(&b.t, b.b.g, b.d, &(struct task_options){.kind = -1}, &b.err))
+		fail_msg("%s", b.err.text);
+	add_classes(&b, TASK_FLOAT, 0, "01200120");
+	equal(first_figure(&b, TASK_FLOAT), 1);
+	bench_done(&b);
+}
+
 void test_segment__a_sample_is_the_mean_of_its_own_classes(void **state)
 {
 	struct bench b;
@@ -235,6 +270,33 @@ void test_segment__classes_txt_names_the_numbers(void **state)
 {
 	static const uint8_t sparse[8] = {7, 0, 2, 2, 5, 5, 7, 0};
 	equal(with_masks("sparse", sparse, "-\n-\nroad\n-\n-\ncar\r\n-\nsky\n", "21001122"), 1);
+}
+
+// The model's own names say which class is meant, in whatever order the numbers are.
+void test_segment__classes_txt_goes_by_the_names_of_the_model(void **state)
+{
+	static struct metadata names = {"names", "{0: 'road', 1: 'car', 2: 'sky'}"};
+	static const uint8_t mask[8] = {1, 1, 2, 2, 3, 3, 0, 0};
+	struct bench b;
+	bench_new(&b, "by_name", "Relu", DT_F32, SHAPE(1, 3, 2, 4));
+	bench_sample(&b, "a.png", mask);
+	b.b.g->metadata = &names;
+	b.b.g->n_metadata = 1;
+	char *path = file_join(b.masks, "classes.txt");
+	assert_int_equal(file_write(path, "-\nsky\nroad\ncar\n", 17, &b.err), STATUS_OK);
+	bench_open_ok(&b);
+	add_classes(&b, TASK_FLOAT, 0, "22001102");
+	equal(first_figure(&b, TASK_FLOAT), 1);
+	struct task_report *r = report(&b);
+	assert_string_equal(r->class[2].name, "sky");
+	task_report_drop(&r);
+	task_free(&b.t);
+	dataset_free(&b.d);
+	assert_int_equal(file_write(path, "-\nsky\ncar\nboat\n", 16, &b.err), STATUS_OK);
+	assert_int_equal(bench_open(&b, &(struct task_options){.kind = -1}), STATUS_FORMAT);
+	refused(&b, STATUS_FORMAT, "the model has no class boat");
+	free(path);
+	bench_done(&b);
 }
 
 void test_segment__masks_of_one_object(void **state)
@@ -368,6 +430,23 @@ void test_segment__a_mask_of_other_proportions(void **state)
 	bench_done(&b);
 }
 
+// Masks lie over pictures.
+void test_segment__input_of_four_channels(void **state)
+{
+	static const float zeros[4 * 2 * 4] = {0};
+	struct tensor t = {.type = DT_F32, .shape = SHAPE(1, 4, 2, 4), .data = (void *)zeros};
+	struct bench b;
+	bench_new(&b, "four", "Relu", DT_F32, SHAPE(1, 3, 2, 4));
+	b.b.g->value[b.b.g->input[0]].shape = t.shape;
+	char *path = file_join(b.images, "a.npy");
+	assert_int_equal(array_write(&t, 0, path, &b.err), STATUS_OK);
+	write_png(b.masks, "a.png", PNG_FORMAT_GRAY, 4, 2, two_classes);
+	assert_int_equal(bench_open(&b, &(struct task_options){.kind = TASK_SEGMENT}), STATUS_UNSUPPORTED);
+	refused(&b, STATUS_UNSUPPORTED, "no input of the model takes pictures of one or three channels");
+	free(path);
+	bench_done(&b);
+}
+
 void test_segment__a_network_without_classes_of_pixels(void **state)
 {
 	struct bench b;
@@ -390,6 +469,28 @@ void test_segment__a_directory_without_masks_is_none(void **state)
 	assert_int_equal(bench_open(&b, &(struct task_options){.kind = -1}), STATUS_OK);
 	assert_int_equal(task_kind(b.t), TASK_AGREE);
 	bench_done(&b);
+}
+
+// Where data sets have their masks.
+void test_segment__masks_are_found_where_data_sets_have_them(void **state)
+{
+	static const char *const pairs[][2] = {
+	    {"ade/images/val", "ade/annotations/val"}, {"city/leftImg8bit/val", "city/gtFine/val"}, {"voc/JPEGImages", "voc/SegmentationClass"}};
+	static const uint8_t rgb[2 * 4 * 3] = {0};
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+		struct bench b;
+		bench_new(&b, "places", "Relu", DT_F32, SHAPE(1, 3, 2, 4));
+		free(b.images);
+		free(b.masks);
+		b.images = file_join(support_temp("places"), pairs[i][0]);
+		b.masks = file_join(support_temp("places"), pairs[i][1]);
+		assert_int_equal(file_mkdirs(b.images, &b.err), STATUS_OK);
+		assert_int_equal(file_mkdirs(b.masks, &b.err), STATUS_OK);
+		write_png(b.images, "a.png", PNG_FORMAT_RGB, 4, 2, rgb);
+		write_png(b.masks, "a.png", PNG_FORMAT_GRAY, 4, 2, two_classes);
+		bench_open_ok(&b);
+		bench_done(&b);
+	}
 }
 
 // ---- how an output lies over an image

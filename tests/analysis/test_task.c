@@ -478,6 +478,12 @@ void test_task__agreement_without_labels(void **state)
 	bench_close(&b);
 }
 
+void test_task__a_message_names_all_kinds(void **state)
+{
+	for (int k = 0; k < TASK_KINDS; k++)
+		assert_non_null(strstr(task_kinds(), task_kind_name((enum task_kind)k)));
+}
+
 // ---- refusals
 
 static void refused(const struct task_options *opt, enum status status, const char *says)

@@ -42,6 +42,8 @@ static enum status segment_open(struct task *t, struct error *err)
 	struct pixels p = {0};
 	int w, h;
 	head_input(&w, &h, t->g);
+	if (!w)
+		return error_set(err, STATUS_UNSUPPORTED, "%s: masks, but no input of the model takes pictures of one or three channels", t->labels->source);
 	if (!pixels_find(&p, t->g, NULL, w, h) && task_outputs_known(t->g))
 		return error_set(err, STATUS_UNSUPPORTED, "%s: masks, but no output of the model has a class or scores of classes for each pixel",
 		    t->labels->source);
