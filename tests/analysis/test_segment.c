@@ -272,6 +272,12 @@ void test_segment__classes_txt_names_the_numbers(void **state)
 	equal(with_masks("sparse", sparse, "-\n-\nroad\n-\n-\ncar\r\n-\nsky\n", "21001122"), 1);
 }
 
+static void write_text(const char *path, const char *text)
+{
+	struct error err;
+	assert_int_equal(file_write(path, text, strlen(text), &err), STATUS_OK);
+}
+
 // The model's own names say which class is meant, in whatever order the numbers are.
 void test_segment__classes_txt_goes_by_the_names_of_the_model(void **state)
 {
@@ -283,7 +289,7 @@ void test_segment__classes_txt_goes_by_the_names_of_the_model(void **state)
 	b.b.g->metadata = &names;
 	b.b.g->n_metadata = 1;
 	char *path = file_join(b.masks, "classes.txt");
-	assert_int_equal(file_write(path, "-\nsky\nroad\ncar\n", 17, &b.err), STATUS_OK);
+	write_text(path, "-\nsky\nroad\ncar\n");
 	bench_open_ok(&b);
 	add_classes(&b, TASK_FLOAT, 0, "22001102");
 	equal(first_figure(&b, TASK_FLOAT), 1);
@@ -292,7 +298,7 @@ void test_segment__classes_txt_goes_by_the_names_of_the_model(void **state)
 	task_report_drop(&r);
 	task_free(&b.t);
 	dataset_free(&b.d);
-	assert_int_equal(file_write(path, "-\nsky\ncar\nboat\n", 16, &b.err), STATUS_OK);
+	write_text(path, "-\nsky\ncar\nboat\n");
 	assert_int_equal(bench_open(&b, &(struct task_options){.kind = -1}), STATUS_FORMAT);
 	refused(&b, STATUS_FORMAT, "the model has no class boat");
 	free(path);
