@@ -6,7 +6,7 @@
 
 static double apart(const struct task_box *a, int n, const struct task_box *b, int m)
 {
-	struct boxes *before = boxes_of(a, n), *after = boxes_of(b, m);
+	struct boxes *before = boxes_of(a, n, 0), *after = boxes_of(b, m, 0);
 	double v = boxes_apart((const struct boxes *[]){before}, (const struct boxes *[]){after}, 1);
 	assert_true(v == boxes_apart((const struct boxes *[]){after}, (const struct boxes *[]){before}, 1));
 	boxes_free(&before);
@@ -68,7 +68,7 @@ void test_boxes__a_shift_counts_the_less_the_smaller_it_is(void **state)
 void test_boxes__images_count_by_what_is_in_them(void **state)
 {
 	const struct task_box small = {0, 0, 10, 10, .3f, 0};
-	struct boxes *full = boxes_of(two, 2), *again = boxes_of(two, 2), *some = boxes_of(&small, 1), *none = boxes_of(NULL, 0);
+	struct boxes *full = boxes_of(two, 2, 0), *again = boxes_of(two, 2, 0), *some = boxes_of(&small, 1, 0), *none = boxes_of(NULL, 0, 0);
 	double full_weight = 1.6 / 2.6, some_weight = .09 / 1.09;
 	double v = boxes_apart((const struct boxes *[]){full, some}, (const struct boxes *[]){again, none}, 2);
 	assert_true(fabs(v - some_weight / (full_weight + some_weight)) < 1e-6);

@@ -66,7 +66,7 @@ static bool golden_open(struct golden *t, const char *model)
 	if (onnx_load(&t->g, onnx, &(struct onnx_options){0}, &err) != STATUS_OK ||
 	    npz_read(&t->outputs, npz, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
-	head_init(&t->head, t->g, 80);
+	head_init(&t->head, t->g, 80, 0);
 	fill(t);
 	if (decode_find(&t->d, &t->head, NULL, &err) != STATUS_OK)
 		fail_msg("%s", err.text);

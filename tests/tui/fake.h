@@ -19,6 +19,7 @@ enum fake_kind {
 	FAKE_DAMAGED,  // likewise without one
 	FAKE_TIMED,    // as FAKE_MEASURED, with a board's times of most nodes
 	FAKE_SEGMENTED, // as FAKE_MEASURED, with masks for labels
+	FAKE_POSED,     // likewise with keypoints
 };
 
 enum { NODES = 64, VALUES = 128, SITES = 128 };
@@ -276,13 +277,13 @@ static void build_look(void)
 		fake.rgb[3 * i + 2] = (uint8_t)(4 * (i / 64));
 	}
 	static const char *class_name[] = {"person", "bicycle", NULL, "cat"};
-	fake.truth[0] = (struct task_box){40, 60, 200, 300, 1, 0};
-	fake.truth[1] = (struct task_box){380, 120, 160, 200, 1, 1};
-	fake.box[TASK_FLOAT][0] = (struct task_box){44, 66, 190, 290, .91f, 0};
-	fake.box[TASK_FLOAT][1] = (struct task_box){380, 130, 150, 190, .62f, 1};
-	fake.box[TASK_QUANT][0] = (struct task_box){60, 90, 200, 300, .55f, 0};
-	fake.change[0] = (struct task_change){CHANGE_MISSED, "bicycle", true, {fake.box[TASK_FLOAT][1], {0, 0, 0, 0, 0, 0}}, 0};
-	fake.change[1] = (struct task_change){CHANGE_APPEARED, "cat", false, {{0, 0, 0, 0, 0, 0}, {300, 20, 100, 60, .31f, 3}}, 0};
+	fake.truth[0] = (struct task_box){40, 60, 200, 300, 1, 0, NULL};
+	fake.truth[1] = (struct task_box){380, 120, 160, 200, 1, 1, NULL};
+	fake.box[TASK_FLOAT][0] = (struct task_box){44, 66, 190, 290, .91f, 0, NULL};
+	fake.box[TASK_FLOAT][1] = (struct task_box){380, 130, 150, 190, .62f, 1, NULL};
+	fake.box[TASK_QUANT][0] = (struct task_box){60, 90, 200, 300, .55f, 0, NULL};
+	fake.change[0] = (struct task_change){CHANGE_MISSED, "bicycle", true, {fake.box[TASK_FLOAT][1], {0, 0, 0, 0, 0, 0, NULL}}, 0};
+	fake.change[1] = (struct task_change){CHANGE_APPEARED, "cat", false, {{0, 0, 0, 0, 0, 0, NULL}, {300, 20, 100, 60, .31f, 3, NULL}}, 0};
 	fake.change[2] = (struct task_change){CHANGE_MOVED, "person", true, {fake.box[TASK_FLOAT][0], fake.box[TASK_QUANT][0]}, .79};
 	fake.look = (struct task_look){.refs = 1000, .sample = 3, .kind = TASK_DETECT, .name = "000000000139.jpg", .known = true,
 	    .least = .25, .truth = fake.truth, .n_truths = 2, .box = {fake.box[0], fake.box[1]}, .n_boxes = {2, 1}, .class_name = class_name,
@@ -309,6 +310,23 @@ static void build_segments(void)
 	fake.look.cell = fake.cell;
 	fake.look.cells_w = 16;
 	fake.look.cells_h = 12;
+}
+
+// The same of poses: the person's box stayed nearly where it was, and its keypoints did not.
+static void build_poses(void)
+{
+	static const struct keypoint marked[4] = {{140, 80, 2}, {100, 200, 2}, {180, 200, 1}, {0, 0, 0}};
+	static const struct keypoint before[4] = {{142, 84, .9f}, {100, 205, .8f}, {178, 205, .8f}, {140, 340, .3f}};
+	static const struct keypoint after[4] = {{150, 100, .9f}, {110, 260, .8f}, {200, 230, .8f}, {140, 340, .3f}};
+	static int bone[3][2] = {{0, 1}, {0, 2}, {1, 3}};
+	fake.task.kind = fake.look.kind = TASK_POSE;
+	fake.task.note = "labels person_keypoints.json (100 of 100 samples, 1 class, 4 keypoints)";
+	fake.truth[0].point = marked;
+	fake.box[TASK_FLOAT][0].point = fake.change[2].box[TASK_FLOAT].point = before;
+	fake.box[TASK_QUANT][0].point = fake.change[2].box[TASK_QUANT].point = after;
+	fake.look.points = 4;
+	fake.look.bone = bone;
+	fake.look.n_bones = 3;
 }
 
 static int node_named(const char *name)
@@ -442,6 +460,8 @@ static struct snapshot *fake_snapshot(enum fake_kind kind)
 	build_look();
 	if (kind == FAKE_SEGMENTED)
 		build_segments();
+	if (kind == FAKE_POSED)
+		build_poses();
 	if (kind == FAKE_BLAMED || kind == FAKE_DAMAGED)
 		fake.s.blames = fake_blames(kind == FAKE_BLAMED ? "AP" : "");
 	fake.s.task_old = kind == FAKE_RUNNING;

@@ -79,9 +79,42 @@ void test_overlay__a_picture_keeps_its_proportions(void **state)
 	assert_int_equal(c.cell[50 + 32].fg, 0x0000ff);
 	assert_int_equal(c.cell[5 * 50 + 13].bg, 0);
 	// A box that reaches over the edge is cut there, and says whose it is.
-	picture_box(&c, &p, &(struct task_box){-5, -5, 100, 100, .5f, 0}, 1, PEN_QUANT, "cat", true);
+	picture_box(&c, &p, &(struct task_box){-5, -5, 100, 100, .5f, 0, NULL}, 1, PEN_QUANT, "cat", true);
 	assert_int_equal(c.cell[50 + 13].glyph, 0x2554);
 	assert_int_equal(c.cell[5 * 50 + 14].glyph, 'q');
 	assert_int_equal(c.cell[50 + 12].glyph, ' ');
+	canvas_done(&c);
+}
+
+static int pixel(const struct canvas_image *image, int x, int y)
+{
+	const uint8_t *at = image->rgb + 3 * ((size_t)y * (size_t)image->w + (size_t)x);
+	return at[0] << 16 | at[1] << 8 | at[2];
+}
+
+// In a terminal that takes pixels keypoints are discs with lines between them; what lies beside the picture is cut off,
+// and a keypoint that the network is not sure of is left out.
+void test_overlay__keypoints_in_pixels(void **state)
+{
+	enum { INK = 0xffffff };
+	static uint8_t rgb[20 * 10 * 3];
+	static int bone[3][2] = {{0, 1}, {1, 2}, {0, 3}};
+	const struct keypoint point[4] = {{4, 2, .9f}, {4, 7, .9f}, {30, 7, .9f}, {12, 2, .1f}};
+	struct task_look look = {.scale = 1, .points = 4, .bone = bone, .n_bones = 3};
+	struct task_box box = {0, 0, 20, 10, .5f, 0, point};
+	struct picture p = {.rgb = rgb, .w = 20, .h = 10, .cell_w = 8, .cell_h = 16};
+	struct canvas c;
+	canvas_init(&c, 60, 20, NULL, false);
+	picture_fit(&p, (struct rect){0, 0, 50, 12});
+	picture_draw(&c, &p, true);
+	assert_non_null(p.image);
+	int x = 4 * p.image->w / 20, y = 2 * p.image->h / 10, low = 7 * p.image->h / 10, right = 12 * p.image->w / 20;
+	picture_points(&c, &p, &look, &box, PEN_QUANT, true);
+	assert_int_equal(pixel(p.image, x, y), INK);
+	assert_int_equal(pixel(p.image, x, (y + low) / 2), INK); // a bone downwards
+	assert_int_equal(pixel(p.image, p.image->w - 1, low), INK); // one that leaves the picture
+	assert_int_not_equal(pixel(p.image, right, y), INK);
+	picture_points(&c, &p, &look, &(struct task_box){.point = (struct keypoint[4]){{1, 1, 1}, {1e9f, 1, 1}, {-1e9f, -1e9f, 1}, {1, 1, 1}}}, PEN_TRUTH, true);
+	picture_done(&p);
 	canvas_done(&c);
 }

@@ -3,11 +3,13 @@
 #ifndef QTUI_ANALYSIS_TASK_LOOK_H
 #define QTUI_ANALYSIS_TASK_LOOK_H
 
+#include "qtui/analysis/keypoints.h"
 #include "qtui/analysis/task.h"
 
 struct task_box { // in pixels of the image
 	float x, y, w, h, score; // score 1: a truth
 	int class;               // position among the labels' classes
+	const struct keypoint *point; // TASK_POSE: the object's, as many as the look has points; NULL: none
 };
 enum task_change_kind {
 	CHANGE_MISSED,   // the float network found it, the quantized one does not
@@ -21,7 +23,7 @@ struct task_change {
 	const char *name;       // of the class
 	bool right;             // there is such an object
 	struct task_box box[TASK_VARIANTS]; // score 0: there is none
-	double iou;             // of the two; 0 where there is only one
+	double iou;             // of the two (TASK_POSE: similarity of their keypoints); 0 where there is only one
 };
 // Of TASK_SEGMENT: a class in the sample, and what became of the picture's pixels.
 struct task_region {
@@ -48,6 +50,8 @@ struct task_look {
 
 	struct task_box *truth, *box[TASK_VARIANTS];
 	int n_truths, n_boxes[TASK_VARIANTS];
+	int points;                // of a box
+	int (*bone)[2], n_bones;   // lines between them
 	const char **class_name; // of the class of a box; NULL where none here is of it
 	struct task_change *change; // missed ones first, then appeared, then moved; each by falling score
 	int n_changes;

@@ -29,5 +29,8 @@ enum role picture_role(enum pen_kind k);
 // Its letter and label stand on its upper edge, those of the quantized network on the lower.
 void picture_box(struct canvas *c, const struct picture *p, const struct task_box *b, double to_picture, enum pen_kind kind,
     const char *label, bool blocks);
+// The keypoints of a box of the look, as a dot each; where the picture is in pixels, with lines between them.
+void picture_points(struct canvas *c, const struct picture *p, const struct task_look *l, const struct task_box *b,
+    enum pen_kind kind, bool blocks);
 
 #endif

@@ -50,7 +50,7 @@ void repair_task_free(struct repair_task **t)
 
 struct boxes_reader *repair_reader(const struct study *st, const struct repair_task *t)
 {
-	return t ? boxes_reader_of(t->lease->task) : boxes_reader_new(study_graph(st), study_task_wish(st)->decoder, 0);
+	return t ? boxes_reader_of(t->lease->task) : boxes_reader_new(study_graph(st), study_task_wish(st)->decoder, 0, 0);
 }
 
 struct key repair_task_identity(const struct repair_task *t)
@@ -60,7 +60,7 @@ struct key repair_task_identity(const struct repair_task *t)
 
 const char *repair_task_name(const struct repair_task *t)
 {
-	static const char *const name[TASK_KINDS] = {[TASK_DETECT] = "AP", [TASK_CLASSIFY] = "top1", [TASK_SEGMENT] = "mIoU", [TASK_AGREE] = "cosine"};
+	static const char *const name[TASK_KINDS] = {[TASK_DETECT] = "AP", [TASK_POSE] = "AP", [TASK_CLASSIFY] = "top1", [TASK_SEGMENT] = "mIoU", [TASK_AGREE] = "cosine"};
 	return name[task_kind(t->lease->task)];
 }
 

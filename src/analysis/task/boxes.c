@@ -2,6 +2,7 @@
 #include "boxes.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "decode.h"
 #include "qtui/analysis/task_look.h"
 #include "qtui/base/mem.h"
@@ -13,15 +14,17 @@ struct boxes_reader {
 	const struct decoder *decoder;
 };
 struct boxes {
-	struct candidate *at; // by class, then by falling score
+	struct candidate *at; // by class, then by falling score; cell: which keypoints are its
 	int n;
+	struct skeleton skeleton;
+	struct keypoint *point; // [n][skeleton.n]
 };
 
-struct boxes_reader *boxes_reader_new(const struct graph *g, const char *decoder, int classes)
+struct boxes_reader *boxes_reader_new(const struct graph *g, const char *decoder, int classes, int points)
 {
 	struct boxes_reader *r = xcalloc(1, sizeof *r);
 	struct error ignored = {0};
-	head_init(&r->head, g, classes);
+	head_init(&r->head, g, classes, points);
 	bool found = head_is_known(&r->head) && decode_find(&r->decoder, &r->head, decoder, &ignored) == STATUS_OK;
 	if (!found || (r->head.any_classes && !decoder && !classes))
 		boxes_reader_free(&r);
@@ -48,13 +51,27 @@ static int by_class(const void *a, const void *b)
 	return (x->x1 > y->x1) - (x->x1 < y->x1);
 }
 
-static struct boxes *sorted(const struct candidates *c)
+// Takes the candidates; their keypoints are to be filled in, in this order.
+static struct boxes *unsorted(const struct candidates *c, int points)
 {
 	struct boxes *b = xcalloc(1, sizeof *b);
-	*b = (struct boxes){.at = c->at, .n = (int)c->n};
+	*b = (struct boxes){.at = c->at, .n = (int)c->n, .point = xcalloc(c->n * (size_t)points + 1, sizeof *b->point)};
+	skeleton_init(&b->skeleton, points);
+	return b;
+}
+
+static struct boxes *sort(struct boxes *b)
+{
+	for (int i = 0; i < b->n; i++)
+		b->at[i].cell = i;
 	if (b->n)
 		qsort(b->at, (size_t)b->n, sizeof *b->at, by_class);
 	return b;
+}
+
+static struct keypoint *points_of(const struct boxes *b, int64_t i)
+{
+	return b->point + i * b->skeleton.n;
 }
 
 enum status boxes_read(struct boxes **out, const struct boxes_reader *r, const struct tensor *output, struct error *err)
@@ -66,29 +83,37 @@ enum status boxes_read(struct boxes **out, const struct boxes_reader *r, const s
 	head_fill(&h, &r->head, output);
 	if (!r->decoder->bind(&b, &h))
 		st = error_set(err, STATUS_UNSUPPORTED, "the outputs have other shapes than decoder %s takes", r->decoder->name);
-	if (st == STATUS_OK)
+	if (st == STATUS_OK) {
 		decode_run(&c, r->decoder, &b, &h, DECODE_LEAST_SCORE);
+		nms_keep(&c, r->decoder->iou, DECODE_KEPT);
+		struct boxes *all = unsorted(&c, b.points);
+		for (int i = 0; b.points && i < all->n; i++)
+			decode_points(points_of(all, i), &b, &h, &all->at[i]);
+		*out = sort(all);
+	}
 	head_drain(&h);
-	if (st != STATUS_OK)
-		return st;
-	nms_keep(&c, r->decoder->iou, DECODE_KEPT);
-	*out = sorted(&c);
 	return st;
 }
 
-struct boxes *boxes_of(const struct task_box *box, int n)
+struct boxes *boxes_of(const struct task_box *box, int n, int points)
 {
 	struct candidates c = {0};
 	for (int i = 0; i < n; i++)
 		candidates_add(&c, &(struct candidate){.x1 = box[i].x, .y1 = box[i].y, .x2 = box[i].x + box[i].w,
 		    .y2 = box[i].y + box[i].h, .score = box[i].score, .class = box[i].class});
-	return sorted(&c);
+	struct boxes *b = unsorted(&c, points);
+	for (int i = 0; points && i < n; i++)
+		memcpy(points_of(b, i), box[i].point, (size_t)points * sizeof *b->point);
+	return sort(b);
 }
 
 void boxes_free(struct boxes **b)
 {
-	if (*b)
+	if (*b) {
 		free((*b)->at);
+		free((*b)->point);
+		skeleton_done(&(*b)->skeleton);
+	}
 	free(*b);
 	*b = NULL;
 }
@@ -109,6 +134,16 @@ static double worth(double iou)
 {
 	double lack = (1 - iou) / .3;
 	return exp(-lack * lack);
+}
+
+// Overlap of two boxes that are of one object; of poses also how near their keypoints are, in parts of the box's size.
+static double likeness(const struct boxes *a, const struct candidate *x, const struct boxes *b, const struct candidate *y, double iou)
+{
+	if (!a->skeleton.n || a->skeleton.n != b->skeleton.n)
+		return iou;
+	double area = ((double)x->x2 - (double)x->x1) * ((double)x->y2 - (double)x->y1);
+	double same = keypoints_similarity(&a->skeleton, points_of(b, y->cell), points_of(a, x->cell), KEYPOINT_SEEN, area);
+	return fmin(iou, same);
 }
 
 static int end_of_class(const struct boxes *b, int from)
@@ -136,7 +171,7 @@ static double match_class(const struct boxes *a, int first, int last, const stru
 		if (best < 0)
 			continue;
 		taken[best] = true;
-		common += worth(most) * (double)a->at[i].score * (double)b->at[best].score;
+		common += worth(likeness(a, &a->at[i], b, &b->at[best], most)) * (double)a->at[i].score * (double)b->at[best].score;
 	}
 	return common;
 }

@@ -7,23 +7,23 @@
 
 // From the outputs of a detector to boxes, through the decoder and the NMS of its family.
 struct boxes_reader;
-// NULL: no decoder fits what is known of the outputs. `decoder` and `classes` (of labels) may be NULL and 0;
+// NULL: no decoder fits what is known of the outputs. `decoder`, `classes` and `points` (of labels) may be NULL and 0;
 // without them only a head whose classes are those of the metadata or COCO's is taken for a detector's.
-struct boxes_reader *boxes_reader_new(const struct graph *g, const char *decoder, int classes);
+struct boxes_reader *boxes_reader_new(const struct graph *g, const char *decoder, int classes, int points);
 struct task;
 struct boxes_reader *boxes_reader_of(const struct task *t); // as the task reads outputs; NULL: its kind has no boxes
 void boxes_reader_free(struct boxes_reader **r);
 
 struct boxes; // of one sample: in pixels of the network's input, or all in those of the picture
 struct task_box;
-struct boxes *boxes_of(const struct task_box *box, int n);
+struct boxes *boxes_of(const struct task_box *box, int n, int points); // `points`: keypoints of each, 0 none
 // `out`: all outputs of the graph, plain.
 MUST_CHECK enum status boxes_read(struct boxes **out, const struct boxes_reader *r, const struct tensor *output, struct error *err);
 void boxes_free(struct boxes **b);
 double boxes_mass(const struct boxes *b); // the sum of the squared scores
 
 // How far `after` is from `before` over samples 0..n-1. A box of one is matched with one of the same class
-// in the other that overlaps it; with the scores p and q and the worth g of the overlap a sample's figure
+// in the other that overlaps it (and, where both have keypoints, has them at the same places); with the scores p and q and the worth g of the overlap a sample's figure
 // is one less the sum of 2 g p q over the sum of all p^2 and q^2. 0: the same boxes with the same scores, 1:
 // nothing in common. Small differences count by their square, so that those of many causes add up.
 // Samples count alike, those with hardly a box less: one crowd does not rule the others.

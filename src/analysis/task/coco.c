@@ -19,6 +19,24 @@ double coco_iou(const struct coco_box *found, const struct coco_box *truth, bool
 	return shared / (crowd ? own : own + truth->w * truth->h - shared);
 }
 
+static double outside(double at, double low, double size)
+{
+	return fmax(0, fmax(low - size - at, at - (low + 2 * size)));
+}
+
+double coco_oks(const struct coco_found *found, const struct coco_truth *truth, const struct skeleton *s)
+{
+	if (truth->point && keypoints_marked(truth->point, s->n))
+		return keypoints_similarity(s, found->point, truth->point, 0, truth->area);
+	double sum = 0;
+	for (int i = 0; i < s->n; i++) {
+		double dx = outside((double)found->point[i].x, truth->box.x, truth->box.w);
+		double dy = outside((double)found->point[i].y, truth->box.y, truth->box.h);
+		sum += keypoints_term(dx, dy, s->sigma[i], truth->area);
+	}
+	return sum / s->n;
+}
+
 // numpy.linspace(.5, .95, 10), to the bit.
 static double threshold(int t)
 {
@@ -32,17 +50,28 @@ static bool of_area(double area, int a)
 
 // The boxes of one class in one image.
 struct group {
+	const struct skeleton *poses; // NULL: boxes
 	const struct coco_found **found; // by falling score
 	const struct coco_truth **truth;
 	int n_found, n_truths;
-	double *iou; // [n_found][n_truths]
+	double *like; // [n_found][n_truths] intersection over union, or similarity of keypoints
 	int *order;  // [n_truths] those that count first
 	bool *taken; // [n_truths]
 };
 
-static bool counts(const struct coco_truth *t, int area)
+static bool counts(const struct group *g, const struct coco_truth *t, int area)
 {
-	return !t->crowd && of_area(t->area, area);
+	bool marked = !g->poses || (t->point && keypoints_marked(t->point, g->poses->n));
+	return !t->crowd && marked && of_area(t->area, area);
+}
+
+// A pose is as large as the box around its keypoints.
+static double found_area(const struct group *g, const struct coco_found *f)
+{
+	double box[4] = {0, 0, f->box.w, f->box.h};
+	if (g->poses)
+		keypoints_box(box, f->point, g->poses->n);
+	return box[2] * box[3];
 }
 
 // Returns how many count.
@@ -50,11 +79,11 @@ static int order_truths(struct group *g, int area)
 {
 	int n = 0, rest;
 	for (int i = 0; i < g->n_truths; i++)
-		if (counts(g->truth[i], area))
+		if (counts(g, g->truth[i], area))
 			g->order[n++] = i;
 	rest = n;
 	for (int i = 0; i < g->n_truths; i++)
-		if (!counts(g->truth[i], area))
+		if (!counts(g, g->truth[i], area))
 			g->order[rest++] = i;
 	return n;
 }
@@ -70,10 +99,10 @@ static int best_truth(const struct group *g, int d, int n_counting, double least
 			break;
 		if (g->taken[t] && !g->truth[t]->crowd)
 			continue;
-		double iou = g->iou[d * g->n_truths + t];
-		if (iou < most)
+		double like = g->like[d * g->n_truths + t];
+		if (like < most)
 			continue;
-		most = iou;
+		most = like;
 		best = t;
 	}
 	return best;
@@ -83,9 +112,8 @@ static void match_at(struct group *g, struct coco_match *out, int area, int t, i
 {
 	memset(g->taken, 0, (size_t)g->n_truths);
 	for (int d = 0; d < g->n_found; d++) {
-		const struct coco_box *box = &g->found[d]->box;
 		int best = best_truth(g, d, n_counting, threshold(t));
-		bool skip = best >= 0 ? !counts(g->truth[best], area) : !of_area(box->w * box->h, area);
+		bool skip = best >= 0 ? !counts(g, g->truth[best], area) : !of_area(found_area(g, g->found[d]), area);
 		if (best >= 0)
 			g->taken[best] = true;
 		out[d].hit[area] |= (uint16_t)((best >= 0 && !skip) << t);
@@ -93,13 +121,18 @@ static void match_at(struct group *g, struct coco_match *out, int area, int t, i
 	}
 }
 
+static double likeness(const struct group *g, int d, int t)
+{
+	return g->poses ? coco_oks(g->found[d], g->truth[t], g->poses)
+	                : coco_iou(&g->found[d]->box, &g->truth[t]->box, g->truth[t]->crowd);
+}
+
 static void match_group(struct group *g, struct coco_match *out, struct coco_count *count)
 {
 	for (int d = 0; d < g->n_found; d++) {
 		out[d] = (struct coco_match){.score = g->found[d]->score, .class = g->found[d]->class, .rank = d};
 		for (int t = 0; t < g->n_truths; t++)
-			g->iou[d * g->n_truths + t] =
-			    coco_iou(&g->found[d]->box, &g->truth[t]->box, g->truth[t]->crowd);
+			g->like[d * g->n_truths + t] = likeness(g, d, t);
 	}
 	for (int area = 0; area < COCO_AREAS; area++) {
 		count->truths[area] = order_truths(g, area);
@@ -148,12 +181,14 @@ static int next_class(const struct coco_found *const *f, int n_found, const stru
 	return f[0]->class < t[0]->class ? f[0]->class : t[0]->class;
 }
 
-void coco_image_match(
-    struct coco_image *out, const struct coco_truth *truth, int n_truths, const struct coco_found *found, int n_found)
+void coco_image_match(struct coco_image *out, const struct coco_truth *truth, int n_truths,
+    const struct coco_found *found, int n_found, const struct skeleton *poses)
 {
+	const int most = poses ? COCO_MAX_POSES : COCO_MAX_FOUND;
 	const struct coco_found **f = xcalloc((size_t)n_found + 1, sizeof *f);
 	const struct coco_truth **t = xcalloc((size_t)n_truths + 1, sizeof *t);
-	struct group g = {.iou = xcalloc((size_t)n_truths + 1, COCO_MAX_FOUND * sizeof *g.iou),
+	struct group g = {.poses = poses,
+	    .like = xcalloc((size_t)n_truths + 1, COCO_MAX_FOUND * sizeof *g.like),
 	    .order = xcalloc((size_t)n_truths + 1, sizeof *g.order),
 	    .taken = xcalloc((size_t)n_truths + 1, sizeof *g.taken)};
 	for (int i = 0; i < n_found; i++)
@@ -169,14 +204,14 @@ void coco_image_match(
 		    all = found_of_class(f + d, n_found - d, class);
 		g.found = f + d;
 		g.truth = t + o;
-		g.n_found = all < COCO_MAX_FOUND ? all : COCO_MAX_FOUND;
+		g.n_found = all < most ? all : most;
 		g.n_truths = truths_of_class(t + o, n_truths - o, class);
 		out->count[out->n_counts].class = class;
 		match_group(&g, out->match + out->n_matches, &out->count[out->n_counts++]);
 		out->n_matches += g.n_found;
 		d += all - g.n_found;
 	}
-	free(g.iou);
+	free(g.like);
 	free(g.order);
 	free(g.taken);
 	free(f);

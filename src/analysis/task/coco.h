@@ -1,12 +1,15 @@
-// COCO's protocol for detectors: boxes of an image are matched once (coco_image_match), and the matches of many images
-// are pooled and scored (coco_pool_score), again and again for a bootstrap. Everything is in pixels of the image.
+// COCO's protocol for detectors: boxes of an image, or their keypoints, are matched once (coco_image_match), and the
+// matches of many images are pooled and scored (coco_pool_score), again and again for a bootstrap. Everything is in
+// pixels of the image.
 #ifndef QTUI_ANALYSIS_TASK_COCO_H
 #define QTUI_ANALYSIS_TASK_COCO_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "qtui/analysis/keypoints.h"
 
-enum { COCO_CLASSES = 80, COCO_THRESHOLDS = 10, COCO_RECALLS = 101, COCO_MAX_FOUND = 100 };
+enum { COCO_CLASSES = 80, COCO_THRESHOLDS = 10, COCO_RECALLS = 101 };
+enum { COCO_MAX_FOUND = 100, COCO_MAX_POSES = 20 }; // of a class in an image
 enum coco_area { COCO_ALL, COCO_SMALL, COCO_MEDIUM, COCO_LARGE, COCO_AREAS };
 enum coco_figure {
 	COCO_AP,
@@ -18,12 +21,15 @@ enum coco_figure {
 	COCO_AR_1,
 	COCO_AR_10,
 	COCO_AR_100,
+	COCO_AR50,
+	COCO_AR75,
 	COCO_AR_SMALL,
 	COCO_AR_MEDIUM,
 	COCO_AR_LARGE,
 	COCO_FIGURES,
 };
-const char *coco_figure_name(enum coco_figure f);
+// As files name it; NULL: the figure is none of boxes, or none of poses.
+const char *coco_figure_name(enum coco_figure f, bool poses);
 
 struct coco_box {
 	double x, y, w, h; // corner and size
@@ -33,14 +39,19 @@ struct coco_truth {
 	double area; // of the object, not of its box: decides between small, medium and large
 	int class;
 	bool crowd; // many objects in one box: what is found inside counts neither for nor against
+	struct keypoint *point; // [skeleton.n]; NULL: none are marked
 };
 struct coco_found {
 	struct coco_box box;
 	double score;
 	int class;
+	const struct keypoint *point; // [skeleton.n] where poses are matched
 };
 // `found` over `truth`: intersection over union, for crowds intersection over the found box.
 double coco_iou(const struct coco_box *found, const struct coco_box *truth, bool crowd);
+// The same for poses, object keypoint similarity. Of a truth without marked keypoints: by how far the found ones lie
+// outside its box, made larger by its own size on each side.
+double coco_oks(const struct coco_found *found, const struct coco_truth *truth, const struct skeleton *s);
 
 // A found box after matching. Bit t of hit and skip is for threshold .5 + t * .05: a hit matched an object, a skipped
 // box counts neither way (it matched a crowd or an object of another size, or matched nothing and is of another size).
@@ -58,8 +69,10 @@ struct coco_image { // owns its arrays, which are sorted by class
 	struct coco_count *count;
 	int n_matches, n_counts;
 };
-void coco_image_match(
-    struct coco_image *out, const struct coco_truth *truth, int n_truths, const struct coco_found *found, int n_found);
+// `poses` NULL: boxes are matched by coco_iou; else keypoints by coco_oks, and an object none of whose keypoints is
+// marked need not be found.
+void coco_image_match(struct coco_image *out, const struct coco_truth *truth, int n_truths,
+    const struct coco_found *found, int n_found, const struct skeleton *poses);
 void coco_image_done(struct coco_image *image);
 
 // The matches of images 0..n-1, sorted for scoring; holds copies.

@@ -6,27 +6,29 @@
 #include "qtui/base/mem.h"
 
 static const struct figure {
-	const char *name;
+	const char *name, *of_poses; // NULL: is no figure of boxes, or of poses
 	bool recall;
 	int area, limit, threshold; // threshold -1: mean over all
 } figures[COCO_FIGURES] = {
-    [COCO_AP] = {"AP", false, COCO_ALL, 100, -1},
-    [COCO_AP50] = {"AP50", false, COCO_ALL, 100, 0},
-    [COCO_AP75] = {"AP75", false, COCO_ALL, 100, 5},
-    [COCO_AP_SMALL] = {"AP_small", false, COCO_SMALL, 100, -1},
-    [COCO_AP_MEDIUM] = {"AP_medium", false, COCO_MEDIUM, 100, -1},
-    [COCO_AP_LARGE] = {"AP_large", false, COCO_LARGE, 100, -1},
-    [COCO_AR_1] = {"AR_1", true, COCO_ALL, 1, -1},
-    [COCO_AR_10] = {"AR_10", true, COCO_ALL, 10, -1},
-    [COCO_AR_100] = {"AR_100", true, COCO_ALL, 100, -1},
-    [COCO_AR_SMALL] = {"AR_small", true, COCO_SMALL, 100, -1},
-    [COCO_AR_MEDIUM] = {"AR_medium", true, COCO_MEDIUM, 100, -1},
-    [COCO_AR_LARGE] = {"AR_large", true, COCO_LARGE, 100, -1},
+    [COCO_AP] = {"AP", "AP", false, COCO_ALL, COCO_MAX_FOUND, -1},
+    [COCO_AP50] = {"AP50", "AP50", false, COCO_ALL, COCO_MAX_FOUND, 0},
+    [COCO_AP75] = {"AP75", "AP75", false, COCO_ALL, COCO_MAX_FOUND, 5},
+    [COCO_AP_SMALL] = {"AP_small", NULL, false, COCO_SMALL, COCO_MAX_FOUND, -1},
+    [COCO_AP_MEDIUM] = {"AP_medium", "AP_medium", false, COCO_MEDIUM, COCO_MAX_FOUND, -1},
+    [COCO_AP_LARGE] = {"AP_large", "AP_large", false, COCO_LARGE, COCO_MAX_FOUND, -1},
+    [COCO_AR_1] = {"AR_1", NULL, true, COCO_ALL, 1, -1},
+    [COCO_AR_10] = {"AR_10", NULL, true, COCO_ALL, 10, -1},
+    [COCO_AR_100] = {"AR_100", "AR", true, COCO_ALL, COCO_MAX_FOUND, -1},
+    [COCO_AR50] = {NULL, "AR50", true, COCO_ALL, COCO_MAX_FOUND, 0},
+    [COCO_AR75] = {NULL, "AR75", true, COCO_ALL, COCO_MAX_FOUND, 5},
+    [COCO_AR_SMALL] = {"AR_small", NULL, true, COCO_SMALL, COCO_MAX_FOUND, -1},
+    [COCO_AR_MEDIUM] = {"AR_medium", "AR_medium", true, COCO_MEDIUM, COCO_MAX_FOUND, -1},
+    [COCO_AR_LARGE] = {"AR_large", "AR_large", true, COCO_LARGE, COCO_MAX_FOUND, -1},
 };
 
-const char *coco_figure_name(enum coco_figure f)
+const char *coco_figure_name(enum coco_figure f, bool poses)
 {
-	return figures[f].name;
+	return poses ? figures[f].of_poses : figures[f].name;
 }
 
 static int by_class_and_score(const void *a, const void *b)

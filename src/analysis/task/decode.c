@@ -94,12 +94,25 @@ enum squash decode_squash(const struct field *f)
 	return f->ends & END_LINEAR && !(f->ends & (END_SIGMOID | END_SOFTMAX)) ? SQUASH_SIGMOID : SQUASH_NONE;
 }
 
+// What the metadata say is behind the classes counts before what the labels' keypoints would make there.
 int decode_pick_classes(const struct head *h, const struct field *f, int others)
 {
-	int classes = f->channels - others;
-	if (h->extra && h->n_hints && classes > h->hint[0])
-		return h->hint[0];
-	return classes > 0 && head_fits(h, classes) ? classes : -1;
+	const int behind[] = {h->extra, 0, h->points * 3, h->points * 2};
+	for (size_t i = 0; i < sizeof behind / sizeof *behind; i++) {
+		int classes = f->channels - others - behind[i];
+		if (classes > 0 && head_fits(h, classes))
+			return classes;
+	}
+	return -1;
+}
+
+void decode_bind_points(struct bound *b, struct source *s, const struct head *h, const struct field *f, int others)
+{
+	int rest = f->channels - others;
+	if (!h->points || (rest != h->points * 2 && rest != h->points * 3))
+		return;
+	b->points = h->points;
+	s->point = field_part(f, others, rest);
 }
 
 static bool matches_any(const char *name, const char *const *pattern)
@@ -162,9 +175,10 @@ struct run {
 	double least;
 };
 
-static void add(const struct run *r, const float box[4], float score, int class)
+static void add(const struct run *r, int anchor, int64_t cell, const float box[4], float score, int class)
 {
-	struct candidate c = {.x1 = box[0], .y1 = box[1], .x2 = box[2], .y2 = box[3], .score = score, .class = class};
+	struct candidate c = {.x1 = box[0], .y1 = box[1], .x2 = box[2], .y2 = box[3], .score = score, .class = class,
+	    .source = (int)(r->s - r->b->source), .anchor = anchor, .cell = cell};
 	candidates_add(r->out, &c);
 }
 
@@ -226,7 +240,7 @@ static void run_classes(const struct run *r, int anchor, int64_t cell, float obj
 		have = true;
 		if (!is_finite_box(box))
 			return;
-		add(r, box, p * object, c - r->b->background);
+		add(r, anchor, cell, box, p * object, c - r->b->background);
 	}
 }
 
@@ -238,7 +252,7 @@ static void run_label(const struct run *r, int anchor, int64_t cell)
 		return;
 	r->d->box(box, r->h, r->b, r->s, anchor, cell);
 	if (is_finite_box(box))
-		add(r, box, score, (int)label);
+		add(r, anchor, cell, box, score, (int)label);
 }
 
 static void run_cell(const struct run *r, int anchor, int64_t cell)
@@ -292,5 +306,26 @@ void decode_run(
 		struct run r = {.out = out, .d = d, .b = b, .h = h, .s = &b->source[i], .least = least};
 		for (int anchor = 0; anchor < r.s->anchors; anchor++)
 			run_anchor(&r, anchor);
+	}
+}
+
+void decode_points(struct keypoint *out, const struct bound *b, const struct head *h, const struct candidate *c)
+{
+	const struct source *s = &b->source[c->source];
+	const struct field *f = &s->point;
+	int dims = f->channels / b->points;
+	enum squash how = b->reach > 0 ? SQUASH_SIGMOID : SQUASH_NONE; // of the visibility
+	for (int i = 0; i < b->points; i++) {
+		float x = field_get(h, f, c->anchor, c->cell, i * dims), y = field_get(h, f, c->anchor, c->cell, i * dims + 1);
+		if (b->reach > 0) {
+			x = (x * b->reach + (float)(c->cell % s->w) + b->from) * (float)s->stride;
+			y = (y * b->reach + (float)(c->cell / s->w) + b->from) * (float)s->stride;
+		} else if (b->fractions) {
+			x *= (float)h->input_w;
+			y *= (float)h->input_h;
+		}
+		if (!isfinite(x) || !isfinite(y))
+			x = y = 0;
+		out[i] = (struct keypoint){x, y, dims == 3 ? squashed(how, field_get(h, f, c->anchor, c->cell, i * dims + 2)) : 1};
 	}
 }

@@ -6,6 +6,7 @@
 
 #include "head.h"
 #include "nms.h"
+#include "qtui/analysis/keypoints.h"
 #include "qtui/base/error.h"
 
 enum squash { SQUASH_NONE, SQUASH_SIGMOID, SQUASH_SOFTMAX }; // what is still to be done to raw scores
@@ -20,6 +21,7 @@ struct source {
 	struct field object; // absent: 1
 	struct field score;  // one channel a class ...
 	struct field label;  // ... or one channel, and here the class
+	struct field point;  // where the family has keypoints: of each x, y and perhaps visibility
 };
 struct bound {
 	struct source source[LEVELS_MAX];
@@ -32,6 +34,9 @@ struct bound {
 	bool pixels;       // distances are in pixels, not in strides
 	bool fractions;    // the boxes are fractions of the input
 	bool ids;          // labels are category ids of the data set, not indices
+	int points;        // keypoints of an object; 0: none
+	float reach;       // of a keypoint in strides from its cell's corner, times this; 0: keypoints are in pixels
+	float from;        // and from here, in cells
 };
 struct decoder {
 	const char *name, *title;
@@ -50,6 +55,9 @@ int decode_classes(const struct bound *b);
 void decode_run(
     struct candidates *out, const struct decoder *d, const struct bound *b, const struct head *h, double least);
 
+// The keypoints of a candidate, [b->points], likewise in pixels of the input.
+void decode_points(struct keypoint *out, const struct bound *b, const struct head *h, const struct candidate *c);
+
 // Of a picture where nothing else is asked for, as figures of detectors are commonly taken:
 // boxes that NMS leaves, and the score below which a candidate is none.
 enum { DECODE_KEPT = 300 };
@@ -58,6 +66,8 @@ enum { DECODE_KEPT = 300 };
 // What the families share.
 enum squash decode_squash(const struct field *f); // what is left to do: logits need a sigmoid
 int decode_pick_classes(const struct head *h, const struct field *f, int others); // channels behind `others`, or -1
+// Keypoints in the channels of f behind `others`, if there are just so many.
+void decode_bind_points(struct bound *b, struct source *s, const struct head *h, const struct field *f, int others);
 bool decode_is_box_name(const char *name);
 bool decode_is_score_name(const char *name);
 // Output `box` as n rows of 4 and output `score` as n rows of anything.

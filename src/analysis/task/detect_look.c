@@ -1,4 +1,5 @@
-// What changed in an image between two detectors: boxes of a class are taken for the same object where they overlap.
+// What changed in an image between two detectors: boxes of a class are taken for the same object where they overlap; of
+// poses, where their keypoints are held against each other too.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,8 +7,9 @@
 #include "detect.h"
 #include "qtui/base/mem.h"
 
-static const double same_object = .5; // IoU
-static const double same_box = .8, same_score = .1; // IoU at least and difference at most of what has not changed
+static const double same_object = .5; // IoU, or similarity of keypoints
+// Of what has not changed: IoU or similarity of keypoints at the least, difference of scores at the most.
+static const double same_box = .8, same_pose = .9, same_score = .1;
 
 static struct coco_box area(const struct task_box *b)
 {
@@ -20,11 +22,18 @@ static double iou(const struct task_box *a, const struct task_box *b)
 	return coco_iou(&x, &y, false);
 }
 
-static struct task_box *copy_boxes(const struct task_box *from, int n)
+static const struct keypoint *copy_points(struct task_look *l, const struct keypoint *from)
+{
+	return from && l->points ? arena_memdup(l->memory, from, (size_t)l->points * sizeof *from) : NULL;
+}
+
+static struct task_box *copy_boxes(struct task_look *l, const struct task_box *from, int n)
 {
 	struct task_box *to = xcalloc((size_t)n + 1, sizeof *to);
-	if (n)
-		memcpy(to, from, (size_t)n * sizeof *to);
+	for (int i = 0; i < n; i++) {
+		to[i] = from[i];
+		to[i].point = copy_points(l, from[i].point);
+	}
 	return to;
 }
 
@@ -46,12 +55,18 @@ static void fill_truth(const struct task *t, struct task_look *l)
 	for (int i = 0; i < from->n; i++) {
 		const struct coco_box *b = &from->truth[i].box;
 		if (!from->truth[i].crowd)
-			l->truth[l->n_truths++] = (struct task_box){
-			    (float)b->x, (float)b->y, (float)b->w, (float)b->h, 1, from->truth[i].class};
+			l->truth[l->n_truths++] = (struct task_box){(float)b->x, (float)b->y, (float)b->w, (float)b->h, 1,
+			    from->truth[i].class, copy_points(l, from->truth[i].point)};
 	}
 }
 
 // ---- pairs
+
+struct sight {
+	const struct task *t;
+	const struct skeleton *poses; // NULL: boxes
+	struct task_look *l;
+};
 
 // Of the boxes that are not used yet, the one on the same object as b: one that counts before one that does not.
 static int find_same(const struct detections *in, const bool *used, const struct task_box *b, double least)
@@ -70,28 +85,47 @@ static int find_same(const struct detections *in, const bool *used, const struct
 	return best;
 }
 
-static bool is_right(const struct task_look *l, const struct task_box *b)
+// Between two networks' boxes: intersection over union, of poses the similarity of those keypoints that the first is
+// sure of, if there are any.
+static double likeness(const struct sight *s, const struct task_box *a, const struct task_box *b)
 {
-	for (int i = 0; i < l->n_truths; i++)
-		if (l->truth[i].class == b->class && iou(&l->truth[i], b) >= same_object)
+	double same = s->poses ? keypoints_similarity(s->poses, b->point, a->point, KEYPOINT_SEEN, (double)a->w * (double)a->h) : NAN;
+	return isnan(same) ? iou(a, b) : same;
+}
+
+// As the figures have it, at the lowest of their thresholds.
+static bool is_right(const struct sight *s, const struct task_box *b)
+{
+	const struct label *label = &s->t->labels->label[s->l->sample];
+	struct coco_found found = {.box = area(b), .point = b->point};
+	for (int i = 0; i < label->n; i++) {
+		const struct coco_truth *t = &label->truth[i];
+		if (t->class != b->class || t->crowd)
+			continue;
+		if ((s->poses ? coco_oks(&found, t, s->poses) : coco_iou(&found.box, &t->box, false)) >= same_object)
 			return true;
+	}
 	return false;
 }
 
 // What became of box b of variant v, whose like in the other variant is `other` (NULL: none).
-static void add_change(struct task_look *l, enum task_variant v, const struct task_box *b, const struct task_box *other)
+static void add_change(const struct sight *s, enum task_variant v, const struct task_box *b, const struct task_box *other)
 {
+	struct task_look *l = s->l;
 	bool both = other && other->score >= l->least;
 	enum task_change_kind kind = both ? CHANGE_MOVED : v == TASK_FLOAT ? CHANGE_MISSED : CHANGE_APPEARED;
-	double over = other ? iou(b, other) : 0;
-	if (both && over >= same_box && fabsf(b->score - other->score) < same_score)
+	double over = other ? likeness(s, b, other) : 0;
+	if (both && over >= (s->poses ? same_pose : same_box) && fabsf(b->score - other->score) < same_score)
 		return;
 	struct task_change *c = &l->change[l->n_changes++];
 	*c = (struct task_change){
-	    .kind = kind, .name = l->class_name[b->class], .right = is_right(l, b), .iou = over};
+	    .kind = kind, .name = l->class_name[b->class], .right = is_right(s, b), .iou = over};
 	c->box[v] = *b;
-	if (other)
+	c->box[v].point = copy_points(l, b->point);
+	if (other) {
 		c->box[!v] = *other;
+		c->box[!v].point = copy_points(l, other->point);
+	}
 }
 
 static int counted(const struct detections *d, double least)
@@ -111,13 +145,14 @@ static int by_kind(const void *a, const void *b)
 	return sx != sy ? (sx > sy ? -1 : 1) : (x->box[0].x > y->box[0].x) - (x->box[0].x < y->box[0].x);
 }
 
-static void compare(const struct detections *f, const struct detections *q, struct task_look *l)
+static void compare(const struct sight *s, const struct detections *f, const struct detections *q)
 {
+	struct task_look *l = s->l;
 	bool *used = xcalloc((size_t)q->n + 1, 1), *none = xcalloc((size_t)f->n + 1, 1);
 	l->change = xcalloc((size_t)l->n_boxes[TASK_FLOAT] + (size_t)l->n_boxes[TASK_QUANT] + 1, sizeof *l->change);
 	for (int i = 0; i < l->n_boxes[TASK_FLOAT]; i++) {
 		int same = find_same(q, used, &f->box[i], l->least);
-		add_change(l, TASK_FLOAT, &f->box[i], same >= 0 ? &q->box[same] : NULL);
+		add_change(s, TASK_FLOAT, &f->box[i], same >= 0 ? &q->box[same] : NULL);
 		if (same >= 0)
 			used[same] = true;
 		none[i] = same >= 0 && q->box[same].score >= l->least;
@@ -125,7 +160,7 @@ static void compare(const struct detections *f, const struct detections *q, stru
 	for (int i = 0; i < l->n_boxes[TASK_QUANT]; i++) {
 		int same = used[i] ? -1 : find_same(f, none, &q->box[i], 2); // only the remains of one
 		if (!used[i])
-			add_change(l, TASK_QUANT, &q->box[i], same >= 0 && f->box[same].score < l->least ? &f->box[same] : NULL);
+			add_change(s, TASK_QUANT, &q->box[i], same >= 0 && f->box[same].score < l->least ? &f->box[same] : NULL);
 	}
 	qsort(l->change, (size_t)l->n_changes, sizeof *l->change, by_kind);
 	free(used);
@@ -135,15 +170,21 @@ static void compare(const struct detections *f, const struct detections *q, stru
 void detect_look(struct task *t, struct task_result *const r[TASK_VARIANTS], struct task_look *l)
 {
 	const struct detections *d[TASK_VARIANTS];
+	const struct skeleton *poses = detect_poses(t);
 	l->class_name = xcalloc((size_t)t->labels->n_classes + 1, sizeof *l->class_name);
+	if (poses) {
+		l->points = poses->n;
+		l->n_bones = poses->n_bones;
+		l->bone = arena_memdup(l->memory, poses->bone, (size_t)poses->n_bones * sizeof *poses->bone);
+	}
 	fill_truth(t, l);
 	name_classes(t, l, l->truth, l->n_truths);
 	for (int v = 0; v < TASK_VARIANTS; v++) {
 		d[v] = (const struct detections *)r[v];
 		l->n_boxes[v] = counted(d[v], l->least);
-		l->box[v] = copy_boxes(d[v] ? d[v]->box : NULL, l->n_boxes[v]);
+		l->box[v] = copy_boxes(l, d[v] ? d[v]->box : NULL, l->n_boxes[v]);
 		name_classes(t, l, l->box[v], l->n_boxes[v]);
 	}
 	if (l->known)
-		compare(d[TASK_FLOAT], d[TASK_QUANT], l);
+		compare(&(struct sight){t, poses, l}, d[TASK_FLOAT], d[TASK_QUANT]);
 }

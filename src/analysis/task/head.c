@@ -1,8 +1,10 @@
 // What outputs come from: a walk back through the graph.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "head.h"
 #include "names.h"
+#include "qtui/analysis/keypoints.h"
 #include "qtui/base/mem.h"
 #include "qtui/engine/op.h"
 #include "task_impl.h"
@@ -142,9 +144,29 @@ static void add_hint(struct head *h, int classes)
 		h->hint[h->n_hints++] = classes;
 }
 
-void head_init(struct head *h, const struct graph *g, int labels)
+// "kpt_shape", "[17, 3]", as Ultralytics writes it.
+void head_points(int *points, int *dims, const struct graph *g)
+{
+	const char *text = graph_metadata(g, "kpt_shape");
+	*points = *dims = 0;
+	if (!text || sscanf(text, " [ %d , %d", points, dims) != 2 || *points < 1 || *points > KEYPOINTS_MAX || (*dims != 2 && *dims != 3))
+		*points = *dims = 0;
+}
+
+// Ultralytics' coefficients of masks: as many as the prototypes, which are an output of their own, have channels.
+static int mask_channels(const struct head *h)
+{
+	enum { COMMON = 32 };
+	for (int i = 0; i < h->n; i++)
+		if (h->out[i].shape.rank == 4 && h->out[i].shape.dim[1] > 0 && h->out[i].shape.dim[1] <= INPUT_MAX)
+			return (int)h->out[i].shape.dim[1];
+	return COMMON;
+}
+
+void head_init(struct head *h, const struct graph *g, int labels, int points)
 {
 	const char *task = graph_metadata(g, "task");
+	int dims;
 	struct names names;
 	*h = (struct head){.n = g->n_outputs, .out = xcalloc((size_t)g->n_outputs + 1, sizeof *h->out)};
 	for (int i = 0; i < g->n_outputs; i++) {
@@ -161,7 +183,9 @@ void head_init(struct head *h, const struct graph *g, int labels)
 	h->one2one = has_ancestor(g, "one2one", NULL);
 	h->rtmdet = has_ancestor(g, "rtm_reg", NULL);
 	h->suppressed = has_ancestor(g, NULL, "NonMaxSuppression");
-	h->extra = task && (strcmp(task, "segment") == 0 || strcmp(task, "pose") == 0);
+	head_points(&h->points, &dims, g);
+	h->extra = task && strcmp(task, "segment") == 0 ? mask_channels(h) : h->points * dims;
+	h->points = h->points ? h->points : points;
 	h->yolov7 = g->path && strstr(g->path, "yolov7");
 }
 

@@ -26,13 +26,16 @@ struct head {
 	bool one2one;         // the outputs come from a branch of that name, which is trained to need no NMS
 	bool rtmdet;          // they come from branches that are named as RTMDet's
 	bool suppressed;      // NMS is among the operators
-	bool extra;           // the metadata's task writes masks or keypoints behind the classes
+	int points;           // keypoints of an object, as metadata or labels have it; 0: none
+	int extra;            // channels behind the classes: of masks or keypoints, as the metadata have it; 0: none
 	bool yolov7;          // by the name of the file
 };
 // Size of the input that takes pictures, 0 where there is none or its size is not known.
 void head_input(int *w, int *h, const struct graph *g);
-// Without data. `labels`: number of classes of the labels, 0: not known.
-void head_init(struct head *h, const struct graph *g, int labels);
+// Keypoints of an object and what each has (x, y, perhaps visibility), as the model's metadata say; 0: they do not.
+void head_points(int *points, int *dims, const struct graph *g);
+// Without data. `labels` and `points`: number of classes of the labels, and of keypoints; 0: not known.
+void head_init(struct head *h, const struct graph *g, int labels, int points);
 void head_done(struct head *h);
 // The head with the shapes and data of one sample: `out` has all outputs, plain,
 // and stays the caller's. Emptied by head_drain.

@@ -13,6 +13,8 @@ void labels_free(struct labels **lp)
 	if (!l)
 		return;
 	for (int i = 0; i < l->n_samples; i++) {
+		for (int k = 0; k < l->label[i].n; k++)
+			free(l->label[i].truth[k].point);
 		free(l->label[i].truth);
 		free(l->label[i].mask);
 	}
@@ -24,6 +26,7 @@ void labels_free(struct labels **lp)
 	free(l->source);
 	free(l->stray);
 	free(l->class_of);
+	skeleton_done(&l->skeleton);
 	free(l);
 	*lp = NULL;
 }
@@ -55,10 +58,24 @@ int labels_add_class(struct labels *l, int id, const char *name)
 enum status labels_add_box(struct labels *l, int sample, const struct coco_truth *t, struct error *err)
 {
 	struct label *to = &l->label[sample];
-	if (to->n >= LABELS_BOXES_MAX)
+	if (to->n >= LABELS_BOXES_MAX) {
+		free(t->point);
 		return error_set(err, STATUS_UNSUPPORTED, "more than %d boxes in one image", LABELS_BOXES_MAX);
+	}
 	to->truth = xgrow(to->truth, &to->cap, (size_t)to->n + 1, sizeof *to->truth);
 	to->truth[to->n++] = *t;
+	return STATUS_OK;
+}
+
+enum status labels_set_points(struct labels *l, int n, struct error *err)
+{
+	if (n > KEYPOINTS_MAX)
+		return error_set(err, STATUS_UNSUPPORTED, "more than %d keypoints of one object", KEYPOINTS_MAX);
+	if (l->skeleton.n && l->skeleton.n != n)
+		return error_set(err, STATUS_FORMAT, "it has %d keypoints, and an object before it %d", n, l->skeleton.n);
+	if (!l->skeleton.n)
+		skeleton_init(&l->skeleton, n);
+	l->kind = LABELS_POSES;
 	return STATUS_OK;
 }
 
@@ -123,7 +140,7 @@ enum status labels_read(struct labels **out, const char *path, const struct labe
 		l->n_known += l->label[i].known;
 	if (st == STATUS_OK && l->n_known == 0)
 		st = refuse_strays(l, path ? path : "folders", s, err);
-	if (st == STATUS_OK && l->kind == LABELS_BOXES)
+	if (st == STATUS_OK && (l->kind == LABELS_BOXES || l->kind == LABELS_POSES))
 		labels_check(l, s);
 	if (st != STATUS_OK)
 		labels_free(&l);
@@ -135,16 +152,22 @@ enum status labels_read(struct labels **out, const char *path, const struct labe
 
 struct place {
 	enum labels_kind kind;
-	const char *pattern; // of a path: D the data set, P the directory that it is in
+	const char *pattern; // of a path: D the data set, P the directory that it is in, Q that of P; B, at the end, D's last component
 	const char *as;      // not NULL: the data set's path itself, with this in the place of its last component `pattern`
 };
 static const struct place places[] = {
     {LABELS_BOXES, "D/instances.json", NULL},
     {LABELS_BOXES, "P/instances.json", NULL},
     {LABELS_BOXES, "D.json", NULL},
+    {LABELS_BOXES, "P/annotations/instances_B", NULL},   // COCO: train2017, val2017
+    {LABELS_BOXES, "Q/annotations/instances_B", NULL},
     {LABELS_BOXES, "images", "labels"},
     {LABELS_BOXES, "P/labels", NULL},
     {LABELS_BOXES, "D/labels", NULL},
+    {LABELS_POSES, "D/person_keypoints.json", NULL},
+    {LABELS_POSES, "P/person_keypoints.json", NULL},
+    {LABELS_POSES, "P/annotations/person_keypoints_B", NULL},
+    {LABELS_POSES, "Q/annotations/person_keypoints_B", NULL},
     {LABELS_CLASSES, "D/labels.csv", NULL},
     {LABELS_CLASSES, "D.csv", NULL},
     {LABELS_CLASSES, "P/labels.csv", NULL},
@@ -179,10 +202,19 @@ static char *fill(const struct place *place, const char *dataset)
 {
 	if (place->as)
 		return replaced(dataset, place->pattern, place->as);
-	char *base = *place->pattern == 'P' ? file_dir(dataset) : xstrdup(dataset);
+	char *base = xstrdup(dataset);
+	size_t n = strlen(place->pattern);
+	bool named = place->pattern[n - 1] == 'B';
 	struct str s = {0};
+	for (int up = *place->pattern == 'P' ? 1 : *place->pattern == 'Q' ? 2 : 0; up; up--) {
+		char *outer = file_dir(base);
+		free(base);
+		base = outer;
+	}
 	str_add(&s, base);
-	str_add(&s, place->pattern + 1);
+	str_addn(&s, place->pattern + 1, n - 1 - named);
+	if (named)
+		str_addf(&s, "%s.json", file_base(dataset));
 	free(base);
 	return str_detach(&s);
 }

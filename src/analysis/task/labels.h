@@ -7,11 +7,11 @@
 #include "qtui/base/error.h"
 #include "names.h"
 
-enum labels_kind { LABELS_BOXES, LABELS_CLASSES, LABELS_MASKS, LABELS_KINDS };
+enum labels_kind { LABELS_BOXES, LABELS_POSES, LABELS_CLASSES, LABELS_MASKS, LABELS_KINDS };
 struct label {
 	bool known;               // false: the labels do not mention this sample
 	int class;                // LABELS_CLASSES
-	struct coco_truth *truth; // LABELS_BOXES, in pixels of the image
+	struct coco_truth *truth; // LABELS_BOXES and LABELS_POSES, in pixels of the image
 	double w, h;              // of the image as the labels say; 0: they do not
 	int n;
 	size_t cap;
@@ -26,15 +26,17 @@ struct labels {
 	int *id;       // [n_classes] category ids of the data set
 	char **name;   // [n_classes] NULL where there is none
 	bool folders;  // the names are those of folders, and say which class of the model is meant
+	struct skeleton skeleton; // LABELS_POSES: what all objects have; else n 0
 	char *stray;   // the first file that they name and that is no sample; NULL: none
 	int *class_of; // LABELS_MASKS: [n_numbers] the class of a pixel's number, or LABELS_NO_CLASS; NULL: nothing says so
 	int n_numbers;
 };
 // The samples that labels are read for: files, NULL where a sample has none; w and h are the size of a sample that is
-// no picture, for boxes given as fractions.
+// no picture, for boxes given as fractions; points and dims are what the model's metadata say of an object's keypoints,
+// for text files, whose lines do not tell keypoints from outlines (0: they say nothing).
 struct labels_samples {
 	const char *const *file;
-	int n, w, h;
+	int n, w, h, points, dims;
 };
 // `path`: a COCO JSON, a directory of YOLO text files or of masks, a CSV; NULL: the names of the samples' folders.
 MUST_CHECK enum status labels_read(
@@ -70,7 +72,9 @@ int sample_index_find(const struct sample_index *x, const char *file); // -1: no
 enum { LABELS_CLASSES_MAX = 10000, LABELS_BOXES_MAX = 20000 }; // of a data set; in one image
 int labels_sample(struct labels *l, const struct sample_index *x, const char *file); // finds it, or notes a stray
 int labels_add_class(struct labels *l, int id, const char *name);
-MUST_CHECK enum status labels_add_box(struct labels *l, int sample, const struct coco_truth *t, struct error *err);
+MUST_CHECK enum status labels_add_box(struct labels *l, int sample, const struct coco_truth *t, struct error *err); // takes t->point
+// An object has n keypoints: STATUS_FORMAT where others have another number.
+MUST_CHECK enum status labels_set_points(struct labels *l, int n, struct error *err);
 MUST_CHECK enum status labels_set_class(struct labels *l, int sample, int class, const char *path, struct error *err);
 MUST_CHECK enum status labels_read_coco(
     struct labels *l, const char *path, const struct labels_samples *s, struct error *err);

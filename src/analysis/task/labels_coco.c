@@ -119,6 +119,58 @@ static bool read_box(struct coco_box *out, const cJSON *j)
 	return true;
 }
 
+// "keypoints": x, y and visibility of each; a list without elements is none.
+static enum status read_points(struct keypoint **out, struct reader *r, const cJSON *list, struct error *err)
+{
+	int n = cJSON_GetArraySize(list), at = 0;
+	const cJSON *item;
+	if (n == 0)
+		return STATUS_OK;
+	if (n % 3)
+		return error_set(err, STATUS_FORMAT, "its keypoints are not [x, y, visibility] for each");
+	if (labels_set_points(r->l, n / 3, err) != STATUS_OK)
+		return err->status;
+	struct keypoint *k = xcalloc((size_t)n / 3, sizeof *k);
+	cJSON_ArrayForEach(item, list)
+	{
+		float *to = at % 3 == 0 ? &k[at / 3].x : at % 3 == 1 ? &k[at / 3].y : &k[at / 3].v;
+		*to = cJSON_IsNumber(item) ? (float)item->valuedouble : NAN;
+		if (!isfinite(*to)) {
+			free(k);
+			return error_set(err, STATUS_FORMAT, "keypoints[%d] is no number", at);
+		}
+		at++;
+	}
+	*out = k;
+	return STATUS_OK;
+}
+
+static bool is_point(const cJSON *j, int n)
+{
+	return cJSON_IsNumber(j) && j->valuedouble >= 1 && j->valuedouble <= n;
+}
+
+// A category's "skeleton": pairs of keypoints, numbered from 1. One that is not whole is passed over: it is only drawn.
+static void read_bones(struct skeleton *s, const cJSON *pairs)
+{
+	int n = cJSON_GetArraySize(pairs), used = 0;
+	const cJSON *pair;
+	if (!s->n || n == 0)
+		return;
+	int(*bone)[2] = xcalloc((size_t)n, sizeof *bone);
+	cJSON_ArrayForEach(pair, pairs)
+	{
+		const cJSON *from = cJSON_GetArrayItem(pair, 0), *to = cJSON_GetArrayItem(pair, 1);
+		if (!is_point(from, s->n) || !is_point(to, s->n))
+			continue;
+		bone[used][0] = (int)from->valuedouble - 1;
+		bone[used++][1] = (int)to->valuedouble - 1;
+	}
+	free(s->bone);
+	s->bone = bone;
+	s->n_bones = used;
+}
+
 static enum status read_annotation(struct reader *r, const cJSON *j, struct error *err)
 {
 	struct coco_truth t = {0};
@@ -136,6 +188,8 @@ static enum status read_annotation(struct reader *r, const cJSON *j, struct erro
 	const cJSON *crowd = cJSON_GetObjectItemCaseSensitive(j, "iscrowd");
 	t.crowd = cJSON_IsTrue(crowd) || (cJSON_IsNumber(crowd) && crowd->valuedouble != 0);
 	t.area = json_number(j, "area", t.box.w * t.box.h);
+	if (read_points(&t.point, r, cJSON_GetObjectItemCaseSensitive(j, "keypoints"), err) != STATUS_OK)
+		return err->status;
 	return labels_add_box(r->l, image->sample, &t, err);
 }
 
@@ -160,16 +214,19 @@ enum status labels_read_coco(struct labels *l, const char *path, const struct la
 	enum status st = json_read(&root, path, err);
 	const cJSON *images = cJSON_GetObjectItemCaseSensitive(root, "images");
 	const cJSON *annotations = cJSON_GetObjectItemCaseSensitive(root, "annotations");
+	const cJSON *categories = cJSON_GetObjectItemCaseSensitive(root, "categories"), *category;
 	if (st == STATUS_OK && (!cJSON_IsArray(images) || !cJSON_IsArray(annotations)))
 		st = error_set(err, STATUS_FORMAT,
 		    "%s is not in COCO's format: it needs images, annotations and categories", path);
 	if (st == STATUS_OK)
 		st = read_images(&r, images, s, err);
 	if (st == STATUS_OK)
-		st = read_categories(&r, cJSON_GetObjectItemCaseSensitive(root, "categories"), err);
+		st = read_categories(&r, categories, err);
+	l->kind = LABELS_BOXES;
 	if (st == STATUS_OK)
 		st = read_annotations(&r, annotations, err);
-	l->kind = LABELS_BOXES;
+	cJSON_ArrayForEach(category, categories)
+		read_bones(&l->skeleton, cJSON_GetObjectItemCaseSensitive(category, "skeleton"));
 	l->source = xstrdup(path);
 	cJSON_Delete(root);
 	free(r.image);

@@ -1,5 +1,6 @@
-// A directory of text files, one an image: "class cx cy w h" a line, as fractions of the image; or "class x1 y1 x2 y2
-// x3 y3 ..." with the outline of the object, whose box is taken. No file: no objects.
+// A directory of text files, one an image: "class cx cy w h" a line, as fractions of the image, perhaps with keypoints
+// "x y" or "x y visibility" behind; or "class x1 y1 x2 y2 x3 y3 ..." with the outline of the object, whose box is taken.
+// No file: no objects.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,11 +52,40 @@ static void outline_box(double box[4], const struct yolo_line *line)
 	}
 }
 
-// Five numbers are a box; seven or more, an odd number, an outline.
-static bool line_truth(struct coco_truth *t, const struct yolo_line *line, int w, int h)
+struct yolo_file {
+	const char *path;
+	int sample, w, h;
+	const struct labels_samples *s;
+};
+
+// Do the numbers behind a box look like keypoints with a visibility of 0, 1 or 2?
+static bool look_like_points(const struct yolo_line *line)
 {
+	enum { LEAST = 3 };
+	if ((line->n - 5) % 3 || line->n < 5 + 3 * LEAST)
+		return false;
+	for (int i = 7; i < line->n; i += 3)
+		if (line->v[i] != 0 && line->v[i] != 1 && line->v[i] != 2)
+			return false;
+	return true;
+}
+
+// Of a keypoint on this line: 2 or 3, 0 where it has none. What the model's metadata say decides; without them an even
+// number of numbers is no outline.
+static int point_dims(const struct yolo_line *line, const struct labels_samples *s)
+{
+	if (s->points && line->n == 5 + s->points * s->dims)
+		return s->dims;
+	return line->n % 2 == 0 && look_like_points(line) ? 3 : 0;
+}
+
+// Five numbers are a box, perhaps with keypoints behind; seven or more, an odd number, an outline.
+static bool line_truth(struct coco_truth *t, const struct yolo_line *line, int dims, const struct yolo_file *f)
+{
+	// An object fills about half of its box; where nothing says more, poses are held against this (Ultralytics).
+	const double filled = .53;
 	double box[4];
-	if (line->n == 5)
+	if (line->n == 5 || dims)
 		memcpy(box, line->v + 1, sizeof box);
 	else if (line->n >= 7 && line->n % 2)
 		outline_box(box, line);
@@ -64,16 +94,24 @@ static bool line_truth(struct coco_truth *t, const struct yolo_line *line, int w
 	double class = line->v[0];
 	if (!(class >= 0 && class < LABELS_CLASSES_MAX && class == floor(class)) || box[2] < 0 || box[3] < 0)
 		return false;
-	*t = (struct coco_truth){
-	    .class = (int)class, .box = {(box[0] - box[2] / 2) * w, (box[1] - box[3] / 2) * h, box[2] * w, box[3] * h}};
-	t->area = t->box.w * t->box.h;
+	*t = (struct coco_truth){.class = (int)class,
+	    .box = {(box[0] - box[2] / 2) * f->w, (box[1] - box[3] / 2) * f->h, box[2] * f->w, box[3] * f->h}};
+	t->area = t->box.w * t->box.h * (dims ? filled : 1);
 	return isfinite(t->area);
 }
 
-struct yolo_file {
-	const char *path;
-	int sample, w, h;
-};
+// Without visibility, a keypoint in front of the image's edge is none.
+static struct keypoint *line_points(const struct yolo_line *line, int dims, const struct yolo_file *f)
+{
+	int n = (line->n - 5) / dims;
+	struct keypoint *k = xcalloc((size_t)n, sizeof *k);
+	for (int i = 0; i < n; i++) {
+		const double *v = line->v + 5 + i * dims;
+		bool inside = v[0] >= 0 && v[1] >= 0;
+		k[i] = (struct keypoint){(float)(v[0] * f->w), (float)(v[1] * f->h), dims == 3 ? (float)v[2] : (float)inside};
+	}
+	return k;
+}
 
 static enum status read_line(struct labels *l, const struct yolo_file *f, struct yolo_line *line, struct error *err)
 {
@@ -81,11 +119,15 @@ static enum status read_line(struct labels *l, const struct yolo_file *f, struct
 	bool read = read_numbers(line);
 	if (read && line->n == 0)
 		return STATUS_OK;
-	if (!read || !line_truth(&t, line, f->w, f->h))
+	int dims = point_dims(line, f->s);
+	if (!read || !line_truth(&t, line, dims, f))
 		return error_set(err, STATUS_FORMAT, "%s:%d: a line is \"class cx cy w h\" in fractions of the image",
 		    f->path, line->number);
 	while (l->n_classes <= t.class)
 		labels_add_class(l, l->n_classes, NULL);
+	if (dims && labels_set_points(l, (line->n - 5) / dims, err) != STATUS_OK)
+		return error_prefix(err, "%s:%d", f->path, line->number);
+	t.point = dims ? line_points(line, dims, f) : NULL;
 	if (labels_add_box(l, f->sample, &t, err) == STATUS_OK)
 		return STATUS_OK;
 	return error_prefix(err, "%s:%d", f->path, line->number);
@@ -132,7 +174,7 @@ static enum status read_sample(
     struct labels *l, const char *dir, const struct labels_samples *s, int i, int *files, struct error *err)
 {
 	char *path = labels_text_path(dir, s->file[i]);
-	struct yolo_file f = {.path = path, .sample = i, .w = s->w, .h = s->h};
+	struct yolo_file f = {.path = path, .sample = i, .w = s->w, .h = s->h, .s = s};
 	enum status st = STATUS_OK;
 	l->label[i].known = true;
 	if (file_exists(path)) {

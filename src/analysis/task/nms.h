@@ -3,10 +3,13 @@
 #define QTUI_ANALYSIS_TASK_NMS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct candidate {
 	float x1, y1, x2, y2, score;
 	int class;
+	int source, anchor; // where it was found, for what else a decoder knows of it
+	int64_t cell;
 };
 struct candidates {
 	struct candidate *at;

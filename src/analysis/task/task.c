@@ -6,11 +6,12 @@
 #include "qtui/base/file.h"
 #include "qtui/base/str.h"
 #include "decode.h"
+#include "detect.h"
 #include "pixels.h"
 #include "task_impl.h"
 
 static const struct task_ops *const kinds[TASK_KINDS] = {
-    [TASK_DETECT] = &detect_ops, [TASK_CLASSIFY] = &classify_ops, [TASK_SEGMENT] = &segment_ops, [TASK_AGREE] = &agree_ops};
+    [TASK_DETECT] = &detect_ops, [TASK_POSE] = &pose_ops, [TASK_CLASSIFY] = &classify_ops, [TASK_SEGMENT] = &segment_ops, [TASK_AGREE] = &agree_ops};
 
 const char *task_kind_name(enum task_kind k)
 {
@@ -19,7 +20,7 @@ const char *task_kind_name(enum task_kind k)
 
 const char *task_kinds(void)
 {
-	return "detect, classify, segment or agree";
+	return "detect, pose, classify, segment or agree";
 }
 
 bool task_kind_parse(enum task_kind *out, const char *name)
@@ -77,7 +78,9 @@ static bool is_classifier(const struct graph *g)
 
 static enum labels_kind likely_labels(const struct graph *g)
 {
-	return is_classifier(g) ? LABELS_CLASSES : pixels_are_all(g) ? LABELS_MASKS : LABELS_BOXES;
+	int points, dims;
+	head_points(&points, &dims, g);
+	return points ? LABELS_POSES : is_classifier(g) ? LABELS_CLASSES : pixels_are_all(g) ? LABELS_MASKS : LABELS_BOXES;
 }
 
 // Labels beside the data set: of the kind that was asked for, else of the one that the model looks like, else of
@@ -88,6 +91,8 @@ static char *find_labels(const struct task *t, const struct labels_samples *s, b
 	if (t->opt.kind == TASK_AGREE)
 		return NULL;
 	char *found = labels_find(dataset, t->opt.kind < 0 ? likely_labels(t->g) : (enum labels_kind)kinds[t->opt.kind]->labels, s);
+	if (!found && t->opt.kind == TASK_POSE)
+		found = labels_find(dataset, LABELS_BOXES, s); // text files, for instance, may have keypoints too
 	for (int k = 0; !found && t->opt.kind < 0 && !folders && k < LABELS_MASKS; k++)
 		found = labels_find(dataset, (enum labels_kind)k, s);
 	return found;
@@ -97,6 +102,7 @@ static enum status read_labels(struct task *t, struct error *err)
 {
 	struct placement where;
 	struct labels_samples s = {.n = t->n_samples};
+	head_points(&s.points, &s.dims, t->g);
 	const char **file = xcalloc((size_t)t->n_samples + 1, sizeof *file);
 	enum status st = STATUS_OK;
 	for (int i = 0; i < t->n_samples; i++)
@@ -115,15 +121,29 @@ static enum status read_labels(struct task *t, struct error *err)
 	return st;
 }
 
+// Labels with keypoints serve a network of boxes as well.
+static bool serve(const struct labels *l, enum task_kind kind)
+{
+	int held = l ? (int)l->kind : -1;
+	return kinds[kind]->labels == held || (held == LABELS_POSES && kind == TASK_DETECT);
+}
+
+static enum task_kind natural_kind(const struct task *t)
+{
+	int k = 0;
+	if (t->labels && t->labels->kind == LABELS_POSES && detect_has_points(t->g, t->labels, t->opt.decoder))
+		return TASK_POSE;
+	while (!serve(t->labels, (enum task_kind)k))
+		k++;
+	return (enum task_kind)k;
+}
+
 static enum status choose_kind(struct task *t, struct error *err)
 {
-	static const char *const held[LABELS_KINDS] = {
-	    [LABELS_BOXES] = "boxes", [LABELS_CLASSES] = "a class for each sample", [LABELS_MASKS] = "a class for each pixel"};
-	int natural = 0;
-	while (kinds[natural]->labels != (t->labels ? (int)t->labels->kind : -1))
-		natural++;
-	t->kind = (enum task_kind)(t->opt.kind < 0 ? natural : t->opt.kind);
-	if ((int)t->kind == natural || t->kind == TASK_AGREE)
+	static const char *const held[LABELS_KINDS] = {[LABELS_BOXES] = "boxes", [LABELS_POSES] = "keypoints",
+	    [LABELS_CLASSES] = "a class for each sample", [LABELS_MASKS] = "a class for each pixel"};
+	t->kind = t->opt.kind < 0 ? natural_kind(t) : (enum task_kind)t->opt.kind;
+	if (t->kind == TASK_AGREE || serve(t->labels, t->kind))
 		return STATUS_OK;
 	if (!t->labels)
 		return error_set(
@@ -211,6 +231,7 @@ static struct key labels_key(const struct labels *l, int n_samples)
 			const struct coco_truth *t = &one->truth[b];
 			const double v[] = {t->box.x, t->box.y, t->box.w, t->box.h, t->area, t->class, t->crowd};
 			k = key_add(k, v, sizeof v);
+			k = t->point ? key_add(k, t->point, (size_t)l->skeleton.n * sizeof *t->point) : k;
 		}
 		k = one->mask ? mask_key(k, one->mask) : k;
 	}

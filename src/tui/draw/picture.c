@@ -146,13 +146,14 @@ void picture_draw(struct canvas *c, struct picture *p, bool blocks)
 
 struct pen {
 	uint32_t across, down, corner[4]; // top left, top right, bottom left, bottom right
+	uint32_t point; // a keypoint
 	enum role role;
 	char letter;
 };
 static const struct pen pens[PEN_KINDS] = {
-	[PEN_TRUTH] = {U'─', U'│', {U'┌', U'┐', U'└', U'┘'}, ROLE_BOX_TRUTH, 't'},
-	[PEN_FLOAT] = {U'╌', U'╎', {U'╭', U'╮', U'╰', U'╯'}, ROLE_BOX_FLOAT, 'f'},
-	[PEN_QUANT] = {U'═', U'║', {U'╔', U'╗', U'╚', U'╝'}, ROLE_BOX_QUANT, 'q'},
+	[PEN_TRUTH] = {U'─', U'│', {U'┌', U'┐', U'└', U'┘'}, U'+', ROLE_BOX_TRUTH, 't'},
+	[PEN_FLOAT] = {U'╌', U'╎', {U'╭', U'╮', U'╰', U'╯'}, U'○', ROLE_BOX_FLOAT, 'f'},
+	[PEN_QUANT] = {U'═', U'║', {U'╔', U'╗', U'╚', U'╝'}, U'●', ROLE_BOX_QUANT, 'q'},
 };
 
 enum role picture_role(enum pen_kind k)
@@ -254,4 +255,68 @@ void picture_box(struct canvas *c, const struct picture *p, const struct task_bo
 	if (kind == PEN_TRUTH && room > text_width(text))
 		x = x1 - text_width(text); // the float network's box lies nearly on it, and has its label at the left
 	put_text(c, p, x, kind == PEN_QUANT ? y1 : y0, text, pen->role, blocks);
+}
+
+// ---- keypoints
+
+// A truth's that nobody marked, one that the network is not sure of, and one that is far from any picture are not shown.
+static bool is_seen(const struct keypoint *k, enum pen_kind kind)
+{
+	const float far = 1e5f;
+	return k->v > (kind == PEN_TRUTH ? 0 : KEYPOINT_SEEN) && k->x > -far && k->x < far && k->y > -far && k->y < far;
+}
+
+// Between two keypoints: one or, of the quantized network, two pixels wide, dashed of the float one.
+static void pixel_bone(const struct canvas_image *image, const double from[2], const double to[2], enum pen_kind kind, int ink)
+{
+	enum { DASH = 4, LONGEST = 4096 };
+	double dx = to[0] - from[0], dy = to[1] - from[1];
+	double length = dx > 0 ? dx : -dx, high = dy > 0 ? dy : -dy;
+	double steps = length > high ? length : high;
+	int n = steps >= 1 && steps < LONGEST ? (int)steps : 0; // a longer one is of no keypoints of this picture
+	for (int i = 0; n && i <= n; i++) {
+		int x = (int)(from[0] + dx * i / n), y = (int)(from[1] + dy * i / n);
+		if (kind == PEN_FLOAT && i / DASH % 2)
+			continue;
+		dot(image, x, y, ink);
+		if (kind == PEN_QUANT)
+			dot(image, length > high ? x : x + 1, length > high ? y + 1 : y, ink);
+	}
+}
+
+static void pixel_joint(const struct canvas_image *image, const double at[2], int ink)
+{
+	enum { RADIUS = 3 };
+	for (int y = -RADIUS; y <= RADIUS; y++)
+		for (int x = -RADIUS; x <= RADIUS; x++)
+			if (x * x + y * y <= RADIUS * RADIUS)
+				dot(image, (int)at[0] + x, (int)at[1] + y, x * x + y * y < RADIUS * RADIUS - 3 ? ink : 0);
+}
+
+static void pixel_points(const struct canvas *c, const struct picture *p, const struct task_look *l, const struct keypoint *k, enum pen_kind kind)
+{
+	const struct canvas_image *image = p->image;
+	double sx = l->scale * image->w / p->w, sy = l->scale * image->h / p->h;
+	int ink = c->theme ? c->theme->style[pens[kind].role].fg.rgb : -1;
+	ink = ink < 0 ? 0xffffff : ink;
+	for (int i = 0; i < l->n_bones; i++) {
+		const struct keypoint *a = &k[l->bone[i][0]], *b = &k[l->bone[i][1]];
+		if (is_seen(a, kind) && is_seen(b, kind))
+			pixel_bone(image, (double[]){(double)a->x * sx, (double)a->y * sy}, (double[]){(double)b->x * sx, (double)b->y * sy}, kind, ink);
+	}
+	for (int i = 0; i < l->points; i++)
+		if (is_seen(&k[i], kind))
+			pixel_joint(image, (double[]){(double)k[i].x * sx, (double)k[i].y * sy}, ink);
+}
+
+void picture_points(struct canvas *c, const struct picture *p, const struct task_look *l, const struct task_box *b,
+    enum pen_kind kind, bool blocks)
+{
+	double across = p->scale * l->scale, down = across / aspect_of(p);
+	if (b->point && p->image)
+		pixel_points(c, p, l, b->point, kind);
+	for (int i = 0; b->point && !p->image && i < l->points; i++)
+		if (is_seen(&b->point[i], kind))
+			put(c, p, p->at.x + (int)((double)b->point[i].x * across), p->at.y + (int)((double)b->point[i].y * down), pens[kind].point,
+			    pens[kind].role, blocks);
 }

@@ -1,4 +1,4 @@
-// One sample: its picture with boxes over it, and a list of what was missed, what appeared, what moved; of a segmentation
+// One sample: its picture with boxes and keypoints over it, and a list of what was missed, what appeared, what moved; of a segmentation
 // the pixels whose class changed, and a list of classes.
 #include <math.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ void view_look_text(char *out, size_t size, const struct ui *ui, int row)
 
 // ---- the list
 
-static void draw_change(struct canvas *c, struct rect r, const struct task_change *ch)
+static void draw_change(struct canvas *c, struct rect r, const struct task_change *ch, const char *likeness)
 {
 	static const enum role role[CHANGE_KINDS] = {
 	    [CHANGE_MISSED] = ROLE_WORSE, [CHANGE_APPEARED] = ROLE_EDITED, [CHANGE_MOVED] = ROLE_TEXT};
@@ -61,7 +61,7 @@ static void draw_change(struct canvas *c, struct rect r, const struct task_chang
 	canvas_text(c, right - SCORES + 6, r.y, 1, ROLE_DIM, "→");
 	canvas_right(c, right - SCORES + 7, r.y, 5, ROLE_TEXT, score[TASK_QUANT]);
 	if (wide && ch->iou > 0)
-		canvas_textf(c, right, r.y, OVERLAP, ROLE_DIM, "IoU %s", format_score2(over, ch->iou));
+		canvas_textf(c, right, r.y, OVERLAP, ROLE_DIM, "%s %s", likeness, format_score2(over, ch->iou));
 }
 
 static void draw_region(struct canvas *c, struct rect r, const struct task_region *g)
@@ -130,6 +130,7 @@ static void draw_boxes_of(struct canvas *c, const struct picture *p, const struc
 	for (int i = 0; i < n; i++) {
 		label_of(label, sizeof label, l->class_name[b[i].class], (double)b[i].score);
 		picture_box(c, p, &b[i], l->scale, kind, label, blocks);
+		picture_points(c, p, l, &b[i], kind, blocks);
 	}
 }
 
@@ -142,6 +143,7 @@ static void draw_change_boxes(struct canvas *c, const struct picture *p, const s
 			continue;
 		label_of(label, sizeof label, ch->name, (double)ch->box[v].score);
 		picture_box(c, p, &ch->box[v], l->scale, pen[v], label, blocks);
+		picture_points(c, p, l, &ch->box[v], pen[v], blocks);
 	}
 }
 
@@ -192,20 +194,21 @@ static void draw_cell_legend(struct canvas *c, const struct ui *ui, struct rect 
 	canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_DIM, "b: %s", task_boxes_name(ui->task.boxes));
 }
 
-// "t─ truth  f╌ float  q═ quantized   b: what changed"
+// "t─ truth  f╌ float  q═ quantized   b: what changed"; of poses "t─+ truth  f╌○ float  q═● quantized"
 static void draw_legend(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	static const struct {
-		const char *text;
+		const char *text, *pose;
 		enum pen_kind pen;
-	} item[] = {{"t─ truth", PEN_TRUTH}, {"f╌ float", PEN_FLOAT}, {"q═ quantized", PEN_QUANT}};
+	} item[] = {{"t─ truth", "t─+ truth", PEN_TRUTH}, {"f╌ float", "f╌○ float", PEN_FLOAT}, {"q═ quantized", "q═● quantized", PEN_QUANT}};
+	bool poses = look(ui)->kind == TASK_POSE;
 	int x = r.x;
 	if (look(ui)->kind == TASK_SEGMENT) {
 		draw_cell_legend(c, ui, r);
 		return;
 	}
 	for (size_t i = 0; i < sizeof item / sizeof *item; i++)
-		x += canvas_text(c, x, r.y, r.x + r.w - x, picture_role(item[i].pen), item[i].text) + 2;
+		x += canvas_text(c, x, r.y, r.x + r.w - x, picture_role(item[i].pen), poses ? item[i].pose : item[i].text) + 2;
 	canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_DIM, "b: %s", task_boxes_name(ui->task.boxes));
 }
 
@@ -243,12 +246,12 @@ static void draw_said(struct canvas *c, struct rect r, const struct task_look *l
 		canvas_text(c, r.x + X_KIND, r.y, r.w - X_KIND, ROLE_DIM, "nothing that scores .25 or more has changed");
 	else
 		for (struct rows at = rows_in(c, r, s, l->n_changes, true); rows_next(&at);)
-			draw_change(c, at.line, &l->change[at.row]);
+			draw_change(c, at.line, &l->change[at.row], l->kind == TASK_POSE ? "OKS" : "IoU");
 }
 
 static bool has_legend(const struct task_look *l)
 {
-	return l->kind == TASK_DETECT || l->kind == TASK_SEGMENT;
+	return l->kind == TASK_DETECT || l->kind == TASK_POSE || l->kind == TASK_SEGMENT;
 }
 
 void view_look_draw(struct canvas *c, const struct ui *ui, struct rect r)

@@ -1,6 +1,8 @@
 // Anchor-free heads: distances from the centre of a cell to the four sides, in strides. A distance is a number, or the
-// mean of a distribution over bins 0, 1, 2 ... (DFL, GFL).
+// mean of a distribution over bins 0, 1, 2 ... (DFL, GFL). Keypoints, where there are some, are offsets in strides: twice
+// the output from the corner of the cell where distances have bins (YOLOv8, 11), else the output from its centre (YOLO26).
 #include <math.h>
+#include <string.h>
 #include "../decode_family.h"
 
 enum { BINS_MAX = 32 }; // of a distance; known heads have 16 (DFL) and 8 (GFL)
@@ -33,7 +35,7 @@ static bool bind_two(struct source *s, const struct head *h, const struct level 
 }
 
 // Boxes and scores in one output: NanoDet-Plus has the scores in front.
-static bool bind_one(struct source *s, const struct head *h, const struct level *l, int bins, bool scores_first)
+static bool bind_one(struct bound *b, struct source *s, const struct head *h, const struct level *l, int bins, bool scores_first)
 {
 	const struct field *f = &l->field[0];
 	int classes = decode_pick_classes(h, f, 4 * bins);
@@ -41,10 +43,25 @@ static bool bind_one(struct source *s, const struct head *h, const struct level 
 		return false;
 	s->box = field_part(f, scores_first ? classes : 0, 4 * bins);
 	s->score = field_part(f, scores_first ? 0 : 4 * bins, classes);
+	decode_bind_points(b, s, h, f, 4 * bins + classes);
 	return true;
 }
 
-static bool bind_level(struct source *s, const struct head *h, const struct level *l, int bins, bool scores_first)
+// An output of keypoints alone, behind the others; returns the level without it.
+static struct level take_points(struct bound *b, struct source *s, const struct head *h, const struct level *l)
+{
+	struct level rest = *l;
+	for (int i = l->n_fields - 1; l->n_fields > 1 && i >= 0 && !s->point.channels; i--) {
+		if (!head_ends(h, l->field[i].ends, END_LINEAR) || decode_is_box_name(h->out[l->field[i].output].name))
+			continue;
+		decode_bind_points(b, s, h, &l->field[i], 0);
+		if (s->point.channels)
+			memmove(&rest.field[i], &rest.field[i + 1], (size_t)(--rest.n_fields - i) * sizeof *rest.field);
+	}
+	return rest;
+}
+
+static bool bind_level(struct bound *b, struct source *s, const struct head *h, const struct level *l, int bins, bool scores_first)
 {
 	*s = (struct source){.stride = l->stride,
 	    .w = l->w,
@@ -54,14 +71,16 @@ static bool bind_level(struct source *s, const struct head *h, const struct leve
 	    .label = FIELD_NONE};
 	if (l->field[0].anchors != 1)
 		return false;
-	return l->n_fields == 2 ? bind_two(s, h, l, bins) : l->n_fields == 1 && bind_one(s, h, l, bins, scores_first);
+	struct level rest = take_points(b, s, h, l);
+	return rest.n_fields == 2 ? bind_two(s, h, &rest, bins)
+	                          : rest.n_fields == 1 && bind_one(b, s, h, &rest, bins, scores_first);
 }
 
 static bool bind_bins(struct bound *b, const struct head *h, const struct levels *l, int bins, bool scores_first)
 {
-	*b = (struct bound){.n = l->n, .bins = bins, .centre = .5f};
+	*b = (struct bound){.n = l->n, .bins = bins, .centre = .5f, .reach = bins > 1 ? 2 : 1, .from = bins > 1 ? 0 : .5f};
 	for (int i = 0; i < l->n; i++)
-		if (!bind_level(&b->source[i], h, &l->level[i], bins, scores_first))
+		if (!bind_level(b, &b->source[i], h, &l->level[i], bins, scores_first) || (b->points && !b->source[i].point.channels))
 			return false;
 	b->score = decode_squash(&b->source[0].score);
 	return true;

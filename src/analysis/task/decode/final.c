@@ -119,19 +119,52 @@ bool final_bind_mmdet(struct bound *b, const struct head *h)
 	return false;
 }
 
+// Rows of `channels`, or with masks or keypoints behind.
+static bool rows_of(struct field *f, int64_t *n, const struct head *h, int channels)
+{
+	const int behind[] = {0, h->extra, h->points * 3, h->points * 2};
+	for (size_t i = 0; i < sizeof behind / sizeof *behind; i++)
+		if (list_of(f, n, h, 0, channels + behind[i]))
+			return true;
+	return false;
+}
+
 // One output of rows; channels at which box, score and class begin.
 static bool bind_rows(struct bound *b, const struct head *h, int channels, int box, int score, int label)
 {
 	struct field f;
 	int64_t n;
-	if (h->n < 1 || !list_of(&f, &n, h, 0, channels) || (!h->named && head_is_pyramid(h, 0)))
+	if (h->n < 1 || !rows_of(&f, &n, h, channels) || (!h->named && head_is_pyramid(h, 0)))
 		return false;
 	*b = one_list(n);
 	b->source[0].box = field_part(&f, box, 4);
 	b->source[0].score = field_part(&f, score, 1);
 	b->source[0].label = field_part(&f, label, 1);
 	b->fractions = are_fractions(h, &b->source[0]);
+	decode_bind_points(b, &b->source[0], h, &f, channels);
 	return true;
+}
+
+// Rows of five, and [1, n, K, 3] keypoints: of one class.
+bool final_bind_rtmo(struct bound *b, const struct head *h)
+{
+	struct field rows;
+	int64_t n;
+	for (int i = 0; i < h->n; i++)
+		for (int k = 0; k < h->n; k++) {
+			const struct shape *s = &h->out[k].shape;
+			if (i == k || s->rank != 4 || !list_of(&rows, &n, h, i, 5) || s->dim[0] != 1 || s->dim[1] != n ||
+			    s->dim[2] < 1 || s->dim[2] > KEYPOINTS_MAX || (s->dim[3] != 2 && s->dim[3] != 3))
+				continue;
+			int channels = (int)(s->dim[2] * s->dim[3]);
+			*b = one_list(n);
+			b->source[0].box = field_part(&rows, 0, 4);
+			b->source[0].score = field_part(&rows, 4, 1);
+			b->source[0].point = (struct field){.output = k, .channels = channels, .anchors = 1, .cell = channels, .channel = 1, .ends = h->out[k].ends};
+			b->points = (int)s->dim[2];
+			return true;
+		}
+	return false;
 }
 
 bool final_bind_rows6(struct bound *b, const struct head *h)

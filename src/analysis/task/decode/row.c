@@ -1,5 +1,5 @@
-// One output of decoded rows: cx,cy,w,h in pixels, perhaps an objectness, and a score for each class; or the boxes and
-// the scores as two outputs.
+// One output of decoded rows: cx,cy,w,h in pixels, perhaps an objectness, and a score for each class, perhaps keypoints
+// behind; or the boxes and the scores as two outputs.
 #include "../decode_family.h"
 
 // The rows of a pyramid, computed already (raw maps end in convolutions and sigmoids alone), as one list.
@@ -8,12 +8,13 @@ static bool decoded_rows(struct field *f, int64_t *n, const struct head *h, int 
 	return head_rows(f, n, h, output, 0) && (h->named || f->ends & END_OTHER);
 }
 
-static struct bound list(const struct field *rows, int64_t n, int others, int classes)
+static struct bound list(const struct head *h, const struct field *rows, int64_t n, int others, int classes)
 {
 	struct bound b = {.n = 1, .source = {{.n = n, .anchors = 1, .object = FIELD_NONE, .label = FIELD_NONE}}};
 	b.source[0].box = field_part(rows, 0, 4);
 	b.source[0].score = field_part(rows, others, classes);
 	b.score = decode_squash(rows);
+	decode_bind_points(&b, &b.source[0], h, rows, others + classes);
 	return b;
 }
 
@@ -25,7 +26,7 @@ static bool bind_one(struct bound *b, const struct head *h, int others)
 		int classes = decoded_rows(&f, &n, h, i) ? decode_pick_classes(h, &f, others) : -1;
 		if (classes < 0)
 			continue;
-		*b = list(&f, n, others, classes);
+		*b = list(h, &f, n, others, classes);
 		return true;
 	}
 	return false;
@@ -40,7 +41,7 @@ static bool bind_two(struct bound *b, const struct head *h)
 			if (!decode_pair(h, i, k, &box, &score, &n) || !(h->named || box.ends & END_OTHER) ||
 			    decode_pick_classes(h, &score, 0) < 0)
 				continue;
-			*b = list(&box, n, 0, 0);
+			*b = list(h, &box, n, 4, 0);
 			b->source[0].score = score;
 			b->score = decode_squash(&score);
 			return true;
