@@ -18,7 +18,8 @@ void test_calibrate__counts_of_16_bit_go_as_soon_as_they_have_served(void **stat
 	assert_int_equal(study_set(st, nodes, n, PREC_INT16, NULL, &err), STATUS_OK);
 	wait_for_run(st);
 	assert_true(n > 80);
-	if (mem_peak_rss_mib() > before + 140)
+	// Some 94 MiB, up to 155 where two workers' samples end together; 195 where counts stay to the end.
+	if (mem_peak_rss_mib() > before + 175)
 		fail_msg("%.0f MiB more", mem_peak_rss_mib() - before);
 	free(nodes);
 	study_close(&st);

@@ -373,7 +373,7 @@ static void random_image(struct coco_image *out, uint64_t *seed)
 		struct coco_box b = near_to->box;
 		b.x += (double)(next(seed) % 40);
 		b.y += (double)(next(seed) % 20);
-		found[i] = (struct coco_found){b, (double)(next(seed) % 20) / 20, (int)(next(seed) % 4 ? near_to->class : 3)};
+		found[i] = (struct coco_found){b, (double)(next(seed) % 20) / 20, (int)(next(seed) % 4 ? near_to->class : 3), NULL};
 	}
 	coco_image_match(out, truth, TRUTHS, found, FOUND, NULL);
 }

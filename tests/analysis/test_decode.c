@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../../src/analysis/task/coco.h"
-#include "../../src/analysis/task/decode.h"
+#include "decode_case.h"
 #include "qtui/base/file.h"
 #include "qtui/base/json.h"
 #include "qtui/base/mem.h"
@@ -174,39 +174,7 @@ void test_decode__yolov5_boxes_are_those_of_the_reference(void **state)
 
 // ---- encoded boxes: an input of 64 x 64, three classes
 
-enum { SIDE = 64, CLASSES = 3 };
-
-struct made {
-	struct head h;
-	struct head_output out[9];
-	float *data[9];
-	const struct decoder *d;
-	struct bound b;
-	struct candidates c;
-};
-
-static float *add_output(struct made *m, const char *name, unsigned ends, struct shape s, float value)
-{
-	int64_t n = shape_count(&s);
-	float *x = m->data[m->h.n] = xcalloc((size_t)n, sizeof *x);
-	for (int64_t i = 0; i < n; i++)
-		x[i] = value;
-	m->out[m->h.n++] = (struct head_output){.name = name, .type = DT_F32, .shape = s, .data = x, .ends = ends};
-	m->h.out = m->out;
-	m->h.input_w = m->h.input_h = SIDE;
-	m->h.hint[0] = CLASSES;
-	m->h.n_hints = 1;
-	return x;
-}
-
-#define SHAPE(...) shape_of(sizeof((int64_t[]){__VA_ARGS__}) / 8, (const int64_t[]){__VA_ARGS__})
-
-static void made_done(struct made *m)
-{
-	for (int i = 0; i < m->h.n; i++)
-		free(m->data[i]);
-	candidates_done(&m->c);
-}
+enum { CLASSES = 3 };
 
 static void made_find(struct made *m, const char *decoder)
 {
@@ -237,19 +205,8 @@ static void check_one(struct made *m, const char *decoder)
 	made_done(m);
 }
 
-static float logit(float p)
-{
-	return logf(p / (1 - p));
-}
-
 // Centre 32,38: cell 2,2 of the stride 16 (4 x 4 cells), offset 0 and .375 from its corner.
 enum { CELL = 2 * 4 + 2 };
-
-static void put(float *x, int64_t at, int64_t step, const float *v, int n)
-{
-	for (int i = 0; i < n; i++)
-		x[at + i * step] = v[i];
-}
 
 static void yolov5_values(float v[8], const float anchor[2])
 {
@@ -267,21 +224,21 @@ void test_decode__yolov5_maps_before_their_anchors(void **state)
 	static const float anchor[2] = {30, 61}; // the first of stride 16
 	float v[8];
 	yolov5_values(v, anchor);
-	struct made m = {0};
+	struct made m = made_new(CLASSES, 0);
 	add_output(&m, "p3", END_LINEAR, SHAPE(1, 24, 8, 8), -20);
 	float *x = add_output(&m, "p4", END_LINEAR, SHAPE(1, 24, 4, 4), -20);
 	add_output(&m, "p5", END_LINEAR, SHAPE(1, 24, 2, 2), -20);
 	put(x, CELL, 16, v, 8);
 	check_one(&m, "yolov5-raw");
 
-	m = (struct made){0};
+	m = made_new(CLASSES, 0);
 	add_output(&m, "p3", END_LINEAR, SHAPE(1, 3, 8, 8, 8), -20);
 	x = add_output(&m, "p4", END_LINEAR, SHAPE(1, 3, 4, 4, 8), -20);
 	add_output(&m, "p5", END_LINEAR, SHAPE(1, 3, 2, 2, 8), -20);
 	put(x, CELL * 8, 1, v, 8);
 	check_one(&m, "yolov5-raw");
 
-	m = (struct made){0};
+	m = made_new(CLASSES, 0);
 	x = add_output(&m, "rows", END_LINEAR, SHAPE(1, 3 * 84, 8), -20);
 	put(x, (3 * 64 + CELL) * 8, 1, v, 8);
 	check_one(&m, "yolov5-raw");
@@ -292,7 +249,7 @@ void test_decode__yolov7_has_other_anchors(void **state)
 	static const float anchor[2] = {36, 75};
 	float v[8];
 	yolov5_values(v, anchor);
-	struct made m = {0};
+	struct made m = made_new(CLASSES, 0);
 	add_output(&m, "p3", END_SIGMOID, SHAPE(1, 3, 8, 8, 8), 0);
 	float *x = add_output(&m, "p4", END_SIGMOID, SHAPE(1, 3, 4, 4, 8), 0);
 	add_output(&m, "p5", END_SIGMOID, SHAPE(1, 3, 2, 2, 8), 0);
@@ -306,19 +263,9 @@ void test_decode__yolov7_has_other_anchors(void **state)
 // Distances in strides from the centre of the cell, 40,40: 20, 10 to the left and up, 4, 6 to the right and down.
 static const float distances[4] = {20 / 16.f, 10 / 16.f, 4 / 16.f, 6 / 16.f};
 
-// All the weight on two neighbouring bins: their mean is d.
-static void put_bins(float *x, int64_t at, int64_t step, int bins, const float d[4])
-{
-	for (int side = 0; side < 4; side++)
-		for (int i = 0; i < bins; i++) {
-			float share = 1 - fabsf(d[side] - (float)i);
-			x[at + (side * bins + i) * step] = share > 1e-6f ? logf(share) : -60;
-		}
-}
-
 void test_decode__distances_as_distributions_and_class_logits(void **state)
 {
-	struct made m = {0};
+	struct made m = made_new(CLASSES, 0);
 	float *x = NULL;
 	for (int side = 8; side >= 2; side /= 2) {
 		float *one = add_output(&m, "p", END_LINEAR, SHAPE(1, 64 + CLASSES, side, side), -20);
@@ -332,7 +279,7 @@ void test_decode__distances_as_distributions_and_class_logits(void **state)
 void test_decode__boxes_and_scores_of_a_level_in_any_order(void **state)
 {
 	for (int order = 0; order < 2; order++) {
-		struct made m = {0};
+		struct made m = made_new(CLASSES, 0);
 		float *x = NULL, *p = NULL, *a, *b;
 		for (int side = 8; side >= 2; side /= 2) {
 			a = order ? add_output(&m, "box", END_LINEAR, SHAPE(1, side, side, 64), 0) : NULL;
@@ -349,7 +296,7 @@ void test_decode__boxes_and_scores_of_a_level_in_any_order(void **state)
 
 void test_decode__plain_distances_of_a_one2one_head(void **state)
 {
-	struct made m = {0};
+	struct made m = made_new(CLASSES, 0);
 	float *x = add_output(&m, "rows", END_LINEAR, SHAPE(1, 4 + CLASSES, 84), -20);
 	put(x, 64 + CELL, 84, distances, 4);
 	x[(4 + 1) * 84 + 64 + CELL] = logit(.9f);
@@ -360,7 +307,7 @@ void test_decode__plain_distances_of_a_one2one_head(void **state)
 void test_decode__a_score_that_is_nan_hides_no_other(void **state)
 {
 	for (int cell = 0; cell < 84; cell++) {
-		struct made m = {0};
+		struct made m = made_new(CLASSES, 0);
 		float *x = add_output(&m, "rows", END_LINEAR, SHAPE(1, 4 + CLASSES, 84), -20);
 		for (int c = 0; c < CLASSES; c++)
 			x[(4 + c) * 84 + cell] = c == 1 ? logit(.9f) : NAN;
@@ -377,7 +324,7 @@ void test_decode__rtmdet_in_strides_and_in_pixels(void **state)
 {
 	static const float d[2][4] = {{12 / 16.f, 2 / 16.f, 12 / 16.f, 14 / 16.f}, {12, 2, 12, 14}};
 	for (int pixels = 0; pixels < 2; pixels++) {
-		struct made m = {0};
+		struct made m = made_new(CLASSES, 0);
 		float *x = NULL, *p = NULL, *score, *box;
 		for (int side = 8; side >= 2; side /= 2) {
 			score = add_output(&m, "cls", END_LINEAR, SHAPE(1, CLASSES, side, side), -20);
@@ -396,7 +343,7 @@ void test_decode__rtmdet_in_strides_and_in_pixels(void **state)
 void test_decode__nanodet_plus(void **state)
 {
 	static const float d[4] = {12 / 16.f, 2 / 16.f, 12 / 16.f, 14 / 16.f};
-	struct made m = {0};
+	struct made m = made_new(CLASSES, 0);
 	float *x = add_output(&m, "rows", END_LINEAR | END_SIGMOID, SHAPE(1, 85, CLASSES + 32), 0);
 	put_bins(x, (64 + CELL) * 35 + CLASSES, 1, 8, d);
 	x[(64 + CELL) * 35 + 1] = .9f;
@@ -406,7 +353,7 @@ void test_decode__nanodet_plus(void **state)
 void test_decode__yolox_in_three_maps_a_level(void **state)
 {
 	static const float box[4] = {0, .375f, 0.405465108f, 0}; // log(24/16), log(16/16)
-	struct made m = {0};
+	struct made m = made_new(CLASSES, 0);
 	float *x[3] = {0};
 	for (int side = 8; side >= 2; side /= 2) {
 		float *one[3] = {add_output(&m, "cls_preds", END_LINEAR, SHAPE(1, CLASSES, side, side), -20),
@@ -426,7 +373,7 @@ static const float corners[4] = {20, 30, 44, 46};
 
 void test_decode__queries_with_a_sigmoid_a_class(void **state)
 {
-	struct made m = {0};
+	struct made m = made_new(CLASSES, 0);
 	float *p = add_output(&m, "pred_logits", END_LINEAR, SHAPE(1, 10, CLASSES), -20);
 	float *x = add_output(&m, "pred_boxes", END_SIGMOID, SHAPE(1, 10, 4), .5f);
 	p[7 * CLASSES + 1] = logit(.9f);
@@ -436,7 +383,7 @@ void test_decode__queries_with_a_sigmoid_a_class(void **state)
 
 void test_decode__queries_with_a_softmax_and_no_object(void **state)
 {
-	struct made m = {0};
+	struct made m = made_new(CLASSES, 0);
 	float *p = add_output(&m, "logits", END_LINEAR, SHAPE(1, 10, CLASSES + 1), 0);
 	float *x = add_output(&m, "boxes", END_SIGMOID, SHAPE(1, 10, 4), .5f);
 	for (int i = 0; i < 10; i++)
@@ -454,7 +401,7 @@ void test_decode__queries_with_a_softmax_and_no_object(void **state)
 
 void test_decode__rows_of_fractions(void **state)
 {
-	struct made m = {0};
+	struct made m = made_new(CLASSES, 0);
 	float *x = add_output(&m, "output0", END_OTHER | END_SIGMOID, SHAPE(1, 30, 4 + CLASSES), 0);
 	put(x, 7 * 7, 1, fractions, 4);
 	x[7 * 7 + 4 + 1] = .9f;
@@ -464,27 +411,27 @@ void test_decode__rows_of_fractions(void **state)
 void test_decode__decoded_rows_with_and_without_objectness(void **state)
 {
 	static const float centred[4] = {32, 38, 24, 16};
-	struct made m = {0};
+	struct made m = made_new(CLASSES, 0);
 	float *x = add_output(&m, "output", END_OTHER | END_SIGMOID, SHAPE(1, 252, 5 + CLASSES), 0);
 	put(x, 100 * 8, 1, centred, 4);
 	x[100 * 8 + 4] = .95f;
 	x[100 * 8 + 5 + 1] = .9f / .95f;
 	check_one(&m, "yolov5");
 
-	m = (struct made){0};
+	m = made_new(CLASSES, 0);
 	x = add_output(&m, "output0", END_OTHER | END_SIGMOID, SHAPE(1, 4 + CLASSES, 84), 0);
 	put(x, 50, 84, centred, 4);
 	x[5 * 84 + 50] = .9f;
 	check_one(&m, "yolov8");
 
-	m = (struct made){0};
+	m = made_new(CLASSES, 0);
 	x = add_output(&m, "output0", END_OTHER | END_SIGMOID, SHAPE(1, 4 + CLASSES, 84), 0);
 	put(x, 50, 84, corners, 4);
 	x[5 * 84 + 50] = .9f;
 	m.h.one2one = true;
 	check_one(&m, "one2one");
 
-	m = (struct made){0};
+	m = made_new(CLASSES, 0);
 	float *p = add_output(&m, "scores", END_SIGMOID, SHAPE(1, CLASSES, 84), 0);
 	x = add_output(&m, "boxes", END_OTHER, SHAPE(1, 4, 84), 0);
 	put(x, 50, 84, centred, 4);
@@ -495,7 +442,7 @@ void test_decode__decoded_rows_with_and_without_objectness(void **state)
 void test_decode__ssd_has_a_background_class(void **state)
 {
 	static const float v[4] = {20 / 64.f, 30 / 64.f, 44 / 64.f, 46 / 64.f};
-	struct made m = {0};
+	struct made m = made_new(CLASSES, 0);
 	float *p = add_output(&m, "scores", END_SOFTMAX, SHAPE(1, 4420, 1 + CLASSES), 0);
 	float *x = add_output(&m, "boxes", END_OTHER, SHAPE(1, 4420, 4), 0);
 	for (int i = 0; i < 4420; i++)
@@ -508,15 +455,15 @@ void test_decode__ssd_has_a_background_class(void **state)
 
 void test_decode__rows_that_are_detections(void **state)
 {
-	struct made m = {0};
+	struct made m = made_new(CLASSES, 0);
 	float *x = add_output(&m, "output0", END_OTHER, SHAPE(1, 300, 6), 0);
 	put(x, 6, 1, (const float[]){20, 30, 44, 46, .9f, 1}, 6);
 	check_one(&m, "end2end");
-	m = (struct made){0};
+	m = made_new(CLASSES, 0);
 	x = add_output(&m, "output", END_OTHER, SHAPE(5, 7), 0);
 	put(x, 7, 1, (const float[]){0, 20, 30, 44, 46, 1, .9f}, 7);
 	check_one(&m, "yolov7-nms");
-	m = (struct made){0};
+	m = made_new(CLASSES, 0);
 	x = add_output(&m, "multiclass_nms3_0.tmp_0", END_OTHER, SHAPE(11, 6), 0);
 	put(x, 6, 1, (const float[]){1, .9f, 20, 30, 44, 46}, 6);
 	check_one(&m, "paddle");
@@ -524,7 +471,7 @@ void test_decode__rows_that_are_detections(void **state)
 
 void test_decode__lists_of_boxes_scores_and_labels(void **state)
 {
-	struct made m = {0};
+	struct made m = made_new(CLASSES, 0);
 	float *n = add_output(&m, "num_dets", END_OTHER, SHAPE(1, 1), 1),
 	      *x = add_output(&m, "det_boxes", END_OTHER, SHAPE(1, 100, 4), 50);
 	float *p = add_output(&m, "det_scores", END_OTHER, SHAPE(1, 100), 0),
@@ -535,14 +482,14 @@ void test_decode__lists_of_boxes_scores_and_labels(void **state)
 	l[0] = 1;
 	check_one(&m, "final");
 
-	m = (struct made){0};
+	m = made_new(CLASSES, 0);
 	l = add_output(&m, "labels", END_OTHER, SHAPE(1, 100), 0);
 	x = add_output(&m, "dets", END_OTHER, SHAPE(1, 100, 5), 0);
 	put(x, 2 * 5, 1, (const float[]){20, 30, 44, 46, .9f}, 5);
 	l[2] = 1;
 	check_one(&m, "mmdet");
 
-	m = (struct made){0};
+	m = made_new(CLASSES, 0);
 	x = add_output(&m, "detection_boxes:0", END_OTHER, SHAPE(1, 10, 4), 0);
 	l = add_output(&m, "detection_classes:0", END_OTHER, SHAPE(1, 10), 0);
 	p = add_output(&m, "detection_scores:0", END_OTHER, SHAPE(1, 10), 0);
@@ -557,7 +504,7 @@ void test_decode__lists_of_boxes_scores_and_labels(void **state)
 
 void test_decode__nan_and_infinity_are_no_boxes(void **state)
 {
-	struct made m = {0};
+	struct made m = made_new(CLASSES, 0);
 	float *x = add_output(&m, "output0", END_OTHER | END_SIGMOID, SHAPE(1, 4 + CLASSES, 84), NAN);
 	put(x, 50, 84, (const float[]){32, 38, INFINITY, 16, .9f, .9f, .9f}, 7);
 	made_find(&m, "yolov8");
@@ -567,7 +514,7 @@ void test_decode__nan_and_infinity_are_no_boxes(void **state)
 
 void test_decode__a_head_of_no_family_is_an_error_that_shows_it(void **state)
 {
-	struct made m = {0};
+	struct made m = made_new(CLASSES, 0);
 	struct error err;
 	add_output(&m, "mask", END_OTHER, SHAPE(1, 2, 60, 60), 0);
 	assert_int_equal(decode_find(&m.d, &m.h, NULL, &err), STATUS_UNSUPPORTED);
@@ -586,7 +533,7 @@ void test_decode__odd_shapes_never_reach_outside(void **state)
 	int rows, found = 0;
 	const struct decoder *d = decode_rows(&rows);
 	for (int round = 0; round < 3000; round++) {
-		struct made m = {0};
+		struct made m = made_new(CLASSES, 0);
 		int n = support_random_int(&r, 1, 4);
 		for (int i = 0; i < n; i++) {
 			static const int sizes[] = {1, 1, 2, 3, 4, 4, 6, 7, 8, 16, 24, 32, 64, 67, 84, 252};

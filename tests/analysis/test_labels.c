@@ -497,3 +497,85 @@ void test_labels__damaged_yolo_files_are_read_or_refused(void **state)
 		labels_free(&l);
 	}
 }
+
+// ---- keypoints
+
+#define IMAGE "{\"images\":[{\"id\":1,\"file_name\":\"b.jpg\"}],\"annotations\":["
+#define PERSON "{\"image_id\":1,\"category_id\":1,\"bbox\":[1,2,30,40]"
+
+void test_labels__coco_with_keypoints(void **state)
+{
+	struct labels *l = read_ok(write_text("poses.json", IMAGE PERSON ",\"area\":500,\"keypoints\":[5,6,2,0,0,0,7,8,1]},"
+	    PERSON ",\"keypoints\":[]}],\"categories\":[{\"id\":1,\"name\":\"person\",\"skeleton\":[[1,3],[3,9],[2,3]]}]}"), &samples);
+	assert_int_equal(l->kind, LABELS_POSES);
+	assert_int_equal(l->skeleton.n, 3);
+	const struct coco_truth *t = l->label[1].truth;
+	assert_true(t[0].area == 500 && t[0].point[0].y == 6 && t[0].point[2].v == 1 && t[0].point[1].v == 0);
+	assert_null(t[1].point);
+	assert_int_equal(l->skeleton.n_bones, 2); // there is no ninth
+	assert_true(l->skeleton.bone[1][0] == 1 && l->skeleton.bone[1][1] == 2);
+	labels_free(&l);
+#define CATEGORY "],\"categories\":[{\"id\":1}]}"
+	read_bad(write_text("four.json", IMAGE PERSON ",\"keypoints\":[5,6,2,1]}" CATEGORY), "[x, y, visibility]");
+	read_bad(write_text("text.json", IMAGE PERSON ",\"keypoints\":[5,\"6\",2]}" CATEGORY), "keypoints[1] is no number");
+	read_bad(write_text("two.json", IMAGE PERSON ",\"keypoints\":[5,6,2]}," PERSON ",\"keypoints\":[5,6,2,7,8,1]}" CATEGORY),
+	    "it has 2 keypoints, and an object before it 1");
+}
+
+void test_labels__yolo_with_keypoints(void **state)
+{
+	struct labels_samples s = {.file = arrays, .n = 2, .w = 64, .h = 48};
+	// An even number of numbers is no outline.
+	struct labels *l = read_ok(yolo_dir("even", "0 .5 .5 .25 .5 .25 .5 2 0 0 0 .5 1 1\n0 .5 .5 .25 .5\n"), &s);
+	assert_int_equal(l->kind, LABELS_POSES);
+	assert_int_equal(l->skeleton.n, 3);
+	const struct coco_truth *t = l->label[0].truth;
+	assert_true(t[0].point[0].x == 16 && t[0].point[0].y == 24 && t[0].point[0].v == 2 && t[0].point[2].y == 48);
+	assert_true(fabs(t[0].area - .53 * 16 * 24) < 1e-9);
+	assert_true(t[1].area == 16 * 24 && !t[1].point);
+	labels_free(&l);
+	// An odd one is, but where the model says what its objects have.
+	l = read_ok(yolo_dir("odd", "0 .5 .5 .25 .5 .25 .5 -.1 .5\n"), &s);
+	assert_int_equal(l->kind, LABELS_BOXES);
+	labels_free(&l);
+	s.points = s.dims = 2;
+	l = read_ok(yolo_dir("odd", "0 .5 .5 .25 .5 .25 .5 -.1 .5\n"), &s);
+	assert_int_equal(l->skeleton.n, 2);
+	assert_true(l->label[0].truth[0].point[0].v == 1 && l->label[0].truth[0].point[1].v == 0); // beside the image
+	labels_free(&l);
+	s.points = 0;
+	struct error err;
+	assert_int_equal(labels_read(&l, yolo_dir("bad", "0 .5 .5 .25 .5 .25 .5 2 0 0 0 .5 1 3\n"), &s, &err), STATUS_FORMAT);
+	assert_non_null(strstr(err.text, "a.txt:1: a line is \"class cx cy w h\""));
+}
+
+// COCO's own directories: train2017 beside annotations/, or in images/ beside it.
+void test_labels__annotations_lie_as_coco_has_them(void **state)
+{
+	static const struct {
+		const char *dataset, *file;
+		enum labels_kind kind;
+	} rows[] = {{"val2017", "annotations/person_keypoints_val2017.json", LABELS_POSES},
+	    {"val2017/", "annotations/instances_val2017.json", LABELS_BOXES},
+	    {"images/val2017", "annotations/instances_val2017.json", LABELS_BOXES},
+	    {"images/val2017", "annotations/person_keypoints_val2017.json", LABELS_POSES}};
+	const struct labels_samples s = {.file = arrays, .n = 2};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct str root = {0};
+		struct error err;
+		str_addf(&root, "%s%d", support_temp("coco"), (int)i);
+		char *file = file_join(str_text(&root), rows[i].file), *dir = file_dir(file), *data = file_join(str_text(&root), rows[i].dataset);
+		assert_int_equal(file_mkdirs(dir, &err), STATUS_OK);
+		assert_int_equal(file_mkdirs(data, &err), STATUS_OK);
+		assert_int_equal(file_write(file, "{}", 2, &err), STATUS_OK);
+		char *found = labels_find(data, rows[i].kind, &s);
+		assert_non_null(found);
+		assert_string_equal(found, file);
+		assert_null(labels_find(data, LABELS_CLASSES, &s));
+		str_done(&root);
+		free(found);
+		free(file);
+		free(dir);
+		free(data);
+	}
+}

@@ -67,17 +67,19 @@ struct field field_part(const struct field *f, int first, int n); // channels fi
 // n unless `channels` (0: not known) is given.
 bool head_rows(struct field *f, int64_t *n, const struct head *h, int output, int channels);
 
-enum { LEVELS_MAX = 8, LEVEL_FIELDS = 3 };
+enum { LEVELS_MAX = 8, LEVEL_FIELDS = 4 };
 struct level {
 	int stride, w, h, n_fields;
 	struct field field[LEVEL_FIELDS];
 };
+void level_drop(struct level *l, int field);
 struct levels {
 	int n; // by rising stride
 	struct level level[LEVELS_MAX];
 };
 // Sorts the outputs into the levels of a feature pyramid: maps [1, C, H, W], [1, H, W, C] or [1, A, H, W, C] of a
-// level, rows of one level, rows of all levels one behind the other. Outputs that are none of these are left out.
+// level, rows of one level, rows of all levels one behind the other. Outputs that are none of these are left out, and so
+// are masks: prototypes, which are a level of their own, and the coefficients of other levels.
 // False: no level, or levels with different numbers of fields.
 bool head_levels(struct levels *l, const struct head *h);
 // Are the outputs several levels of cells with `anchors` anchors (0: any number)?

@@ -147,6 +147,34 @@ static bool add_rows(struct levels *l, const struct head *h, int output)
 	return true;
 }
 
+void level_drop(struct level *l, int field)
+{
+	l->n_fields--;
+	memmove(&l->field[field], &l->field[field + 1], (size_t)(l->n_fields - field) * sizeof *l->field);
+}
+
+static int field_of(const struct level *l, int channels)
+{
+	for (int i = 0; i < l->n_fields; i++)
+		if (l->field[i].channels == channels)
+			return i;
+	return -1;
+}
+
+// The finest level has prototypes alone, and each of the others as many coefficients beside boxes and scores.
+static void drop_masks(struct levels *l)
+{
+	int masks = l->n > 1 && l->level[0].n_fields == 1 ? l->level[0].field[0].channels : 0;
+	for (int i = 1; i < l->n; i++)
+		if (!masks || l->level[i].n_fields < 3 || field_of(&l->level[i], masks) < 0)
+			return;
+	for (int i = 1; masks && i < l->n; i++) {
+		level_drop(&l->level[i], field_of(&l->level[i], masks));
+		l->level[i - 1] = l->level[i];
+	}
+	l->n -= masks > 0;
+}
+
 bool head_levels(struct levels *l, const struct head *h)
 {
 	*l = (struct levels){0};
@@ -155,6 +183,7 @@ bool head_levels(struct levels *l, const struct head *h)
 	for (int i = 0; i < h->n; i++)
 		if (!add_map(l, h, i))
 			add_rows(l, h, i);
+	drop_masks(l);
 	for (int i = 1; i < l->n; i++)
 		if (l->level[i].n_fields != l->level[0].n_fields)
 			return false;

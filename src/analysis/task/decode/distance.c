@@ -2,10 +2,9 @@
 // mean of a distribution over bins 0, 1, 2 ... (DFL, GFL). Keypoints, where there are some, are offsets in strides: twice
 // the output from the corner of the cell where distances have bins (YOLOv8, 11), else the output from its centre (YOLO26).
 #include <math.h>
-#include <string.h>
 #include "../decode_family.h"
 
-enum { BINS_MAX = 32 }; // of a distance; known heads have 16 (DFL) and 8 (GFL)
+enum { BINS_MAX = 32 }; // of a distance; known heads have 16 or 17 (DFL) and 8 (GFL)
 
 // RTMDet's may go through an exponential, and be given in pixels.
 static bool fits(const struct head *h, const struct field *box, const struct field *score, int bins)
@@ -47,18 +46,24 @@ static bool bind_one(struct bound *b, struct source *s, const struct head *h, co
 	return true;
 }
 
-// An output of keypoints alone, behind the others; returns the level without it.
-static struct level take_points(struct bound *b, struct source *s, const struct head *h, const struct level *l)
+// An output of keypoints alone, behind the others of its level.
+static void take_points(struct bound *b, struct source *s, const struct head *h, struct level *l)
 {
-	struct level rest = *l;
 	for (int i = l->n_fields - 1; l->n_fields > 1 && i >= 0 && !s->point.channels; i--) {
 		if (!head_ends(h, l->field[i].ends, END_LINEAR) || decode_is_box_name(h->out[l->field[i].output].name))
 			continue;
 		decode_bind_points(b, s, h, &l->field[i], 0);
 		if (s->point.channels)
-			memmove(&rest.field[i], &rest.field[i + 1], (size_t)(--rest.n_fields - i) * sizeof *rest.field);
+			level_drop(l, i);
 	}
-	return rest;
+}
+
+// The sum of a cell's scores, by which a device finds cells without objects early (RKNN): a third output, of one channel.
+static void drop_sum(struct level *l)
+{
+	for (int i = 1; l->n_fields == 3 && i < l->n_fields; i++)
+		if (l->field[i].channels == 1 && l->field[i].ends & END_OTHER)
+			level_drop(l, i);
 }
 
 static bool bind_level(struct bound *b, struct source *s, const struct head *h, const struct level *l, int bins, bool scores_first)
@@ -71,7 +76,9 @@ static bool bind_level(struct bound *b, struct source *s, const struct head *h, 
 	    .label = FIELD_NONE};
 	if (l->field[0].anchors != 1)
 		return false;
-	struct level rest = take_points(b, s, h, l);
+	struct level rest = *l;
+	take_points(b, s, h, &rest);
+	drop_sum(&rest);
 	return rest.n_fields == 2 ? bind_two(s, h, &rest, bins)
 	                          : rest.n_fields == 1 && bind_one(b, s, h, &rest, bins, scores_first);
 }
@@ -86,10 +93,34 @@ static bool bind_bins(struct bound *b, const struct head *h, const struct levels
 	return true;
 }
 
+// Keypoints of all levels as one output [1, K, 2 or 3, cells], in pixels (RKNN).
+static void take_points_of_all(struct bound *b, const struct head *h)
+{
+	int64_t cells = 0, at = 0;
+	for (int i = 0; i < b->n; i++)
+		cells += b->source[i].n;
+	for (int i = 0; i < h->n && h->points && !b->points; i++) {
+		const struct shape *s = &h->out[i].shape;
+		if (s->rank != 4 || s->dim[0] != 1 || s->dim[1] != h->points || s->dim[2] < 2 || s->dim[2] > 3 || s->dim[3] != cells)
+			continue;
+		b->points = h->points;
+		b->reach = 0;
+		for (int k = 0; k < b->n; at += b->source[k++].n)
+			b->source[k].point = (struct field){.output = i, .channels = (int)(s->dim[1] * s->dim[2]), .anchors = 1,
+			    .at = at, .cell = 1, .channel = cells, .ends = h->out[i].ends};
+	}
+}
+
 bool distance_bind(struct bound *b, const struct head *h)
 {
+	static const int bins[] = {16, 17, 1}; // DFL, PP-YOLOE, a number
 	struct levels l;
-	return head_levels(&l, h) && (bind_bins(b, h, &l, 16, false) || bind_bins(b, h, &l, 1, false));
+	for (size_t i = 0; i < sizeof bins / sizeof *bins; i++)
+		if (head_levels(&l, h) && bind_bins(b, h, &l, bins[i], false)) {
+			take_points_of_all(b, h);
+			return true;
+		}
+	return false;
 }
 
 // Distances from the corners of cells: in pixels where they have been multiplied by the stride, else in strides.

@@ -1,0 +1,69 @@
+// Outputs of detectors made by hand, for an input of 64 x 64: what decoders make of them is known.
+#ifndef TESTS_ANALYSIS_DECODE_CASE_H
+#define TESTS_ANALYSIS_DECODE_CASE_H
+
+#include <math.h>
+#include <stdlib.h>
+#include "../../src/analysis/task/decode.h"
+#include "qtui/base/mem.h"
+
+enum { SIDE = 64 };
+
+struct made {
+	struct head h;
+	struct head_output out[9];
+	float *data[9];
+	const struct decoder *d;
+	struct bound b;
+	struct candidates c;
+};
+
+// `classes` and `points`: what labels or metadata say.
+static inline struct made made_new(int classes, int points)
+{
+	return (struct made){.h = {.hint = {classes}, .n_hints = 1, .points = points}};
+}
+
+static inline float *add_output(struct made *m, const char *name, unsigned ends, struct shape s, float value)
+{
+	int64_t n = shape_count(&s);
+	float *x = m->data[m->h.n] = xcalloc((size_t)n, sizeof *x);
+	for (int64_t i = 0; i < n; i++)
+		x[i] = value;
+	m->out[m->h.n++] = (struct head_output){.name = name, .type = DT_F32, .shape = s, .data = x, .ends = ends};
+	m->h.out = m->out;
+	m->h.input_w = m->h.input_h = SIDE;
+	return x;
+}
+
+#define SHAPE(...) shape_of(sizeof((int64_t[]){__VA_ARGS__}) / 8, (const int64_t[]){__VA_ARGS__})
+
+static inline void made_done(struct made *m)
+{
+	for (int i = 0; i < m->h.n; i++)
+		free(m->data[i]);
+	candidates_done(&m->c);
+}
+
+static inline float logit(float p)
+{
+	return logf(p / (1 - p));
+}
+
+static inline void put(float *x, int64_t at, int64_t step, const float *v, int n)
+{
+	for (int i = 0; i < n; i++)
+		x[at + i * step] = v[i];
+}
+
+// All the weight on two neighbouring bins: their mean is d.
+static inline void put_bins(float *x, int64_t at, int64_t step, int bins, const float d[4])
+{
+	for (int side = 0; side < 4; side++)
+		for (int i = 0; i < bins; i++) {
+			float share = 1 - fabsf(d[side] - (float)i);
+			x[at + (side * bins + i) * step] = share > 1e-6f ? logf(share) : -60;
+		}
+}
+
+#endif
