@@ -60,33 +60,36 @@ void test_op_fold__reductions_of_any_axis(void **state)
 	free(x);
 }
 
-// Of ints, and of floats in double.
-void test_op_fold__running_sums(void **state)
+// Of ints, which wrap around, and of floats in double.
+void test_op_fold__running_sums_and_products(void **state)
 {
 	static const int64_t axis = 1;
 	float *x = floats(3, 2 * B * 3);
 	int32_t ints[2 * B * 3];
 	for (int i = 0; i < 2 * B * 3; i++)
 		ints[i] = (int32_t)(x[i] * 100);
-	for (int mode = 0; mode < 8; mode++) {
+	for (int mode = 0; mode < 16; mode++) {
 		struct node_run r;
-		bool reverse = mode & 1, exclusive = mode & 2, whole = mode & 4;
-		node_run_init(&r, "", "CumSum", 14, 1);
+		bool reverse = mode & 1, exclusive = mode & 2, whole = mode & 4, product = mode & 8;
+		node_run_init(&r, "", product ? "CumProd" : "CumSum", product ? 26 : 14, 1);
 		*(int64_t *)node_run_field(&r, "reverse") = reverse;
 		*(int64_t *)node_run_field(&r, "exclusive") = exclusive;
 		node_run_add(&r, whole ? DT_I32 : DT_F32, SHAPE_OF(2, B, 3), whole ? (void *)ints : x);
 		node_run_add(&r, DT_I64, SCALAR, &axis);
 		node_run(&r);
 		for (int line = 0; line < 6; line++) {
-			double sum = 0;
+			double sum = product;
+			uint32_t low = product; // of the integers, which are as wide
 			for (int i = 0; i < B; i++) {
 				int at = (line / 3 * B + (reverse ? B - 1 - i : i)) * 3 + line % 3;
-				double v = whole ? ints[at] : (double)x[at], want = exclusive ? sum : sum + v;
-				sum += v;
+				double before = sum;
+				uint32_t low_before = low;
+				sum = product ? sum * (double)x[at] : sum + (double)x[at];
+				low = product ? low * (uint32_t)ints[at] : low + (uint32_t)ints[at];
 				if (whole)
-					assert_int_equal(((int32_t *)r.out[0].data)[at], (int32_t)want);
+					assert_true(((uint32_t *)r.out[0].data)[at] == (exclusive ? low_before : low));
 				else
-					assert_true(((float *)r.out[0].data)[at] == (float)want);
+					assert_true(((float *)r.out[0].data)[at] == (float)(exclusive ? before : sum));
 			}
 		}
 		node_run_done(&r);

@@ -170,8 +170,8 @@ SPEC(argreduce, reduce_attrs) = {
 	INT(reduce_attrs, axis, "axis", 0), INT(reduce_attrs, keepdims, "keepdims", 1),
 	INT(reduce_attrs, select_last_index, "select_last_index", 0), END,
 };
-SPEC(cumsum, cumsum_attrs) = {
-	INT(cumsum_attrs, exclusive, "exclusive", 0), INT(cumsum_attrs, reverse, "reverse", 0), END,
+SPEC(cumulate, cumulate_attrs) = {
+	INT(cumulate_attrs, exclusive, "exclusive", 0), INT(cumulate_attrs, reverse, "reverse", 0), END,
 };
 SPEC(topk, topk_attrs) = {
 	INT(topk_attrs, axis, "axis", -1), INT(topk_attrs, k, "k", -1), INT(topk_attrs, largest, "largest", 1),

@@ -39,7 +39,7 @@ struct constant_attrs {
 	struct floats value_floats;
 	struct ints value_ints;
 };
-struct cumsum_attrs {
+struct cumulate_attrs {
 	int64_t exclusive, reverse;
 };
 struct deform_attrs {

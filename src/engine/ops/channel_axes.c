@@ -38,7 +38,7 @@ static const unsigned char rules[OP_COUNT] = {
 	[OP_DequantizeLinear] = RULE_SAME, [OP_DynamicQuantizeLinear] = RULE_SAME, [OP_Softmax] = RULE_SAME, [OP_LogSoftmax] = RULE_SAME,
 	[OP_Hardmax] = RULE_SAME, [OP_LpNormalization] = RULE_SAME, [OP_MeanVarianceNormalization] = RULE_SAME, [OP_Pad] = RULE_SAME,
 	[OP_Slice] = RULE_SAME, [OP_Split] = RULE_SAME, [OP_Tile] = RULE_SAME, [OP_Resize] = RULE_SAME, [OP_Upsample] = RULE_SAME,
-	[OP_CumSum] = RULE_SAME, [OP_Trilu] = RULE_SAME, [OP_ReverseSequence] = RULE_SAME, [OP_TopK] = RULE_SAME,
+	[OP_CumSum] = RULE_SAME, [OP_CumProd] = RULE_SAME, [OP_Trilu] = RULE_SAME, [OP_ReverseSequence] = RULE_SAME, [OP_TopK] = RULE_SAME,
 	[OP_ScatterElements] = RULE_SAME, [OP_ScatterND] = RULE_SAME,
 	[OP_Expand] = RULE_BROADCAST, [OP_Where] = RULE_BROADCAST, [OP_Sum] = RULE_BROADCAST, [OP_Mean] = RULE_BROADCAST,
 	[OP_Max] = RULE_BROADCAST, [OP_Min] = RULE_BROADCAST,

@@ -1,8 +1,8 @@
-// CumSum: forwards or backwards, with or without the element itself.
+// CumSum, CumProd: forwards or backwards, with or without the element itself.
 #include "element.h"
 #include "rule.h"
 
-enum status cumsum_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+enum status cumulate_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	enum status s = STATUS_OK;
 	int axis;
@@ -18,7 +18,7 @@ enum status cumsum_shape(const struct node *n, const struct tensor *const *in, s
 
 struct line {
 	int64_t from, n, inner;
-	bool reverse, exclusive;
+	bool reverse, exclusive, product;
 };
 
 static int64_t place(const struct line *l, int64_t i)
@@ -26,49 +26,52 @@ static int64_t place(const struct line *l, int64_t i)
 	return l->from + (l->reverse ? l->n - 1 - i : i) * l->inner;
 }
 
-static void sum_floats(const struct line *l, const float *x, float *y)
+static void add_floats(const struct line *l, const float *x, float *y)
 {
-	double sum = 0;
+	double all = l->product;
 	for (int64_t i = 0; i < l->n; i++) {
 		int64_t at = place(l, i);
-		double before = sum;
-		sum += (double)x[at];
-		y[at] = (float)(l->exclusive ? before : sum);
+		double before = all;
+		all = l->product ? all * (double)x[at] : all + (double)x[at];
+		y[at] = (float)(l->exclusive ? before : all);
 	}
 }
 
 // Lines side by side, from the first of them.
-static void sum_columns(const struct line *l, const float *x, float *y, int64_t columns)
+static void add_columns(const struct line *l, const float *x, float *y, int64_t columns)
 {
-	double sum[ELEMENTS_CHUNK] = {0};
+	double all[ELEMENTS_CHUNK];
+	for (int64_t c = 0; c < columns; c++)
+		all[c] = l->product;
 	for (int64_t i = 0; i < l->n; i++) {
 		const float *from = x + place(l, i);
 		float *to = y + place(l, i);
 		_Pragma("omp simd") for (int64_t c = 0; c < columns; c++)
 		{
-			double before = sum[c];
-			sum[c] += (double)from[c];
-			to[c] = (float)(l->exclusive ? before : sum[c]);
+			double before = all[c];
+			all[c] = l->product ? all[c] * (double)from[c] : all[c] + (double)from[c];
+			to[c] = (float)(l->exclusive ? before : all[c]);
 		}
 	}
 }
 
-static void sum_ints(const struct line *l, const struct tensor *x, struct tensor *y)
+static void add_ints(const struct line *l, const struct tensor *x, struct tensor *y)
 {
-	int64_t sum = 0;
+	int64_t all = l->product;
 	for (int64_t i = 0; i < l->n; i++) {
-		int64_t at = place(l, i), before = sum;
-		sum = (int64_t)((uint64_t)sum + (uint64_t)element_int(x, at));
-		elements_store(y->data, y->type, at, l->exclusive ? &before : &sum, 1);
+		int64_t at = place(l, i), before = all;
+		uint64_t v = (uint64_t)element_int(x, at);
+		all = (int64_t)(l->product ? (uint64_t)all * v : (uint64_t)all + v);
+		elements_store(y->data, y->type, at, l->exclusive ? &before : &all, 1);
 	}
 }
 
-enum status cumsum_eval(
+enum status cumulate_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
-	const struct cumsum_attrs *a = n->attrs;
+	const struct cumulate_attrs *a = n->attrs;
 	const struct shape *x = &in[0]->shape;
-	struct line l = {.reverse = a->reverse != 0, .exclusive = a->exclusive != 0};
+	struct line l = {.reverse = a->reverse != 0, .exclusive = a->exclusive != 0, .product = n->op->id == OP_CumProd};
 	int axis = 0;
 	int64_t outer;
 	enum status s = rule_axis(&axis, element_int(in[1], 0), x->rank, err);
@@ -81,15 +84,15 @@ enum status cumsum_eval(
 	for (int64_t r = 0; in[0]->type == DT_F32 && l.inner > 1 && r < outer;) {
 		int64_t column = r % l.inner, columns = l.inner - column < ELEMENTS_CHUNK ? l.inner - column : ELEMENTS_CHUNK;
 		l.from = r / l.inner * l.n * l.inner + column;
-		sum_columns(&l, in[0]->data, out[0].data, columns);
+		add_columns(&l, in[0]->data, out[0].data, columns);
 		r += columns;
 	}
 	for (int64_t r = 0; (in[0]->type != DT_F32 || l.inner == 1) && r < outer; r++) {
 		l.from = r / l.inner * l.n * l.inner + r % l.inner;
 		if (in[0]->type == DT_F32)
-			sum_floats(&l, in[0]->data, out[0].data);
+			add_floats(&l, in[0]->data, out[0].data);
 		else
-			sum_ints(&l, in[0], &out[0]);
+			add_ints(&l, in[0], &out[0]);
 	}
 	return STATUS_OK;
 }
