@@ -1,8 +1,7 @@
-// Detection and poses: outputs to boxes in the image, perhaps with keypoints, matched with the labels as soon as they come.
+// Detection and poses: opening and scoring.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include "boxes.h"
 #include "detect.h"
 #include "qtui/base/log.h"
@@ -33,7 +32,7 @@ const struct skeleton *detect_poses(const struct task *t)
 	return t->kind == TASK_POSE ? &t->labels->skeleton : NULL;
 }
 
-static enum status check_points(const struct task *t, const struct decoder *d, const struct bound *b, struct error *err)
+enum status detect_check_points(const struct task *t, const struct decoder *d, const struct bound *b, struct error *err)
 {
 	const struct skeleton *poses = detect_poses(t);
 	if (!poses || b->points == poses->n)
@@ -59,17 +58,17 @@ bool detect_has_points(const struct graph *g, const struct labels *l, const char
 	return points > 0;
 }
 
-static enum status find_decoder(
-    const struct task *t, struct detect *d, struct head *h, const char *name, struct error *err)
+enum status detect_find_decoder(const struct task *t, struct head *h, struct error *err)
 {
+	struct detect *d = t->state;
 	struct bound b = {0};
-	enum status st = decode_find(&d->decoder, h, name, err);
+	enum status st = decode_find(&d->decoder, h, d->named, err);
 	if (st != STATUS_OK)
 		return st;
 	d->head.named = h->named;
 	d->head.any_classes = h->any_classes;
 	d->decoder->bind(&b, h);
-	if (check_points(t, d->decoder, &b, err) != STATUS_OK)
+	if (detect_check_points(t, d->decoder, &b, err) != STATUS_OK)
 		return err->status;
 	d->iou = t->opt.iou ? t->opt.iou : d->decoder->iou;
 	d->ids = b.ids;
@@ -85,7 +84,7 @@ static enum status detect_open(struct task *t, struct error *err)
 	struct detect *d = t->state = xcalloc(1, sizeof *d);
 	head_init(&d->head, t->g, t->labels->n_classes, t->labels->skeleton.n);
 	d->named = xstrdup(t->opt.decoder);
-	return head_is_known(&d->head) ? find_decoder(t, d, &d->head, d->named, err) : STATUS_OK;
+	return head_is_known(&d->head) ? detect_find_decoder(t, &d->head, err) : STATUS_OK;
 }
 
 static void detect_close(struct task *t)
@@ -113,171 +112,6 @@ static void detect_note(struct task *t, char *out, size_t size)
 	else
 		snprintf(out + n, size - (size_t)n, "; decoder %s: %s; no NMS; classes %s", d->decoder->name,
 		    d->decoder->title, d->ids ? "are category ids" : d->how);
-}
-
-// ---- one sample
-
-// What is found in one sample: in pixels of the input, in those of the image behind to_image.
-struct findings {
-	struct candidates c;    // by falling score
-	struct keypoint *point; // [c.n][skeleton.n]; NULL: no poses are wanted
-};
-
-static struct keypoint *read_points(const struct bound *b, const struct head *h, const struct candidates *c)
-{
-	struct keypoint *point = xcalloc(c->n * (size_t)b->points + 1, sizeof *point);
-	for (size_t i = 0; i < c->n; i++)
-		decode_points(point + i * (size_t)b->points, b, h, &c->at[i]);
-	return point;
-}
-
-static enum status decode(struct task *t, struct findings *f, const struct tensor *out, struct error *err)
-{
-	struct detect *d = t->state;
-	struct bound b = {0};
-	struct head h;
-	enum status st = STATUS_OK;
-	head_fill(&h, &d->head, out);
-	pthread_mutex_lock(&t->lock);
-	if (!d->decoder)
-		st = find_decoder(t, d, &h, d->named, err);
-	h.named = d->head.named;
-	h.any_classes = d->head.any_classes;
-	pthread_mutex_unlock(&t->lock);
-	if (st == STATUS_OK && !d->decoder->bind(&b, &h))
-		st = error_set(
-		    err, STATUS_UNSUPPORTED, "the outputs have other shapes than decoder %s takes", d->decoder->name);
-	if (st == STATUS_OK)
-		st = check_points(t, d->decoder, &b, err);
-	if (st == STATUS_OK) {
-		decode_run(&f->c, d->decoder, &b, &h, t->opt.score > 0 ? t->opt.score : DECODE_LEAST_SCORE);
-		nms_keep(&f->c, d->iou, t->opt.boxes > 0 ? t->opt.boxes : DECODE_KEPT);
-		f->point = detect_poses(t) ? read_points(&b, &h, &f->c) : NULL;
-	}
-	head_drain(&h);
-	return st;
-}
-
-static double clamp(double v, double high)
-{
-	return v < 0 ? 0 : v > high ? high : v;
-}
-
-// From the input back to the image, cut at its border.
-static struct coco_box image_box(const struct candidate *c, const struct placement *p)
-{
-	double x1 = clamp((c->x1 - p->pad_x) / p->scale_x, p->image_w),
-	       y1 = clamp((c->y1 - p->pad_y) / p->scale_y, p->image_h);
-	double x2 = clamp((c->x2 - p->pad_x) / p->scale_x, p->image_w),
-	       y2 = clamp((c->y2 - p->pad_y) / p->scale_y, p->image_h);
-	return (struct coco_box){x1, y1, x2 - x1, y2 - y1};
-}
-
-static int label_class(const struct task *t, int class)
-{
-	const struct detect *d = t->state;
-	if (d->ids)
-		return labels_class_of_id(t->labels, class);
-	return class < d->n_map ? d->map[class] : -1;
-}
-
-static struct keypoint image_point(struct keypoint k, const struct placement *p)
-{
-	return (struct keypoint){(float)clamp(((double)k.x - p->pad_x) / p->scale_x, p->image_w),
-	    (float)clamp(((double)k.y - p->pad_y) / p->scale_y, p->image_h), k.v};
-}
-
-// Those of classes that the labels have. Their keypoints are f's, which become those of the image.
-static struct coco_found *to_image(const struct task *t, struct findings *f, const struct placement *where, int *n)
-{
-	struct coco_found *found = xcalloc(f->c.n + 1, sizeof *found);
-	size_t points = detect_poses(t) ? (size_t)detect_poses(t)->n : 0;
-	for (size_t i = 0; i < f->c.n * points; i++)
-		f->point[i] = image_point(f->point[i], where);
-	*n = 0;
-	for (size_t i = 0; i < f->c.n; i++) {
-		int class = label_class(t, f->c.at[i].class);
-		if (class >= 0)
-			found[(*n)++] = (struct coco_found){.box = image_box(&f->c.at[i], where), .score = f->c.at[i].score,
-			    .class = class, .point = points ? f->point + i * points : NULL};
-	}
-	return found;
-}
-
-static int by_score(const void *a, const void *b)
-{
-	const struct task_box *x = a, *y = b;
-	return x->score != y->score ? (x->score > y->score ? -1 : 1) : (x->class > y->class) - (x->class < y->class);
-}
-
-static void keep_boxes(struct detections *d, const struct coco_found *found, int n)
-{
-	d->box = xcalloc((size_t)n + 1, sizeof *d->box);
-	d->n = n;
-	for (int i = 0; i < n; i++) {
-		const struct coco_box *b = &found[i].box;
-		d->box[i] = (struct task_box){(float)b->x, (float)b->y, (float)b->w, (float)b->h, (float)found[i].score,
-		    found[i].class, found[i].point};
-	}
-	qsort(d->box, (size_t)n, sizeof *d->box, by_score);
-}
-
-static enum status match(
-    struct task *t, int sample, const struct tensor *out, struct detections *d, struct error *err)
-{
-	const struct label *label = &t->labels->label[sample];
-	struct findings f = {0};
-	struct placement where;
-	int n;
-	enum status st = dataset_place(t->d, sample, &where, err);
-	if (st == STATUS_OK)
-		st = decode(t, &f, out, err);
-	if (st == STATUS_OK) {
-		struct coco_found *found = to_image(t, &f, &where, &n);
-		coco_image_match(&d->image, label->truth, label->n, found, n, detect_poses(t));
-		keep_boxes(d, found, n);
-		d->point = f.point;
-		d->points = detect_poses(t) ? detect_poses(t)->n : 0;
-		d->point_bytes = f.c.n * (size_t)d->points * sizeof *d->point;
-		free(found);
-	}
-	candidates_done(&f.c);
-	return st;
-}
-
-static double own_ap(const struct coco_image *image, int n_classes)
-{
-	struct coco_pool *one = coco_pool_new(&image, 1, n_classes);
-	double ap = coco_pool_ap(one, NULL);
-	coco_pool_free(&one);
-	return ap;
-}
-
-static enum status detect_read(struct task *t, int sample, const struct tensor *out, const struct tensor *float_out,
-    struct task_result **result, struct error *err)
-{
-	struct detections *d = xcalloc(1, sizeof *d);
-	(void)float_out;
-	enum status st = match(t, sample, out, d, err);
-	if (st != STATUS_OK) {
-		free(d);
-		return st;
-	}
-	d->base = (struct task_result){.refs = 1,
-	    .bytes = sizeof *d + (size_t)d->image.n_matches * sizeof *d->image.match +
-	             (size_t)d->image.n_counts * sizeof *d->image.count + (size_t)d->n * sizeof *d->box + d->point_bytes,
-	    .value = own_ap(&d->image, t->labels->n_classes)};
-	*result = &d->base;
-	return STATUS_OK;
-}
-
-static void detect_release(struct task_result *r)
-{
-	struct detections *d = (struct detections *)r;
-	coco_image_done(&d->image);
-	free(d->box);
-	free(d->point);
-	free(d);
 }
 
 // ---- scoring

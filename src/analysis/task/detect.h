@@ -1,4 +1,4 @@
-// Private to detect.c, detect_look.c, and task.c, which asks whether a model has poses.
+// Private to detect.c, detect_read.c, detect_look.c, and task.c, which asks whether a model has poses.
 #ifndef QTUI_ANALYSIS_TASK_DETECT_H
 #define QTUI_ANALYSIS_TASK_DETECT_H
 
@@ -27,6 +27,13 @@ struct detections { // of one image
 const struct skeleton *detect_poses(const struct task *t); // NULL: the task is of boxes alone
 // Does the model find keypoints? `decoder` NULL: with any.
 bool detect_has_points(const struct graph *g, const struct labels *l, const char *decoder);
+// The decoder for outputs of these shapes, and the classes that it gives; the lock is held, or nobody else has the task yet.
+MUST_CHECK enum status detect_find_decoder(const struct task *t, struct head *h, struct error *err);
+// Poses have to have as many keypoints as the labels'.
+MUST_CHECK enum status detect_check_points(const struct task *t, const struct decoder *d, const struct bound *b, struct error *err);
+MUST_CHECK enum status detect_read(struct task *t, int sample, const struct tensor *out, const struct tensor *float_out,
+    struct task_result **result, struct error *err);
+void detect_release(struct task_result *r);
 const char *detect_class_name(const struct task *t, int class);
 void detect_look(struct task *t, struct task_result *const r[TASK_VARIANTS], struct task_look *l);
 

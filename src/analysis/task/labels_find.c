@@ -1,0 +1,125 @@
+// Where labels lie beside a data set.
+#include <stdlib.h>
+#include <string.h>
+#include "labels.h"
+#include "qtui/base/file.h"
+#include "qtui/base/mem.h"
+#include "qtui/base/str.h"
+
+struct place {
+	enum labels_kind kind;
+	const char *pattern; // of a path: D the data set, P the directory that it is in, Q that of P; B, at the end, D's last component
+	const char *as;      // not NULL: the data set's path itself, with this in the place of its last component `pattern`
+};
+static const struct place places[] = {
+    {LABELS_BOXES, "D/instances.json", NULL},
+    {LABELS_BOXES, "P/instances.json", NULL},
+    {LABELS_BOXES, "D.json", NULL},
+    {LABELS_BOXES, "P/annotations/instances_B", NULL},   // COCO: train2017, val2017
+    {LABELS_BOXES, "Q/annotations/instances_B", NULL},
+    {LABELS_BOXES, "images", "labels"},
+    {LABELS_BOXES, "P/labels", NULL},
+    {LABELS_BOXES, "D/labels", NULL},
+    {LABELS_POSES, "D/person_keypoints.json", NULL},
+    {LABELS_POSES, "P/person_keypoints.json", NULL},
+    {LABELS_POSES, "P/annotations/person_keypoints_B", NULL},
+    {LABELS_POSES, "Q/annotations/person_keypoints_B", NULL},
+    {LABELS_CLASSES, "D/labels.csv", NULL},
+    {LABELS_CLASSES, "D.csv", NULL},
+    {LABELS_CLASSES, "P/labels.csv", NULL},
+    {LABELS_MASKS, "images", "masks"},
+    {LABELS_MASKS, "images", "annotations"},             // ADE20K
+    {LABELS_MASKS, "leftImg8bit", "gtFine"},             // Cityscapes
+    {LABELS_MASKS, "JPEGImages", "SegmentationClass"},   // Pascal VOC
+    {LABELS_MASKS, "P/masks", NULL},
+    {LABELS_MASKS, "D/masks", NULL},
+    {LABELS_MASKS, "images", "labels"},
+    {LABELS_MASKS, "P/labels", NULL},
+};
+
+// The data set's path with its last component `name` replaced; NULL where it has none.
+static char *replaced(const char *dataset, const char *name, const char *as)
+{
+	const char *at = NULL;
+	size_t n = strlen(name);
+	for (const char *p = strstr(dataset, name); p; p = strstr(p + 1, name))
+		if ((p == dataset || p[-1] == '/') && (p[n] == '/' || !p[n]))
+			at = p;
+	if (!at)
+		return NULL;
+	struct str s = {0};
+	str_addn(&s, dataset, (size_t)(at - dataset));
+	str_add(&s, as);
+	str_add(&s, at + n);
+	return str_detach(&s);
+}
+
+static char *fill(const struct place *place, const char *dataset)
+{
+	if (place->as)
+		return replaced(dataset, place->pattern, place->as);
+	char *base = xstrdup(dataset);
+	size_t n = strlen(place->pattern);
+	bool named = place->pattern[n - 1] == 'B';
+	struct str s = {0};
+	for (int up = *place->pattern == 'P' ? 1 : *place->pattern == 'Q' ? 2 : 0; up; up--) {
+		char *outer = file_dir(base);
+		free(base);
+		base = outer;
+	}
+	str_add(&s, base);
+	str_addn(&s, place->pattern + 1, n - 1 - named);
+	if (named)
+		str_addf(&s, "%s.json", file_base(dataset));
+	free(base);
+	return str_detach(&s);
+}
+
+static char *trimmed(const char *path)
+{
+	size_t n = strlen(path);
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	char *copy = xmalloc(n + 1);
+	memcpy(copy, path, n);
+	copy[n] = '\0';
+	return copy;
+}
+
+// A session or an analysis of these samples, which may well be called after them.
+static bool is_ours(const char *path)
+{
+	static const char first[] = "\"qtui";
+	struct bytes file;
+	struct error ignored; // reading it as labels will tell
+	size_t at = 0;
+	if (!str_has_suffix(path, ".json") || file_map(&file, path, &ignored))
+		return false;
+	while (at < file.size && file.data[at] && strchr("{ \t\r\n", file.data[at]))
+		at++;
+	bool ours = file.size - at > sizeof first && memcmp(file.data + at, first, strlen(first)) == 0;
+	bytes_done(&file);
+	return ours;
+}
+
+// Directories have the names of those for masks that hold something else.
+static bool is_there(const char *path, enum labels_kind kind, const char *dataset, const struct labels_samples *s)
+{
+	return file_exists(path) && strcmp(path, dataset) != 0 && !is_ours(path) && (kind != LABELS_MASKS || labels_are_masks(path, s));
+}
+
+char *labels_find(const char *dataset, enum labels_kind kind, const struct labels_samples *s)
+{
+	char *from = trimmed(dataset), *found = NULL;
+	for (size_t i = 0; i < sizeof places / sizeof *places && !found; i++) {
+		if (places[i].kind != kind)
+			continue;
+		char *path = fill(&places[i], from);
+		if (path && is_there(path, kind, from, s))
+			found = path;
+		else
+			free(path);
+	}
+	free(from);
+	return found;
+}
