@@ -120,6 +120,19 @@ void test_decode_behind__keypoints_of_raw_maps(void **state)
 	}
 }
 
+// A level with boxes and scores apart has no keypoints to read, whatever the others have.
+void test_decode_behind__keypoints_of_some_levels_are_none(void **state)
+{
+	struct made m = made_new(1, 2);
+	struct error err = {0};
+	for (int side = 8; side >= 2; side /= 2) {
+		add_output(&m, "p", END_LINEAR, SHAPE(1, side == 8 ? 64 : 65, side, side), -20);
+		add_output(&m, "q", END_LINEAR, SHAPE(1, side == 8 ? 1 : 6, side, side), 0);
+	}
+	assert_int_equal(decode_find(&m.d, &m.h, NULL, &err), STATUS_UNSUPPORTED);
+	made_done(&m);
+}
+
 // RKNN's: of a level boxes, scores and their sum; of a pose boxes with scores behind, and the keypoints of all levels.
 void test_decode_behind__sums_of_scores_are_passed_over(void **state)
 {

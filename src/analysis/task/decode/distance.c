@@ -87,8 +87,11 @@ static bool bind_bins(struct bound *b, const struct head *h, const struct levels
 {
 	*b = (struct bound){.n = l->n, .bins = bins, .centre = .5f, .reach = bins > 1 ? 2 : 1, .from = bins > 1 ? 0 : .5f};
 	for (int i = 0; i < l->n; i++)
-		if (!bind_level(b, &b->source[i], h, &l->level[i], bins, scores_first) || (b->points && !b->source[i].point.channels))
+		if (!bind_level(b, &b->source[i], h, &l->level[i], bins, scores_first))
 			return false;
+	for (int i = 0; b->points && i < b->n; i++)
+		if (!b->source[i].point.channels)
+			return false; // not every level has them
 	b->score = decode_squash(&b->source[0].score);
 	return true;
 }
