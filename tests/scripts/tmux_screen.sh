@@ -200,7 +200,7 @@ picture() { start 120x40 "$utf8" "$task" && see "mAP ." && see "$done_" && keys 
 check tmux__a_picture_of_a_sample picture
 moves_on() { keys j && see "002.jpg  ." && see "$halves" && keys Enter && see "q═ quantized" && see "$halves"; }
 check tmux__from_sample_to_sample moves_on
-leaves_nothing() { keys 1 && see "Neighbourhood" && lacks "▀" && keys T && see "$halves" && keys Escape && see "lost most first" && keys "?" && see "Which boxes or colours" && lacks "▀"; }
+leaves_nothing() { keys 1 && see "Neighbourhood" && lacks "▀" && keys T && see "$halves" && keys Escape && see "lost most first" && keys "?" && see "What is drawn over the picture" && lacks "▀"; }
 check tmux__a_picture_leaves_nothing leaves_nothing
 no_colours_here() { start 80x24 "LC_ALL=C TERM=vt100" "$task" && see "mAP ." && keys T && see "lost most first" && keys Enter && see "q= quantized" && keys j && see "#q"; }
 check tmux__a_picture_without_colours no_colours_here
