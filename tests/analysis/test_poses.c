@@ -144,11 +144,11 @@ struct bench {
 
 enum { ROW = 6 + 12, KEPT = 4 };
 
-static void bench_new(struct bench *b, const char *name, bool metadata)
+static void bench_wide(struct bench *b, const char *name, bool metadata, int w)
 {
 	static struct metadata said[] = {{"task", "pose"}, {"names", "{0: 'person'}"}, {"kpt_shape", "[4, 3]"}};
-	static const uint8_t rgb[64 * 64 * 3] = {0};
-	png_image image = {.version = PNG_IMAGE_VERSION, .width = 64, .height = 64, .format = PNG_FORMAT_RGB};
+	static const uint8_t rgb[128 * 64 * 3] = {0};
+	png_image image = {.version = PNG_IMAGE_VERSION, .width = (png_uint_32)w, .height = 64, .format = PNG_FORMAT_RGB};
 	*b = (struct bench){.b = builder_new()};
 	int in = builder_input(&b->b, "image");
 	b->b.g->value[in].shape = SHAPE(1, 3, 64, 64);
@@ -165,6 +165,11 @@ static void bench_new(struct bench *b, const char *name, bool metadata)
 	free(path);
 	if (dataset_open(&b->d, support_temp(name), b->b.g, &(struct dataset_options){0}, &b->err))
 		fail_msg("%s", b->err.text);
+}
+
+static void bench_new(struct bench *b, const char *name, bool metadata)
+{
+	bench_wide(b, name, metadata, 64);
 }
 
 static const char *labels(const char *points)
@@ -236,6 +241,21 @@ void test_poses__a_task_counts_keypoints_where_boxes_stay(void **state)
 		task_look_drop(&l);
 		bench_done(&b);
 	}
+}
+
+// An image of 128 x 64 is made half as large, with 16 lines above: 20,20 of the input is 40,8 there.
+void test_poses__keypoints_go_back_to_the_image(void **state)
+{
+	struct bench b;
+	bench_wide(&b, "wide", true, 128);
+	assert_int_equal(open_task(&b, TASK_POSE, labels("40,8,2,60,28,2,0,0,0,0,0,0")), STATUS_OK);
+	add(&b, TASK_FLOAT, 0);
+	near(task_score(b.t, net(&b, TASK_FLOAT), 0, 1), 1, 1e-12);
+	struct task_look *l = task_look_new(b.t, net(&b, TASK_FLOAT), net(&b, TASK_FLOAT), (struct key){1, 2}, 0, .25);
+	near((double)l->box[TASK_FLOAT][0].point[1].x, 60, 1e-4);
+	near((double)l->box[TASK_FLOAT][0].point[1].y, 28, 1e-4);
+	task_look_drop(&l);
+	bench_done(&b);
 }
 
 void test_poses__boxes_of_such_a_network_are_measured_when_asked(void **state)

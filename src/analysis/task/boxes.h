@@ -23,10 +23,11 @@ void boxes_free(struct boxes **b);
 double boxes_mass(const struct boxes *b); // the sum of the squared scores
 
 // How far `after` is from `before` over samples 0..n-1. A box of one is matched with one of the same class
-// in the other that overlaps it (and, where both have keypoints, has them at the same places); with the scores p and q and the worth g of the overlap a sample's figure
-// is one less the sum of 2 g p q over the sum of all p^2 and q^2. 0: the same boxes with the same scores, 1:
-// nothing in common. Small differences count by their square, so that those of many causes add up.
-// Samples count alike, those with hardly a box less: one crowd does not rule the others.
+// in the other that overlaps it; with the scores p and q and the worth g of the overlap (of poses also of how
+// near their keypoints are) a sample's figure is one less the sum of 2 g p q over the sum of all p^2 and q^2.
+// 0: the same boxes with the same scores, 1: nothing in common. Small differences count by their square, so
+// that those of many causes add up. Samples count alike, those with hardly a box less: one crowd does not
+// rule the others.
 double boxes_apart(const struct boxes *const *before, const struct boxes *const *after, int n);
 
 #endif
