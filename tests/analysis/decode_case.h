@@ -11,8 +11,8 @@ enum { SIDE = 64 };
 
 struct made {
 	struct head h;
-	struct head_output out[9];
-	float *data[9];
+	struct head_output out[16];
+	float *data[16];
 	const struct decoder *d;
 	struct bound b;
 	struct candidates c;

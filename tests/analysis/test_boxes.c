@@ -14,7 +14,7 @@ static double apart(const struct task_box *a, int n, const struct task_box *b, i
 	return v;
 }
 
-static const struct task_box two[] = {{0, 0, 10, 10, .8f, 0, NULL}, {50, 50, 20, 20, .4f, 1, NULL}};
+static const struct task_box two[] = {{0, 0, 10, 10, .8f, 0, NULL, NULL}, {50, 50, 20, 20, .4f, 1, NULL, NULL}};
 
 void test_boxes__the_same_are_not_apart(void **state)
 {
@@ -49,7 +49,7 @@ void test_boxes__another_class_has_nothing_in_common(void **state)
 // The one with the higher score chooses first, and a box is taken once.
 void test_boxes__a_box_has_one_partner(void **state)
 {
-	const struct task_box twice[] = {two[0], {0, 0, 10, 10, .3f, 0, NULL}};
+	const struct task_box twice[] = {two[0], {0, 0, 10, 10, .3f, 0, NULL, NULL}};
 	assert_true(fabs(apart(two, 1, twice, 2) - (1 - 2 * .64 / (2 * .64 + .09))) < 1e-6);
 }
 
@@ -67,7 +67,7 @@ void test_boxes__a_shift_counts_the_less_the_smaller_it_is(void **state)
 // 1.6 counts 1.6 / 2.6, .09 counts .09 / 1.09.
 void test_boxes__images_count_by_what_is_in_them(void **state)
 {
-	const struct task_box small = {0, 0, 10, 10, .3f, 0, NULL};
+	const struct task_box small = {0, 0, 10, 10, .3f, 0, NULL, NULL};
 	struct boxes *full = boxes_of(two, 2, 0), *again = boxes_of(two, 2, 0), *some = boxes_of(&small, 1, 0), *none = boxes_of(NULL, 0, 0);
 	double full_weight = 1.6 / 2.6, some_weight = .09 / 1.09;
 	double v = boxes_apart((const struct boxes *[]){full, some}, (const struct boxes *[]){again, none}, 2);

@@ -36,7 +36,7 @@ static struct coco_scores score_images(const struct scene *s, int n, const int *
 	const struct coco_image *at[4];
 	struct coco_scores out = {0};
 	for (int i = 0; i < n; i++) {
-		coco_image_match(&image[i], s[i].truth, s[i].n_truths, s[i].found, s[i].n_found, NULL);
+		coco_image_match(&image[i], s[i].truth, s[i].n_truths, s[i].found, s[i].n_found, &(struct coco_rule){.masks = false});
 		at[i] = &image[i];
 	}
 	struct coco_pool *p = coco_pool_new(at, n, 1);
@@ -290,7 +290,7 @@ static void match_golden(struct golden *g, const char *detections)
 		int n = 0;
 		cJSON_ArrayForEach(j, root) if (json_number(j, "image_id", -1) == g->id[i]) found[n++] =
 		    read_found(g->labels, j);
-		coco_image_match(&g->image[i], g->labels->label[i].truth, g->labels->label[i].n, found, n, NULL);
+		coco_image_match(&g->image[i], g->labels->label[i].truth, g->labels->label[i].n, found, n, &(struct coco_rule){.masks = false});
 	}
 	cJSON_Delete(root);
 	free(found);
@@ -373,9 +373,9 @@ static void random_image(struct coco_image *out, uint64_t *seed)
 		struct coco_box b = near_to->box;
 		b.x += (double)(next(seed) % 40);
 		b.y += (double)(next(seed) % 20);
-		found[i] = (struct coco_found){b, (double)(next(seed) % 20) / 20, (int)(next(seed) % 4 ? near_to->class : 3), NULL};
+		found[i] = (struct coco_found){b, (double)(next(seed) % 20) / 20, (int)(next(seed) % 4 ? near_to->class : 3), NULL, NULL};
 	}
-	coco_image_match(out, truth, TRUTHS, found, FOUND, NULL);
+	coco_image_match(out, truth, TRUTHS, found, FOUND, &(struct coco_rule){.masks = false});
 }
 
 void test_coco__draws_are_the_pool_to_the_bit(void **state)

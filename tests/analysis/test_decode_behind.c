@@ -1,7 +1,8 @@
-// What decoders find beside boxes and classes: keypoints, and masks and sums, which are passed over.
+// What decoders find beside boxes and classes: keypoints and masks, and sums, which are passed over.
 #include <math.h>
 #include <string.h>
 #include "decode_case.h"
+#include "qtui/engine/data.h"
 #include "support.h"
 
 static void near(float a, double b)
@@ -167,39 +168,181 @@ void test_decode_behind__keypoints_of_all_levels_in_one_output(void **state)
 	check_points(&m, "yolov8-raw");
 }
 
-// Coefficients of masks are as many as the prototypes: not a class more, and no objectness in front.
-void test_decode_behind__masks_of_decoded_rows(void **state)
+// ---- masks: of the prototypes the first is 1 and the second the distance from the left edge
+
+enum { MASKS = 6, PROTO = 16 }; // prototypes, cells a side
+
+static void add_prototypes(struct made *m, bool last)
 {
-	static const float box[] = {32, 38, 24, 16};
-	struct made m = made_new(80, 0);
-	m.h.extra = 32;
-	float *x = add_output(&m, "output0", END_OTHER, SHAPE(1, 4 + 80 + 32, 4 * ROWS), 0);
-	add_output(&m, "output1", END_OTHER, SHAPE(1, 32, 32, 32), 0);
-	m.h.input_w = m.h.input_h = 2 * SIDE;
-	put(x, ROW, 4 * ROWS, box, 4);
-	x[83 * 4 * ROWS + ROW] = .9f;
-	x[90 * 4 * ROWS + ROW] = 5;
-	check_box(&m, "yolov8");
-	made_done(&m);
+	float *x = add_output(m, "proto", END_OTHER, last ? SHAPE(1, PROTO, PROTO, MASKS) : SHAPE(1, MASKS, PROTO, PROTO), 0);
+	for (int i = 0; i < PROTO * PROTO; i++) {
+		x[last ? i * MASKS : i] = 1;
+		x[last ? i * MASKS + 1 : PROTO * PROTO + i] = (float)(i % PROTO) * 4 + 2;
+	}
 }
 
+// The right half of the box, from 32 on.
+static const float coefficients[MASKS] = {-32, 1};
+
+static void check_mask(struct made *m, const char *decoder)
+{
+	const struct placement where = {.image_w = SIDE, .image_h = SIDE, .scale_x = 1, .scale_y = 1};
+	struct rle mask;
+	check_box(m, decoder);
+	assert_true(decode_bind(&m->b, m->d, &m->h));
+	assert_int_equal(m->b.prototypes.map.channels, MASKS);
+	decode_mask(&mask, &m->b, &m->h, &m->c.at[0], &where);
+	for (int i = 0; i < SIDE * SIDE; i++) {
+		int x = i % SIDE, y = i / SIDE;
+		bool edge = x == 44 || y == 30 || y == 46; // a last bit of the box decides
+		if (!edge && rle_has(&mask, x, y) != (x >= 32 && x < 44 && y >= 30 && y < 46))
+			fail_msg("%s: pixel %d,%d", decoder, x, y);
+	}
+	rle_done(&mask);
+	made_done(m);
+}
+
+// Coefficients are as many as the prototypes: not a class more, and no objectness in front.
+void test_decode_behind__masks_of_decoded_rows(void **state)
+{
+	static const float box[] = {32, 38, 24, 16, 0, .9f}, with_object[] = {32, 38, 24, 16, .95f, 0, .9474f};
+	for (int kind = 0; kind < 4; kind++) { // by the metadata, by the labels, prototypes with channels last, neither metadata nor labels
+		struct made m = made_new(2, 0);
+		m.h.segments = kind == 0;
+		float *x = add_output(&m, "output0", END_OTHER, SHAPE(1, 6 + MASKS, ROWS), 0);
+		put(x, ROW, ROWS, box, 6);
+		put(x, 6 * ROWS + ROW, ROWS, coefficients, MASKS);
+		add_prototypes(&m, kind == 2);
+		m.h.n_hints = kind < 3;
+		check_mask(&m, "yolov8");
+		m = made_new(2, 0);
+		m.h.segments = kind == 0;
+		x = add_output(&m, "output", END_OTHER, SHAPE(1, 3 * ROWS, 7 + MASKS), 0);
+		put(x, ROW * (7 + MASKS), 1, with_object, 7);
+		put(x, ROW * (7 + MASKS) + 7, 1, coefficients, MASKS);
+		add_prototypes(&m, kind == 2);
+		check_mask(&m, "yolov5"); // so few rows of unknown classes would be queries
+	}
+}
+
+// Boxes, scores and coefficients as an output each.
+void test_decode_behind__masks_of_rows_apart(void **state)
+{
+	static const float box[] = {32, 38, 24, 16};
+	struct made m = made_new(2, 0);
+	put(add_output(&m, "boxes", END_OTHER, SHAPE(1, 4, ROWS), 0), ROW, ROWS, box, 4);
+	add_output(&m, "scores", END_SIGMOID, SHAPE(1, 2, ROWS), 0)[ROWS + ROW] = .9f;
+	put(add_output(&m, "coefficients", END_LINEAR, SHAPE(1, MASKS, ROWS), 0), ROW, ROWS, coefficients, MASKS);
+	add_prototypes(&m, false);
+	check_mask(&m, "yolov8");
+}
+
+void test_decode_behind__masks_of_finished_rows(void **state)
+{
+	static const float row[] = {20, 30, 44, 46, .9f, 1};
+	struct made m = made_new(2, 0);
+	float *x = add_output(&m, "output0", END_OTHER, SHAPE(1, 30, 6 + MASKS), 0);
+	put(x, 0, 1, row, 6);
+	put(x, 6, 1, coefficients, MASKS);
+	add_prototypes(&m, false);
+	check_mask(&m, "end2end");
+}
+
+// Coefficients as an output of each level, with sums of scores (RKNN) and without, or behind the scores.
 void test_decode_behind__masks_of_raw_maps(void **state)
 {
-	for (int sum = 0; sum < 2; sum++) {
+	enum { APART, SUMS, BEHIND };
+	for (int form = APART; form <= BEHIND; form++) {
 		struct made m = made_new(3, 0);
-		for (int side = 8; side >= 4; side /= 2) {
-			float *box = add_output(&m, "box", END_LINEAR, SHAPE(1, 64, side, side), -60);
-			float *score = add_output(&m, "score", END_SIGMOID, SHAPE(1, 3, side, side), 0);
-			if (sum)
+		for (int side = 8; side >= 2; side /= 2) {
+			int cells = side * side, channels = form == BEHIND ? 67 + MASKS : 64;
+			float *box = add_output(&m, "box", END_LINEAR, SHAPE(1, channels, side, side), -60), *score = box + 64 * cells, *mask = score + 3 * cells;
+			if (form != BEHIND)
+				score = add_output(&m, "score", END_SIGMOID, SHAPE(1, 3, side, side), 0);
+			if (form == SUMS)
 				add_output(&m, "sum", END_OTHER, SHAPE(1, 1, side, side), 0);
-			add_output(&m, "mask", END_LINEAR, SHAPE(1, 32, side, side), 1);
-			if (side == 4) {
-				put_distances(box, 16);
-				score[2 * 16 + CELL] = .9f;
-			}
+			if (form != BEHIND)
+				mask = add_output(&m, "mask", END_LINEAR, SHAPE(1, MASKS, side, side), 1);
+			if (side != 4)
+				continue;
+			put_distances(box, 16);
+			score[2 * 16 + CELL] = form == BEHIND ? logit(.9f) : .9f;
+			put(mask, CELL, 16, coefficients, MASKS);
 		}
-		add_output(&m, "proto", END_OTHER, SHAPE(1, 32, 16, 16), 1);
-		check_box(&m, "yolov8-raw");
-		made_done(&m);
+		add_prototypes(&m, false);
+		check_mask(&m, "yolov8-raw");
 	}
+}
+
+// Three anchors a cell: an output of coefficients beside that of the boxes (RKNN), or behind the classes of each anchor.
+void test_decode_behind__masks_of_anchors(void **state)
+{
+	for (int behind = 0; behind < 2; behind++) {
+		struct made m = made_new(2, 0);
+		const float row[] = {logit(.25f), logit(.4375f), logit(sqrtf(24 / 30.f) / 2), logit(sqrtf(16 / 61.f) / 2), logit(.95f), -20, logit(.9474f)};
+		for (int side = 8; side >= 2; side /= 2) {
+			float *x = add_output(&m, "maps", END_LINEAR, SHAPE(1, 3 * (7 + behind * MASKS), side, side), -20), *mask = x + 7 * side * side;
+			if (!behind)
+				mask = add_output(&m, "coefficients", END_LINEAR, SHAPE(1, 3 * MASKS, side, side), 0);
+			if (side != 4)
+				continue;
+			put(x, CELL, 16, row, 7);
+			put(mask, CELL, 16, coefficients, MASKS);
+		}
+		add_prototypes(&m, false);
+		check_mask(&m, "yolov5-raw");
+	}
+}
+
+// Where the picture lies in the input with padding beside it, and is larger: brute force over its pixels.
+void test_decode_behind__masks_of_pictures_of_any_size(void **state)
+{
+	static const struct placement places[] = {
+	    {.image_w = 100, .image_h = 50, .scale_x = .64, .scale_y = .64, .pad_y = 16},
+	    {.image_w = 17, .image_h = 40, .scale_x = 1.6, .scale_y = 1.6, .pad_x = 18.4},
+	    {.image_w = 64, .image_h = 64, .scale_x = 1, .scale_y = 1},
+	    {.image_w = 200, .image_h = 90, .scale_x = .32, .scale_y = 64 / 90.},
+	    {.image_w = 90, .image_h = 80, .scale_x = .9, .scale_y = .9, .pad_x = -8.5, .pad_y = -4}, // cropped
+	};
+	struct made m = made_new(1, 0);
+	float *x = add_output(&m, "output0", END_OTHER, SHAPE(1, 5 + 2, ROWS), 0);
+	float *proto = add_output(&m, "proto", END_OTHER, SHAPE(1, 2, PROTO, PROTO), 0);
+	x[5 * ROWS] = 1;
+	x[6 * ROWS] = -.5f;
+	for (int i = 0; i < 2 * PROTO * PROTO; i++)
+		proto[i] = sinf((float)(i * i % 97));
+	bind(&m, "yolov8");
+	assert_true(decode_bind(&m.b, m.d, &m.h));
+	for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
+		const struct placement *to = &places[p];
+		struct candidate c = {.x1 = -3, .y1 = 10.3f, .x2 = 50.5f, .y2 = 70};
+		struct rle mask;
+		decode_mask(&mask, &m.b, &m.h, &c, to);
+		for (int i = 0; i < to->image_w * to->image_h; i++) {
+			const double at[2] = {(double)(i % to->image_w), (double)(i / to->image_w)}, scale[2] = {to->scale_x, to->scale_y}, pad[2] = {to->pad_x, to->pad_y};
+			const double box[4] = {(double)c.x1, (double)c.y1, (double)c.x2, (double)c.y2}, size[2] = {to->image_w, to->image_h};
+			bool inside = true;
+			int cell[2], next[2];
+			double part[2], sum = 0;
+			for (int k = 0; k < 2; k++) {
+				double first = fmax(0, floor(pad[k] / 4 + .5)), last = fmin(PROTO, floor((pad[k] + size[k] * scale[k]) / 4 + .5)) - 1;
+				double u = fmin(fmax(((at[k] + .5) * scale[k] + pad[k]) / 4 - .5, first), last);
+				inside = inside && at[k] >= (box[k] - pad[k]) / scale[k] && at[k] < (box[2 + k] - pad[k]) / scale[k];
+				cell[k] = (int)u;
+				next[k] = u < last ? cell[k] + 1 : cell[k];
+				part[k] = u - cell[k];
+			}
+			for (int k = 0; k < 2; k++) {
+				const float *q = proto + k * PROTO * PROTO;
+				double top = (double)q[cell[1] * PROTO + cell[0]] * (1 - part[0]) + (double)q[cell[1] * PROTO + next[0]] * part[0];
+				double low = (double)q[next[1] * PROTO + cell[0]] * (1 - part[0]) + (double)q[next[1] * PROTO + next[0]] * part[0];
+				sum += (k ? -.5 : 1) * (top * (1 - part[1]) + low * part[1]);
+			}
+			if (fabs(sum) > 1e-5 && rle_has(&mask, (int)at[0], (int)at[1]) != (inside && sum > 0))
+				fail_msg("place %zu, pixel %g,%g: %g", p, at[0], at[1], sum);
+		}
+		assert_true(rle_area(&mask) > 20);
+		rle_done(&mask);
+	}
+	made_done(&m);
 }

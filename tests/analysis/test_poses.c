@@ -118,7 +118,7 @@ void test_poses__figures_are_those_of_another_implementation(void **state)
 			struct coco_found found[30];
 			struct keypoint marked[5][POINTS], said[30][POINTS];
 			int n = draw_truths(&x, truth, marked), m = draw_found(&x, found, said, truth, n);
-			coco_image_match(&image[i], truth, n, found, m, &s);
+			coco_image_match(&image[i], truth, n, found, m, &(struct coco_rule){.poses = &s});
 			at[i] = &image[i];
 		}
 		struct coco_pool *p = coco_pool_new(at, IMAGES, 1);

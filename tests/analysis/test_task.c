@@ -145,6 +145,30 @@ void test_task__boxes_of_images_that_were_padded(void **state)
 	free(list);
 }
 
+// Boxes in fractions of samples that are arrays in files of their own are fractions of the input.
+void test_task__text_labels_of_arrays(void **state)
+{
+	static const char line[] = "3 .5 .5 .25 .5\n";
+	struct error err = {0};
+	struct bench b;
+	const char *dir = support_temp("arrays");
+	char *array = file_join(dir, "a.npy"), *text = file_join(dir, "a.txt");
+	float *zeros = xcalloc(3 * 160 * 160, sizeof *zeros);
+	struct tensor t = {.type = DT_F32, .shape = shape_of(4, (const int64_t[]){1, 3, 160, 160}), .data = zeros};
+	must(file_mkdirs(dir, &err), &err);
+	must(array_write(&t, 0, array, &err), &err);
+	must(file_write(text, line, strlen(line), &err), &err);
+	bench_open(&b, "examples/digits.onnx", array, NULL, &(struct task_options){.kind = -1, .labels = dir});
+	struct task_look *l = task_look_new(b.t, float_net(b.t), quantized(b.t), (struct key){1, 2}, 0, .25);
+	assert_int_equal(l->n_truths, 1);
+	assert_true(l->truth[0].w == 40 && l->truth[0].h == 80 && l->truth[0].x == 60);
+	task_look_drop(&l);
+	bench_close(&b);
+	free(zeros);
+	free(array);
+	free(text);
+}
+
 // Boxes must score more than is asked for.
 void test_task__boxes_below_the_score_do_not_count(void **state)
 {

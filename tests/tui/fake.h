@@ -20,6 +20,7 @@ enum fake_kind {
 	FAKE_TIMED,    // as FAKE_MEASURED, with a board's times of most nodes
 	FAKE_SEGMENTED, // as FAKE_MEASURED, with masks for labels
 	FAKE_POSED,     // likewise with keypoints
+	FAKE_OUTLINED,  // likewise with outlines
 };
 
 enum { NODES = 64, VALUES = 128, SITES = 128 };
@@ -277,18 +278,25 @@ static void build_look(void)
 		fake.rgb[3 * i + 2] = (uint8_t)(4 * (i / 64));
 	}
 	static const char *class_name[] = {"person", "bicycle", NULL, "cat"};
-	fake.truth[0] = (struct task_box){40, 60, 200, 300, 1, 0, NULL};
-	fake.truth[1] = (struct task_box){380, 120, 160, 200, 1, 1, NULL};
-	fake.box[TASK_FLOAT][0] = (struct task_box){44, 66, 190, 290, .91f, 0, NULL};
-	fake.box[TASK_FLOAT][1] = (struct task_box){380, 130, 150, 190, .62f, 1, NULL};
-	fake.box[TASK_QUANT][0] = (struct task_box){60, 90, 200, 300, .55f, 0, NULL};
-	fake.change[0] = (struct task_change){CHANGE_MISSED, "bicycle", true, {fake.box[TASK_FLOAT][1], {0, 0, 0, 0, 0, 0, NULL}}, 0};
-	fake.change[1] = (struct task_change){CHANGE_APPEARED, "cat", false, {{0, 0, 0, 0, 0, 0, NULL}, {300, 20, 100, 60, .31f, 3, NULL}}, 0};
+	fake.truth[0] = (struct task_box){40, 60, 200, 300, 1, 0, NULL, NULL};
+	fake.truth[1] = (struct task_box){380, 120, 160, 200, 1, 1, NULL, NULL};
+	fake.box[TASK_FLOAT][0] = (struct task_box){44, 66, 190, 290, .91f, 0, NULL, NULL};
+	fake.box[TASK_FLOAT][1] = (struct task_box){380, 130, 150, 190, .62f, 1, NULL, NULL};
+	fake.box[TASK_QUANT][0] = (struct task_box){60, 90, 200, 300, .55f, 0, NULL, NULL};
+	fake.change[0] = (struct task_change){CHANGE_MISSED, "bicycle", true, {fake.box[TASK_FLOAT][1], {0, 0, 0, 0, 0, 0, NULL, NULL}}, 0};
+	fake.change[1] = (struct task_change){CHANGE_APPEARED, "cat", false, {{0, 0, 0, 0, 0, 0, NULL, NULL}, {300, 20, 100, 60, .31f, 3, NULL, NULL}}, 0};
 	fake.change[2] = (struct task_change){CHANGE_MOVED, "person", true, {fake.box[TASK_FLOAT][0], fake.box[TASK_QUANT][0]}, .79};
 	fake.look = (struct task_look){.refs = 1000, .sample = 3, .kind = TASK_DETECT, .name = "000000000139.jpg", .known = true,
 	    .least = .25, .truth = fake.truth, .n_truths = 2, .box = {fake.box[0], fake.box[1]}, .n_boxes = {2, 1}, .class_name = class_name,
 	    .change = fake.change, .n_changes = 3, .value = {.81, .12}, .rgb = fake.rgb, .w = 64, .h = 48, .scale = .1};
 	fake.s.look = &fake.look;
+}
+
+static void lay_cells(void)
+{
+	fake.look.cell = fake.cell;
+	fake.look.cells_w = 16;
+	fake.look.cells_h = 12;
 }
 
 // The same of a segmentation: a class lost a block of pixels, another gained a line.
@@ -307,9 +315,7 @@ static void build_segments(void)
 	fake.look.n_truths = fake.look.n_changes = fake.look.n_boxes[TASK_FLOAT] = fake.look.n_boxes[TASK_QUANT] = 0;
 	fake.look.region = fake.region;
 	fake.look.n_regions = 3;
-	fake.look.cell = fake.cell;
-	fake.look.cells_w = 16;
-	fake.look.cells_h = 12;
+	lay_cells();
 }
 
 // The same of poses: the person's box stayed nearly where it was, and its keypoints did not.
@@ -327,6 +333,16 @@ static void build_poses(void)
 	fake.look.points = 4;
 	fake.look.bone = bone;
 	fake.look.n_bones = 3;
+}
+
+// The same of masks: what lies at the person's feet was lost, and a column beside it gained.
+static void build_outlines(void)
+{
+	fake.task.kind = fake.look.kind = TASK_INSTANCE;
+	fake.task.note = "labels instances.json (100 of 100 samples, 80 classes, masks)";
+	for (int i = 0; i < 12 * 16; i++)
+		fake.cell[i] = i / 16 >= 8 && i / 16 < 11 && i % 16 >= 1 && i % 16 < 5 ? CELL_LOST : i / 16 >= 3 && i / 16 < 11 && i % 16 == 6 ? CELL_GAINED : CELL_SAME;
+	lay_cells();
 }
 
 static int node_named(const char *name)
@@ -462,6 +478,8 @@ static struct snapshot *fake_snapshot(enum fake_kind kind)
 		build_segments();
 	if (kind == FAKE_POSED)
 		build_poses();
+	if (kind == FAKE_OUTLINED)
+		build_outlines();
 	if (kind == FAKE_BLAMED || kind == FAKE_DAMAGED)
 		fake.s.blames = fake_blames(kind == FAKE_BLAMED ? "AP" : "");
 	fake.s.task_old = kind == FAKE_RUNNING;

@@ -79,7 +79,7 @@ void test_overlay__a_picture_keeps_its_proportions(void **state)
 	assert_int_equal(c.cell[50 + 32].fg, 0x0000ff);
 	assert_int_equal(c.cell[5 * 50 + 13].bg, 0);
 	// A box that reaches over the edge is cut there, and says whose it is.
-	picture_box(&c, &p, &(struct task_box){-5, -5, 100, 100, .5f, 0, NULL}, 1, PEN_QUANT, "cat", true);
+	picture_box(&c, &p, &(struct task_box){-5, -5, 100, 100, .5f, 0, NULL, NULL}, 1, PEN_QUANT, "cat", true);
 	assert_int_equal(c.cell[50 + 13].glyph, 0x2554);
 	assert_int_equal(c.cell[5 * 50 + 14].glyph, 'q');
 	assert_int_equal(c.cell[50 + 12].glyph, ' ');
@@ -101,7 +101,7 @@ void test_overlay__keypoints_in_pixels(void **state)
 	static int bone[3][2] = {{0, 1}, {1, 2}, {0, 3}};
 	const struct keypoint point[4] = {{4, 2, .9f}, {4, 7, .9f}, {30, 7, .9f}, {12, 2, .1f}};
 	struct task_look look = {.scale = 1, .points = 4, .bone = bone, .n_bones = 3};
-	struct task_box box = {0, 0, 20, 10, .5f, 0, point};
+	struct task_box box = {0, 0, 20, 10, .5f, 0, point, NULL};
 	struct picture p = {.rgb = rgb, .w = 20, .h = 10, .cell_w = 8, .cell_h = 16};
 	struct canvas c;
 	canvas_init(&c, 60, 20, NULL, false);

@@ -130,6 +130,8 @@ void test_screens__after_keys(void **state)
 	    {"segments_plain_80x24", FAKE_SEGMENTED, 80, 24, true, "T<Enter>b"},
 	    {"poses_100x30", FAKE_POSED, 100, 30, false, "T<Enter>jj"},
 	    {"poses_ascii_80x24", FAKE_POSED, 80, 24, true, "T<Enter>jj"},
+	    {"outlines_100x30", FAKE_OUTLINED, 100, 30, false, "T<Enter>jj"},
+	    {"outlines_ascii_80x24", FAKE_OUTLINED, 80, 24, true, "T<Enter>jj"},
 	    {"task_nothing_80x24", FAKE_EMPTY, 80, 24, false, "T"},
 	    {"blame_120x40", FAKE_BLAMED, 120, 40, false, "Bssj"},
 	    {"blame_80x24", FAKE_DAMAGED, 80, 24, false, "Bs"},

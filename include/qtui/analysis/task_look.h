@@ -4,12 +4,14 @@
 #define QTUI_ANALYSIS_TASK_LOOK_H
 
 #include "qtui/analysis/keypoints.h"
+#include "qtui/analysis/rle.h"
 #include "qtui/analysis/task.h"
 
 struct task_box { // in pixels of the image
 	float x, y, w, h, score; // score 1: a truth
 	int class;               // position among the labels' classes
 	const struct keypoint *point; // TASK_POSE: the object's, as many as the look has points; NULL: none
+	const struct rle *mask;       // TASK_INSTANCE: the object's; NULL: none, or the score is very low
 };
 enum task_change_kind {
 	CHANGE_MISSED,   // the float network found it, the quantized one does not
@@ -23,7 +25,7 @@ struct task_change {
 	const char *name;       // of the class
 	bool right;             // there is such an object
 	struct task_box box[TASK_VARIANTS]; // score 0: there is none
-	double iou;             // of the two (TASK_POSE: similarity of their keypoints); 0 where there is only one
+	double iou;             // of the two (TASK_POSE: similarity of their keypoints, TASK_INSTANCE: of their masks); 0 where there is only one
 };
 // Of TASK_SEGMENT: a class in the sample, and what became of the picture's pixels.
 struct task_region {
@@ -33,7 +35,7 @@ struct task_region {
 	bool labelled;           // is it in the truth?
 };
 enum task_cell {
-	CELL_SAME,   // both networks say the same class
+	CELL_SAME,   // both networks say the same class, or find an object there
 	CELL_LOST,   // the float network was right
 	CELL_GAINED, // the quantized one is
 	CELL_OTHER,  // neither is
@@ -58,7 +60,7 @@ struct task_look {
 
 	struct task_region *region; // TASK_SEGMENT: those that lost most first
 	int n_regions;
-	uint8_t *cell;          // TASK_SEGMENT: enum task_cell of [cells_h, cells_w] that lie over the picture; NULL: not known
+	uint8_t *cell;          // TASK_SEGMENT, TASK_INSTANCE: enum task_cell of [cells_h, cells_w] that lie over the picture; NULL: not known
 	int cells_w, cells_h;
 
 	const char *class;                 // TASK_CLASSIFY: the label's class

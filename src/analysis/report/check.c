@@ -146,7 +146,7 @@ enum status check_snapshot(const struct check *c, const struct snapshot *s, stru
 	check_points(&said, s, "snr", " dB", c->min_snr, snr_of);
 	check_points(&said, s, "cos", "", c->min_cos, cosine_of);
 	check_task(&said, s, "drop", ~0u, c->max_drop);
-	check_task(&said, s, "map_drop", 1u << TASK_DETECT | 1u << TASK_POSE, c->max_map_drop);
+	check_task(&said, s, "map_drop", 1u << TASK_DETECT | 1u << TASK_POSE | 1u << TASK_INSTANCE, c->max_map_drop);
 	check_task(&said, s, "miou_drop", 1u << TASK_SEGMENT, c->max_miou_drop);
 	check_task(&said, s, "top1_drop", 1u << TASK_CLASSIFY, c->max_top1_drop);
 	check_share(&said, "cost", c->max_cost, cost_of(s));

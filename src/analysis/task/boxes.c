@@ -6,6 +6,7 @@
 #include "decode.h"
 #include "qtui/analysis/task_look.h"
 #include "qtui/base/mem.h"
+#include "qtui/engine/data.h"
 
 static const double OVERLAP = .3; // IoU above which two boxes can be of one object
 
@@ -14,10 +15,11 @@ struct boxes_reader {
 	const struct decoder *decoder;
 };
 struct boxes {
-	struct candidate *at; // by class, then by falling score; cell: which keypoints are its
+	struct candidate *at; // by class, then by falling score; cell: which keypoints and mask are its
 	int n;
 	struct skeleton skeleton;
 	struct keypoint *point; // [n][skeleton.n]
+	struct rle **mask;      // [n] NULL: none
 };
 
 struct boxes_reader *boxes_reader_new(const struct graph *g, const char *decoder, int classes, int points)
@@ -51,11 +53,12 @@ static int by_class(const void *a, const void *b)
 	return (x->x1 > y->x1) - (x->x1 < y->x1);
 }
 
-// Takes the candidates; their keypoints are to be filled in, in this order.
+// Takes the candidates; their keypoints and masks are to be filled in, in this order.
 static struct boxes *unsorted(const struct candidates *c, int points)
 {
 	struct boxes *b = xcalloc(1, sizeof *b);
-	*b = (struct boxes){.at = c->at, .n = (int)c->n, .point = xcalloc(c->n * (size_t)points + 1, sizeof *b->point)};
+	*b = (struct boxes){.at = c->at, .n = (int)c->n, .point = xcalloc(c->n * (size_t)points + 1, sizeof *b->point),
+	    .mask = xcalloc(c->n + 1, sizeof *b->mask)};
 	skeleton_init(&b->skeleton, points);
 	return b;
 }
@@ -74,6 +77,22 @@ static struct keypoint *points_of(const struct boxes *b, int64_t i)
 	return b->point + i * b->skeleton.n;
 }
 
+// In pixels of the prototypes, which are as fine as masks are known.
+static void read_masks(struct boxes *to, const struct bound *b, const struct head *h)
+{
+	const struct prototypes *p = &b->prototypes;
+	struct placement where = {.image_w = p->w, .image_h = p->h, .input_w = h->input_w, .input_h = h->input_h,
+	    .scale_x = (double)h->input_w / p->w, .scale_y = (double)h->input_h / p->h};
+	for (int i = 0; i < to->n; i++) {
+		struct rle mask;
+		if (to->at[i].score < DECODE_MASK_SCORE)
+			continue;
+		decode_mask(&mask, b, h, &to->at[i], &where);
+		to->mask[i] = rle_copy(&mask);
+		rle_done(&mask);
+	}
+}
+
 enum status boxes_read(struct boxes **out, const struct boxes_reader *r, const struct tensor *output, struct error *err)
 {
 	struct candidates c = {0};
@@ -81,7 +100,7 @@ enum status boxes_read(struct boxes **out, const struct boxes_reader *r, const s
 	struct head h;
 	enum status st = STATUS_OK;
 	head_fill(&h, &r->head, output);
-	if (!r->decoder->bind(&b, &h))
+	if (!decode_bind(&b, r->decoder, &h))
 		st = error_set(err, STATUS_UNSUPPORTED, "the outputs have other shapes than decoder %s takes", r->decoder->name);
 	if (st == STATUS_OK) {
 		decode_run(&c, r->decoder, &b, &h, DECODE_LEAST_SCORE);
@@ -89,6 +108,8 @@ enum status boxes_read(struct boxes **out, const struct boxes_reader *r, const s
 		struct boxes *all = unsorted(&c, b.points);
 		for (int i = 0; b.points && i < all->n; i++)
 			decode_points(points_of(all, i), &b, &h, &all->at[i]);
+		if (b.prototypes.map.channels)
+			read_masks(all, &b, &h);
 		*out = sort(all);
 	}
 	head_drain(&h);
@@ -104,6 +125,8 @@ struct boxes *boxes_of(const struct task_box *box, int n, int points)
 	struct boxes *b = unsorted(&c, points);
 	for (int i = 0; points && i < n; i++)
 		memcpy(points_of(b, i), box[i].point, (size_t)points * sizeof *b->point);
+	for (int i = 0; i < n; i++)
+		b->mask[i] = rle_copy(box[i].mask);
 	return sort(b);
 }
 
@@ -112,6 +135,9 @@ void boxes_free(struct boxes **b)
 	if (*b) {
 		free((*b)->at);
 		free((*b)->point);
+		for (int i = 0; i < (*b)->n; i++)
+			rle_free(&(*b)->mask[i]);
+		free((*b)->mask);
 		skeleton_done(&(*b)->skeleton);
 	}
 	free(*b);
@@ -136,9 +162,12 @@ static double worth(double iou)
 	return exp(-lack * lack);
 }
 
-// Overlap of two boxes that are of one object; of poses also how near their keypoints are, in parts of the box's size.
+// Overlap of two boxes that are of one object; of poses also how near their keypoints are, in parts of the box's size,
+// and of instances how their masks overlap.
 static double likeness(const struct boxes *a, const struct candidate *x, const struct boxes *b, const struct candidate *y, double iou)
 {
+	if (a->mask[x->cell] && b->mask[y->cell])
+		return fmin(iou, rle_iou(b->mask[y->cell], a->mask[x->cell], false));
 	if (!a->skeleton.n || a->skeleton.n != b->skeleton.n)
 		return iou;
 	double area = ((double)x->x2 - (double)x->x1) * ((double)x->y2 - (double)x->y1);

@@ -50,18 +50,19 @@ static bool of_area(double area, int a)
 
 // The boxes of one class in one image.
 struct group {
-	const struct skeleton *poses; // NULL: boxes
+	const struct coco_rule *rule;
 	const struct coco_found **found; // by falling score
 	const struct coco_truth **truth;
 	int n_found, n_truths;
-	double *like; // [n_found][n_truths] intersection over union, or similarity of keypoints
+	double *like; // [n_found][n_truths] by coco_likeness
 	int *order;  // [n_truths] those that count first
 	bool *taken; // [n_truths]
 };
 
 static bool counts(const struct group *g, const struct coco_truth *t, int area)
 {
-	bool marked = !g->poses || (t->point && keypoints_marked(t->point, g->poses->n));
+	const struct skeleton *poses = g->rule->poses;
+	bool marked = !poses || (t->point && keypoints_marked(t->point, poses->n));
 	return !t->crowd && marked && of_area(t->area, area);
 }
 
@@ -69,8 +70,10 @@ static bool counts(const struct group *g, const struct coco_truth *t, int area)
 static double found_area(const struct group *g, const struct coco_found *f)
 {
 	double box[4] = {0, 0, f->box.w, f->box.h};
-	if (g->poses)
-		keypoints_box(box, f->point, g->poses->n);
+	if (g->rule->masks)
+		return (double)rle_area(f->mask);
+	if (g->rule->poses)
+		keypoints_box(box, f->point, g->rule->poses->n);
 	return box[2] * box[3];
 }
 
@@ -121,10 +124,11 @@ static void match_at(struct group *g, struct coco_match *out, int area, int t, i
 	}
 }
 
-static double likeness(const struct group *g, int d, int t)
+double coco_likeness(const struct coco_found *found, const struct coco_truth *truth, const struct coco_rule *rule)
 {
-	return g->poses ? coco_oks(g->found[d], g->truth[t], g->poses)
-	                : coco_iou(&g->found[d]->box, &g->truth[t]->box, g->truth[t]->crowd);
+	if (rule->masks)
+		return rle_iou(found->mask, truth->mask, truth->crowd);
+	return rule->poses ? coco_oks(found, truth, rule->poses) : coco_iou(&found->box, &truth->box, truth->crowd);
 }
 
 static void match_group(struct group *g, struct coco_match *out, struct coco_count *count)
@@ -132,7 +136,7 @@ static void match_group(struct group *g, struct coco_match *out, struct coco_cou
 	for (int d = 0; d < g->n_found; d++) {
 		out[d] = (struct coco_match){.score = g->found[d]->score, .class = g->found[d]->class, .rank = d};
 		for (int t = 0; t < g->n_truths; t++)
-			g->like[d * g->n_truths + t] = likeness(g, d, t);
+			g->like[d * g->n_truths + t] = coco_likeness(g->found[d], g->truth[t], g->rule);
 	}
 	for (int area = 0; area < COCO_AREAS; area++) {
 		count->truths[area] = order_truths(g, area);
@@ -182,12 +186,12 @@ static int next_class(const struct coco_found *const *f, int n_found, const stru
 }
 
 void coco_image_match(struct coco_image *out, const struct coco_truth *truth, int n_truths,
-    const struct coco_found *found, int n_found, const struct skeleton *poses)
+    const struct coco_found *found, int n_found, const struct coco_rule *rule)
 {
-	const int most = poses ? COCO_MAX_POSES : COCO_MAX_FOUND;
+	const int most = rule->poses ? COCO_MAX_POSES : COCO_MAX_FOUND;
 	const struct coco_found **f = xcalloc((size_t)n_found + 1, sizeof *f);
 	const struct coco_truth **t = xcalloc((size_t)n_truths + 1, sizeof *t);
-	struct group g = {.poses = poses,
+	struct group g = {.rule = rule,
 	    .like = xcalloc((size_t)n_truths + 1, COCO_MAX_FOUND * sizeof *g.like),
 	    .order = xcalloc((size_t)n_truths + 1, sizeof *g.order),
 	    .taken = xcalloc((size_t)n_truths + 1, sizeof *g.taken)};

@@ -1,4 +1,4 @@
-// COCO's protocol for detectors: boxes of an image, or their keypoints, are matched once (coco_image_match), and the
+// COCO's protocol for detectors: boxes of an image, their keypoints or their masks are matched once (coco_image_match), and the
 // matches of many images are pooled and scored (coco_pool_score), again and again for a bootstrap. Everything is in
 // pixels of the image.
 #ifndef QTUI_ANALYSIS_TASK_COCO_H
@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "qtui/analysis/keypoints.h"
+#include "qtui/analysis/rle.h"
 
 enum { COCO_CLASSES = 80, COCO_THRESHOLDS = 10, COCO_RECALLS = 101 };
 enum { COCO_MAX_FOUND = 100, COCO_MAX_POSES = 20 }; // of a class in an image
@@ -40,12 +41,19 @@ struct coco_truth {
 	int class;
 	bool crowd; // many objects in one box: what is found inside counts neither for nor against
 	struct keypoint *point; // [skeleton.n]; NULL: none are marked
+	struct rle *mask; // NULL: none is known
 };
 struct coco_found {
 	struct coco_box box;
 	double score;
 	int class;
 	const struct keypoint *point; // [skeleton.n] where poses are matched
+	const struct rle *mask; // where masks are
+};
+// What is matched of the objects.
+struct coco_rule {
+	const struct skeleton *poses; // not NULL: their keypoints, by coco_oks
+	bool masks;                   // their masks, by rle_iou; else their boxes, by coco_iou
 };
 // `found` over `truth`: intersection over union, for crowds intersection over the found box.
 double coco_iou(const struct coco_box *found, const struct coco_box *truth, bool crowd);
@@ -69,10 +77,10 @@ struct coco_image { // owns its arrays, which are sorted by class
 	struct coco_count *count;
 	int n_matches, n_counts;
 };
-// `poses` NULL: boxes are matched by coco_iou; else keypoints by coco_oks, and an object none of whose keypoints is
-// marked need not be found.
+double coco_likeness(const struct coco_found *found, const struct coco_truth *truth, const struct coco_rule *rule);
+// Of poses, an object none of whose keypoints is marked need not be found.
 void coco_image_match(struct coco_image *out, const struct coco_truth *truth, int n_truths,
-    const struct coco_found *found, int n_found, const struct skeleton *poses);
+    const struct coco_found *found, int n_found, const struct coco_rule *rule);
 void coco_image_done(struct coco_image *image);
 
 // The matches of images 0..n-1, sorted for scoring; holds copies.

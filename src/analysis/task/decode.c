@@ -73,6 +73,32 @@ static const struct decoder *first_fitting(const struct decoder *from, size_t n,
 	return NULL;
 }
 
+// Coefficients of a list of rows as an output of their own.
+static void find_coefficients(struct source *s, const struct head *h, int masks)
+{
+	struct field f;
+	int64_t n;
+	for (int i = 0; i < h->n && !s->mask.channels; i++)
+		if (i != s->box.output && i != s->score.output && head_rows(&f, &n, h, i, masks) && n == s->n)
+			s->mask = f;
+}
+
+bool decode_bind(struct bound *b, const struct decoder *d, const struct head *h)
+{
+	*b = (struct bound){0};
+	if (!d->bind(b, h))
+		return false;
+	struct prototypes p = head_prototypes(h);
+	bool all = p.map.channels > 0;
+	if (all && b->n == 1 && !b->source[0].mask.channels)
+		find_coefficients(&b->source[0], h, p.map.channels);
+	for (int i = 0; i < b->n; i++)
+		all = all && b->source[i].mask.channels == p.map.channels && b->source[i].mask.anchors == b->source[i].anchors;
+	if (all)
+		b->prototypes = p;
+	return true;
+}
+
 enum status decode_find(const struct decoder **out, struct head *h, const char *name, struct error *err)
 {
 	const struct decoder *named = NULL;
@@ -94,10 +120,10 @@ enum squash decode_squash(const struct field *f)
 	return f->ends & END_LINEAR && !(f->ends & (END_SIGMOID | END_SOFTMAX)) ? SQUASH_SIGMOID : SQUASH_NONE;
 }
 
-// What the metadata say is behind the classes counts before what the labels' keypoints would make there.
+// What the metadata or prototypes say is behind the classes counts before what the labels' keypoints would make there.
 int decode_pick_classes(const struct head *h, const struct field *f, int others)
 {
-	const int behind[] = {h->extra, 0, h->points * 3, h->points * 2};
+	const int behind[] = {h->extra ? h->extra : head_mask_channels(h), 0, h->points * 3, h->points * 2};
 	for (size_t i = 0; i < sizeof behind / sizeof *behind; i++) {
 		int classes = f->channels - others - behind[i];
 		if (classes > 0 && head_fits(h, classes))
@@ -113,6 +139,13 @@ void decode_bind_points(struct bound *b, struct source *s, const struct head *h,
 		return;
 	b->points = h->points;
 	s->point = field_part(f, others, rest);
+}
+
+void decode_bind_masks(struct source *s, const struct head *h, const struct field *f, int others)
+{
+	int rest = f->channels - others;
+	if (rest > 0 && rest == head_prototypes(h).map.channels)
+		s->mask = field_part(f, others, rest);
 }
 
 static bool matches_any(const char *name, const char *const *pattern)

@@ -7,6 +7,7 @@
 #include "head.h"
 #include "nms.h"
 #include "qtui/analysis/keypoints.h"
+#include "qtui/analysis/rle.h"
 #include "qtui/base/error.h"
 
 enum squash { SQUASH_NONE, SQUASH_SIGMOID, SQUASH_SOFTMAX }; // what is still to be done to raw scores
@@ -22,6 +23,7 @@ struct source {
 	struct field score;  // one channel a class ...
 	struct field label;  // ... or one channel, and here the class
 	struct field point;  // where the family has keypoints: of each x, y and perhaps visibility
+	struct field mask;   // where there are prototypes of masks: their coefficients; channels 0: none
 };
 struct bound {
 	struct source source[LEVELS_MAX];
@@ -35,6 +37,7 @@ struct bound {
 	bool fractions;    // the boxes are fractions of the input
 	bool ids;          // labels are category ids of the data set, not indices
 	int points;        // keypoints of an object; 0: none
+	struct prototypes prototypes; // of the objects' masks; map.channels 0: it has none
 	float reach;       // of a keypoint in strides from its cell's corner, times this; 0: keypoints are in pixels
 	float from;        // and from here, in cells
 };
@@ -46,6 +49,7 @@ struct decoder {
 	    int64_t cell);
 };
 const struct decoder *decode_rows(int *n);
+bool decode_bind(struct bound *b, const struct decoder *d, const struct head *h); // d->bind, and where masks are
 MUST_CHECK enum status decode_named(const struct decoder **out, const char *name, struct error *err); // STATUS_NOTFOUND
 // The decoder named `name`, or (NULL) the first whose family the head is. STATUS_NOTFOUND, STATUS_UNSUPPORTED.
 MUST_CHECK enum status decode_find(const struct decoder **out, struct head *h, const char *name, struct error *err);
@@ -58,16 +62,25 @@ void decode_run(
 // The keypoints of a candidate, [b->points], likewise in pixels of the input.
 void decode_points(struct keypoint *out, const struct bound *b, const struct head *h, const struct candidate *c);
 
+// The mask of a candidate of a head with prototypes, cut at its box, in the picture that lies in the input as `to` says:
+// the pixels where the sum of the prototypes, interpolated between their centres, is above 0.
+struct placement;
+void decode_mask(struct rle *out, const struct bound *b, const struct head *h, const struct candidate *c, const struct placement *to);
+
 // Of a picture where nothing else is asked for, as figures of detectors are commonly taken:
 // boxes that NMS leaves, and the score below which a candidate is none.
 enum { DECODE_KEPT = 300 };
 #define DECODE_LEAST_SCORE .001
+// Masks of boxes below are not kept once they are matched: they take the most memory, and say the least.
+#define DECODE_MASK_SCORE .05f
 
 // What the families share.
 enum squash decode_squash(const struct field *f); // what is left to do: logits need a sigmoid
 int decode_pick_classes(const struct head *h, const struct field *f, int others); // channels behind `others`, or -1
 // Keypoints in the channels of f behind `others`, if there are just so many.
 void decode_bind_points(struct bound *b, struct source *s, const struct head *h, const struct field *f, int others);
+// Coefficients of masks in the channels of f behind `others`, if there are as many as prototypes.
+void decode_bind_masks(struct source *s, const struct head *h, const struct field *f, int others);
 bool decode_is_box_name(const char *name);
 bool decode_is_score_name(const char *name);
 // Output `box` as n rows of 4 and output `score` as n rows of anything.

@@ -1,4 +1,4 @@
-// Detection and poses: opening and scoring.
+// Detection, poses and masks: opening and scoring.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,9 +32,16 @@ const struct skeleton *detect_poses(const struct task *t)
 	return t->kind == TASK_POSE ? &t->labels->skeleton : NULL;
 }
 
-enum status detect_check_points(const struct task *t, const struct decoder *d, const struct bound *b, struct error *err)
+struct coco_rule detect_rule(const struct task *t)
+{
+	return (struct coco_rule){.poses = detect_poses(t), .masks = t->kind == TASK_INSTANCE};
+}
+
+enum status detect_check_bound(const struct task *t, const struct decoder *d, const struct bound *b, struct error *err)
 {
 	const struct skeleton *poses = detect_poses(t);
+	if (t->kind == TASK_INSTANCE && !b->prototypes.map.channels)
+		return error_set(err, STATUS_UNSUPPORTED, "decoder %s finds no masks in the outputs; --task detect measures their boxes", d->name);
 	if (!poses || b->points == poses->n)
 		return STATUS_OK;
 	if (!b->points)
@@ -43,19 +50,26 @@ enum status detect_check_points(const struct task *t, const struct decoder *d, c
 	    b->points, t->labels->source, poses->n);
 }
 
-bool detect_has_points(const struct graph *g, const struct labels *l, const char *decoder)
+bool detect_finds(const struct graph *g, const struct labels *l, const char *decoder, enum task_kind kind)
 {
 	struct head h;
 	struct bound b = {0};
 	struct error ignored; // opening the task will tell
 	const struct decoder *d;
-	int points, dims;
-	head_points(&points, &dims, g);
 	head_init(&h, g, l->n_classes, l->skeleton.n);
-	if (!points && head_is_known(&h) && decode_find(&d, &h, decoder, &ignored) == STATUS_OK && d->bind(&b, &h))
-		points = b.points;
+	bool said = kind == TASK_POSE ? h.extra > 0 : h.segments; // by the metadata
+	bool known = head_is_known(&h) && decode_find(&d, &h, decoder, &ignored) == STATUS_OK && decode_bind(&b, d, &h);
 	head_done(&h);
-	return points > 0;
+	return kind == TASK_POSE ? said || (known && b.points) : known ? b.prototypes.map.channels > 0 : said;
+}
+
+bool detect_may_have_masks(const struct graph *g)
+{
+	struct head h;
+	head_init(&h, g, 0, 0);
+	bool may = h.n > 1 && head_mask_channels(&h) > 0;
+	head_done(&h);
+	return may;
 }
 
 enum status detect_find_decoder(const struct task *t, struct head *h, struct error *err)
@@ -67,8 +81,8 @@ enum status detect_find_decoder(const struct task *t, struct head *h, struct err
 		return st;
 	d->head.named = h->named;
 	d->head.any_classes = h->any_classes;
-	d->decoder->bind(&b, h);
-	if (detect_check_points(t, d->decoder, &b, err) != STATUS_OK)
+	decode_bind(&b, d->decoder, h);
+	if (detect_check_bound(t, d->decoder, &b, err) != STATUS_OK)
 		return err->status;
 	d->iou = t->opt.iou ? t->opt.iou : d->decoder->iou;
 	d->ids = b.ids;
@@ -99,11 +113,13 @@ static void detect_close(struct task *t)
 static void detect_note(struct task *t, char *out, size_t size)
 {
 	const struct detect *d = t->state;
-	char poses[32] = "";
+	char more[32] = "";
 	if (detect_poses(t))
-		snprintf(poses, sizeof poses, ", %d keypoints", t->labels->skeleton.n);
+		snprintf(more, sizeof more, ", %d keypoints", t->labels->skeleton.n);
+	else if (t->kind == TASK_INSTANCE)
+		snprintf(more, sizeof more, ", masks");
 	int n = snprintf(out, size, "labels %s (%d of %d samples, %d class%s%s)", t->labels->source, t->labels->n_known,
-	    t->n_samples, t->labels->n_classes, t->labels->n_classes == 1 ? "" : "es", poses);
+	    t->n_samples, t->labels->n_classes, t->labels->n_classes == 1 ? "" : "es", more);
 	if (!d->decoder || n < 0 || (size_t)n >= size)
 		return;
 	if (d->iou > 0)
@@ -150,7 +166,7 @@ static double detect_score(const struct task *t, const struct frozen *f, const i
 struct boxes_reader *boxes_reader_of(const struct task *t)
 {
 	const struct detect *d = t->state;
-	if (t->kind != TASK_DETECT && t->kind != TASK_POSE)
+	if (t->ops->look != detect_look)
 		return NULL;
 	return boxes_reader_new(t->g, d->named, t->labels->n_classes, t->labels->skeleton.n);
 }
@@ -224,10 +240,11 @@ static void detect_report(const struct task *t, const struct frozen f[TASK_VARIA
 		report_variant(t, &f[v], (enum task_variant)v, r);
 }
 
-// Poses are boxes that are matched by their keypoints.
+// Poses are boxes that are matched by their keypoints, instances those that are matched by their masks.
 #define OF_BOXES                                                                                                       \
 	.open = detect_open, .close = detect_close, .note = detect_note, .read = detect_read, .release = detect_release, \
 	.pool = detect_pool, .drain = detect_drain, .score = detect_score, .apart = detect_apart,                       \
 	.report = detect_report, .look = detect_look
 const struct task_ops detect_ops = {.name = "detect", .labels = LABELS_BOXES, OF_BOXES};
 const struct task_ops pose_ops = {.name = "pose", .labels = LABELS_POSES, OF_BOXES};
+const struct task_ops instance_ops = {.name = "instance", .labels = LABELS_OUTLINES, OF_BOXES};

@@ -21,20 +21,25 @@ struct detections { // of one image
 	struct task_box *box; // by falling score
 	int n;
 	struct keypoint *point; // those that boxes point to
-	size_t point_bytes;
 	int points; // of each box; 0: none are looked at
+	struct rle *mask; // [masks] those that boxes point to; NULL: none are looked at
+	int masks;
 };
-const struct skeleton *detect_poses(const struct task *t); // NULL: the task is of boxes alone
-// Does the model find keypoints? `decoder` NULL: with any.
-bool detect_has_points(const struct graph *g, const struct labels *l, const char *decoder);
+struct coco_rule detect_rule(const struct task *t);        // what its objects are matched by
+const struct skeleton *detect_poses(const struct task *t); // NULL: not by keypoints
+// Does the model find keypoints (TASK_POSE) or masks (TASK_INSTANCE)? `decoder` NULL: with any.
+bool detect_finds(const struct graph *g, const struct labels *l, const char *decoder, enum task_kind kind);
+bool detect_may_have_masks(const struct graph *g); // before labels are there
 // The decoder for outputs of these shapes, and the classes that it gives; the lock is held, or nobody else has the task yet.
 MUST_CHECK enum status detect_find_decoder(const struct task *t, struct head *h, struct error *err);
-// Poses have to have as many keypoints as the labels'.
-MUST_CHECK enum status detect_check_points(const struct task *t, const struct decoder *d, const struct bound *b, struct error *err);
+// The decoder has to find what is matched: of poses as many keypoints as the labels have, masks.
+MUST_CHECK enum status detect_check_bound(const struct task *t, const struct decoder *d, const struct bound *b, struct error *err);
 MUST_CHECK enum status detect_read(struct task *t, int sample, const struct tensor *out, const struct tensor *float_out,
     struct task_result **result, struct error *err);
 void detect_release(struct task_result *r);
 const char *detect_class_name(const struct task *t, int class);
+// The pixels of which the two networks do not both say that an object of a class is there.
+void detect_look_cells(const struct label *label, int classes, struct task_look *l);
 void detect_look(struct task *t, struct task_result *const r[TASK_VARIANTS], struct task_look *l);
 
 #endif

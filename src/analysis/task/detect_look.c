@@ -1,5 +1,5 @@
-// What changed in an image between two detectors: boxes of a class are taken for the same object where they overlap; of
-// poses, where their keypoints are held against each other too.
+// What changed in an image between two detectors: boxes of a class are taken for the same object where they overlap; their
+// keypoints or masks are then held against each other.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,13 +27,28 @@ static const struct keypoint *copy_points(struct task_look *l, const struct keyp
 	return from && l->points ? arena_memdup(l->memory, from, (size_t)l->points * sizeof *from) : NULL;
 }
 
+static const struct rle *copy_mask(struct task_look *l, const struct rle *from)
+{
+	if (!from)
+		return NULL;
+	struct rle *to = arena_memdup(l->memory, from, sizeof *from);
+	to->edge = arena_memdup(l->memory, from->edge, (size_t)from->n * sizeof *from->edge);
+	return to;
+}
+
+static struct task_box copy_box(struct task_look *l, const struct task_box *from)
+{
+	struct task_box to = *from;
+	to.point = copy_points(l, from->point);
+	to.mask = copy_mask(l, from->mask);
+	return to;
+}
+
 static struct task_box *copy_boxes(struct task_look *l, const struct task_box *from, int n)
 {
 	struct task_box *to = xcalloc((size_t)n + 1, sizeof *to);
-	for (int i = 0; i < n; i++) {
-		to[i] = from[i];
-		to[i].point = copy_points(l, from[i].point);
-	}
+	for (int i = 0; i < n; i++)
+		to[i] = copy_box(l, &from[i]);
 	return to;
 }
 
@@ -56,7 +71,7 @@ static void fill_truth(const struct task *t, struct task_look *l)
 		const struct coco_box *b = &from->truth[i].box;
 		if (!from->truth[i].crowd)
 			l->truth[l->n_truths++] = (struct task_box){(float)b->x, (float)b->y, (float)b->w, (float)b->h, 1,
-			    from->truth[i].class, copy_points(l, from->truth[i].point)};
+			    from->truth[i].class, copy_points(l, from->truth[i].point), copy_mask(l, from->truth[i].mask)};
 	}
 }
 
@@ -64,7 +79,7 @@ static void fill_truth(const struct task *t, struct task_look *l)
 
 struct sight {
 	const struct task *t;
-	const struct skeleton *poses; // NULL: boxes
+	struct coco_rule rule;
 	struct task_look *l;
 };
 
@@ -85,11 +100,13 @@ static int find_same(const struct detections *in, const bool *used, const struct
 	return best;
 }
 
-// Between two networks' boxes: intersection over union, of poses the similarity of those keypoints that the first is
-// sure of, if there are any.
+// Between two networks' boxes: intersection over union, of instances that of their masks, of poses the similarity of those
+// keypoints that the first is sure of, if there are any.
 static double likeness(const struct sight *s, const struct task_box *a, const struct task_box *b)
 {
-	double same = s->poses ? keypoints_similarity(s->poses, b->point, a->point, KEYPOINT_SEEN, (double)a->w * (double)a->h) : NAN;
+	if (s->rule.masks && a->mask && b->mask)
+		return rle_iou(a->mask, b->mask, false);
+	double same = s->rule.poses ? keypoints_similarity(s->rule.poses, b->point, a->point, KEYPOINT_SEEN, (double)a->w * (double)a->h) : NAN;
 	return isnan(same) ? iou(a, b) : same;
 }
 
@@ -97,12 +114,14 @@ static double likeness(const struct sight *s, const struct task_box *a, const st
 static bool is_right(const struct sight *s, const struct task_box *b)
 {
 	const struct label *label = &s->t->labels->label[s->l->sample];
-	struct coco_found found = {.box = area(b), .point = b->point};
+	struct coco_found found = {.box = area(b), .point = b->point, .mask = b->mask};
+	if (s->rule.masks && !b->mask)
+		return false;
 	for (int i = 0; i < label->n; i++) {
 		const struct coco_truth *t = &label->truth[i];
 		if (t->class != b->class || t->crowd)
 			continue;
-		if ((s->poses ? coco_oks(&found, t, s->poses) : coco_iou(&found.box, &t->box, false)) >= same_object)
+		if (coco_likeness(&found, t, &s->rule) >= same_object)
 			return true;
 	}
 	return false;
@@ -115,17 +134,14 @@ static void add_change(const struct sight *s, enum task_variant v, const struct 
 	bool both = other && other->score >= l->least;
 	enum task_change_kind kind = both ? CHANGE_MOVED : v == TASK_FLOAT ? CHANGE_MISSED : CHANGE_APPEARED;
 	double over = other ? likeness(s, b, other) : 0;
-	if (both && over >= (s->poses ? same_pose : same_box) && fabsf(b->score - other->score) < same_score)
+	if (both && over >= (s->rule.poses ? same_pose : same_box) && fabsf(b->score - other->score) < same_score)
 		return;
 	struct task_change *c = &l->change[l->n_changes++];
 	*c = (struct task_change){
 	    .kind = kind, .name = l->class_name[b->class], .right = is_right(s, b), .iou = over};
-	c->box[v] = *b;
-	c->box[v].point = copy_points(l, b->point);
-	if (other) {
-		c->box[!v] = *other;
-		c->box[!v].point = copy_points(l, other->point);
-	}
+	c->box[v] = copy_box(l, b);
+	if (other)
+		c->box[!v] = copy_box(l, other);
 }
 
 static int counted(const struct detections *d, double least)
@@ -186,5 +202,7 @@ void detect_look(struct task *t, struct task_result *const r[TASK_VARIANTS], str
 		name_classes(t, l, l->box[v], l->n_boxes[v]);
 	}
 	if (l->known)
-		compare(&(struct sight){t, poses, l}, d[TASK_FLOAT], d[TASK_QUANT]);
+		compare(&(struct sight){t, detect_rule(t), l}, d[TASK_FLOAT], d[TASK_QUANT]);
+	if (l->known && t->kind == TASK_INSTANCE)
+		detect_look_cells(&t->labels->label[l->sample], t->labels->n_classes, l);
 }

@@ -1,4 +1,4 @@
-// One sample: outputs to boxes in the image, perhaps with keypoints, matched with the labels as soon as they come.
+// One sample: outputs to boxes in the image, perhaps with keypoints or masks, matched with the labels as soon as they come.
 #include <stdlib.h>
 #include "detect.h"
 #include "qtui/base/mem.h"
@@ -7,6 +7,7 @@
 struct findings {
 	struct candidates c;    // by falling score
 	struct keypoint *point; // [c.n][skeleton.n]; NULL: no poses are wanted
+	struct rle *mask;       // [c.n] in pixels of the image; NULL: none are wanted
 };
 
 static struct keypoint *read_points(const struct bound *b, const struct head *h, const struct candidates *c)
@@ -17,7 +18,15 @@ static struct keypoint *read_points(const struct bound *b, const struct head *h,
 	return point;
 }
 
-static enum status decode(struct task *t, struct findings *f, const struct tensor *out, struct error *err)
+static struct rle *read_masks(const struct bound *b, const struct head *h, const struct candidates *c, const struct placement *where)
+{
+	struct rle *mask = xcalloc(c->n + 1, sizeof *mask);
+	for (size_t i = 0; i < c->n; i++)
+		decode_mask(&mask[i], b, h, &c->at[i], where);
+	return mask;
+}
+
+static enum status decode(struct task *t, struct findings *f, const struct tensor *out, const struct placement *where, struct error *err)
 {
 	struct detect *d = t->state;
 	struct bound b = {0};
@@ -30,15 +39,16 @@ static enum status decode(struct task *t, struct findings *f, const struct tenso
 	h.named = d->head.named;
 	h.any_classes = d->head.any_classes;
 	pthread_mutex_unlock(&t->lock);
-	if (st == STATUS_OK && !d->decoder->bind(&b, &h))
+	if (st == STATUS_OK && !decode_bind(&b, d->decoder, &h))
 		st = error_set(
 		    err, STATUS_UNSUPPORTED, "the outputs have other shapes than decoder %s takes", d->decoder->name);
 	if (st == STATUS_OK)
-		st = detect_check_points(t, d->decoder, &b, err);
+		st = detect_check_bound(t, d->decoder, &b, err);
 	if (st == STATUS_OK) {
 		decode_run(&f->c, d->decoder, &b, &h, t->opt.score > 0 ? t->opt.score : DECODE_LEAST_SCORE);
 		nms_keep(&f->c, d->iou, t->opt.boxes > 0 ? t->opt.boxes : DECODE_KEPT);
 		f->point = detect_poses(t) ? read_points(&b, &h, &f->c) : NULL;
+		f->mask = detect_rule(t).masks ? read_masks(&b, &h, &f->c, where) : NULL;
 	}
 	head_drain(&h);
 	return st;
@@ -85,7 +95,7 @@ static struct coco_found *to_image(const struct task *t, struct findings *f, con
 		int class = label_class(t, f->c.at[i].class);
 		if (class >= 0)
 			found[(*n)++] = (struct coco_found){.box = image_box(&f->c.at[i], where), .score = f->c.at[i].score,
-			    .class = class, .point = points ? f->point + i * points : NULL};
+			    .class = class, .point = points ? f->point + i * points : NULL, .mask = f->mask ? &f->mask[i] : NULL};
 	}
 	return found;
 }
@@ -103,9 +113,16 @@ static void keep_boxes(struct detections *d, const struct coco_found *found, int
 	for (int i = 0; i < n; i++) {
 		const struct coco_box *b = &found[i].box;
 		d->box[i] = (struct task_box){(float)b->x, (float)b->y, (float)b->w, (float)b->h, (float)found[i].score,
-		    found[i].class, found[i].point};
+		    found[i].class, found[i].point, found[i].score < (double)DECODE_MASK_SCORE ? NULL : found[i].mask};
 	}
 	qsort(d->box, (size_t)n, sizeof *d->box, by_score);
+}
+
+static void drop_masks(const struct findings *f)
+{
+	for (size_t i = 0; f->mask && i < f->c.n; i++)
+		if (f->c.at[i].score < DECODE_MASK_SCORE)
+			rle_done(&f->mask[i]);
 }
 
 static enum status match(
@@ -117,18 +134,31 @@ static enum status match(
 	int n;
 	enum status st = dataset_place(t->d, sample, &where, err);
 	if (st == STATUS_OK)
-		st = decode(t, &f, out, err);
+		st = decode(t, &f, out, &where, err);
 	if (st == STATUS_OK) {
 		struct coco_found *found = to_image(t, &f, &where, &n);
-		coco_image_match(&d->image, label->truth, label->n, found, n, detect_poses(t));
+		struct coco_rule rule = detect_rule(t);
+		coco_image_match(&d->image, label->truth, label->n, found, n, &rule);
 		keep_boxes(d, found, n);
+		drop_masks(&f);
 		d->point = f.point;
-		d->points = detect_poses(t) ? detect_poses(t)->n : 0;
-		d->point_bytes = f.c.n * (size_t)d->points * sizeof *d->point;
+		d->points = rule.poses ? rule.poses->n : 0;
+		d->mask = f.mask;
+		d->masks = f.mask ? (int)f.c.n : 0;
 		free(found);
 	}
 	candidates_done(&f.c);
 	return st;
+}
+
+static size_t bytes_of(const struct detections *d)
+{
+	size_t bytes = sizeof *d + (size_t)d->image.n_matches * sizeof *d->image.match +
+	               (size_t)d->image.n_counts * sizeof *d->image.count + (size_t)d->n * sizeof *d->box +
+	               (size_t)d->n * (size_t)d->points * sizeof *d->point + (size_t)d->masks * sizeof *d->mask;
+	for (int i = 0; i < d->masks; i++)
+		bytes += d->mask[i].cap * sizeof *d->mask[i].edge;
+	return bytes;
 }
 
 static double own_ap(const struct coco_image *image, int n_classes)
@@ -149,10 +179,7 @@ enum status detect_read(struct task *t, int sample, const struct tensor *out, co
 		free(d);
 		return st;
 	}
-	d->base = (struct task_result){.refs = 1,
-	    .bytes = sizeof *d + (size_t)d->image.n_matches * sizeof *d->image.match +
-	             (size_t)d->image.n_counts * sizeof *d->image.count + (size_t)d->n * sizeof *d->box + d->point_bytes,
-	    .value = own_ap(&d->image, t->labels->n_classes)};
+	d->base = (struct task_result){.refs = 1, .bytes = bytes_of(d), .value = own_ap(&d->image, t->labels->n_classes)};
 	*result = &d->base;
 	return STATUS_OK;
 }
@@ -163,5 +190,8 @@ void detect_release(struct task_result *r)
 	coco_image_done(&d->image);
 	free(d->box);
 	free(d->point);
+	for (int i = 0; i < d->masks; i++)
+		rle_done(&d->mask[i]);
+	free(d->mask);
 	free(d);
 }

@@ -153,16 +153,6 @@ void head_points(int *points, int *dims, const struct graph *g)
 		*points = *dims = 0;
 }
 
-// Ultralytics' coefficients of masks: as many as the prototypes, which are an output of their own, have channels.
-static int mask_channels(const struct head *h)
-{
-	enum { COMMON = 32 };
-	for (int i = 0; i < h->n; i++)
-		if (h->out[i].shape.rank == 4 && h->out[i].shape.dim[1] > 0 && h->out[i].shape.dim[1] <= INPUT_MAX)
-			return (int)h->out[i].shape.dim[1];
-	return COMMON;
-}
-
 void head_init(struct head *h, const struct graph *g, int labels, int points)
 {
 	const char *task = graph_metadata(g, "task");
@@ -184,7 +174,8 @@ void head_init(struct head *h, const struct graph *g, int labels, int points)
 	h->rtmdet = has_ancestor(g, "rtm_reg", NULL);
 	h->suppressed = has_ancestor(g, NULL, "NonMaxSuppression");
 	head_points(&h->points, &dims, g);
-	h->extra = task && strcmp(task, "segment") == 0 ? mask_channels(h) : h->points * dims;
+	h->segments = task && strcmp(task, "segment") == 0;
+	h->extra = h->points * dims;
 	h->points = h->points ? h->points : points;
 	h->yolov7 = g->path && strstr(g->path, "yolov7");
 }

@@ -27,7 +27,8 @@ struct head {
 	bool rtmdet;          // they come from branches that are named as RTMDet's
 	bool suppressed;      // NMS is among the operators
 	int points;           // keypoints of an object, as metadata or labels have it; 0: none
-	int extra;            // channels behind the classes: of masks or keypoints, as the metadata have it; 0: none
+	int extra;            // channels of keypoints behind the classes, as the metadata have it; 0: none
+	bool segments;        // the metadata say that the model finds masks
 	bool yolov7;          // by the name of the file
 };
 // Size of the input that takes pictures, 0 where there is none or its size is not known.
@@ -63,6 +64,15 @@ static inline float field_get(const struct head *h, const struct field *f, int a
 }
 struct field field_part(const struct field *f, int first, int n); // channels first..first+n-1
 
+// Masks of objects are sums of prototypes, the channels of a map that is alone at the finest stride; an object has a
+// coefficient for each.
+struct prototypes {
+	struct field map; // channels 0: there are none
+	int w, h;         // of the map
+};
+struct prototypes head_prototypes(const struct head *h);
+int head_mask_channels(const struct head *h); // coefficients that an object has; 0: none
+
 // An output as a list of rows: [1, n, channels], [1, channels, n], or without the first dimension; the larger number is
 // n unless `channels` (0: not known) is given.
 bool head_rows(struct field *f, int64_t *n, const struct head *h, int output, int channels);
@@ -71,6 +81,7 @@ enum { LEVELS_MAX = 8, LEVEL_FIELDS = 4 };
 struct level {
 	int stride, w, h, n_fields;
 	struct field field[LEVEL_FIELDS];
+	struct field mask; // coefficients of masks, where they are an output of their own; channels 0: none
 };
 void level_drop(struct level *l, int field);
 struct levels {
@@ -79,7 +90,7 @@ struct levels {
 };
 // Sorts the outputs into the levels of a feature pyramid: maps [1, C, H, W], [1, H, W, C] or [1, A, H, W, C] of a
 // level, rows of one level, rows of all levels one behind the other. Outputs that are none of these are left out, and so
-// are masks: prototypes, which are a level of their own, and the coefficients of other levels.
+// are prototypes of masks.
 // False: no level, or levels with different numbers of fields.
 bool head_levels(struct levels *l, const struct head *h);
 // Are the outputs several levels of cells with `anchors` anchors (0: any number)?

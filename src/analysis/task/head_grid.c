@@ -103,6 +103,29 @@ static bool map_field(struct field *f, const struct head *h, int stride, const i
 	return true;
 }
 
+struct prototypes head_prototypes(const struct head *h)
+{
+	struct prototypes p = {.map = {.channels = 0}};
+	int found = 0;
+	for (int stride = STRIDE_MIN; !found && is_stride(h, stride); stride *= 2)
+		for (int i = 0; i < h->n; i++) {
+			struct field f = {.output = i, .ends = h->out[i].ends};
+			int64_t d[4];
+			if (h->out[i].shape.rank != 4 || dims_of(d, &h->out[i].shape) != 3 || !map_field(&f, h, stride, d, 3))
+				continue;
+			found++;
+			p = (struct prototypes){f, side(h->input_w, stride), side(h->input_h, stride)};
+		}
+	return found == 1 ? p : (struct prototypes){.map = {.channels = 0}};
+}
+
+int head_mask_channels(const struct head *h)
+{
+	enum { COMMON = 32 }; // where the prototypes were cut off
+	int channels = head_prototypes(h).map.channels;
+	return channels ? channels : h->segments ? COMMON : 0;
+}
+
 static bool add_map(struct levels *l, const struct head *h, int output)
 {
 	int64_t d[4];
@@ -161,15 +184,39 @@ static int field_of(const struct level *l, int channels)
 	return -1;
 }
 
-// The finest level has prototypes alone, and each of the others as many coefficients beside boxes and scores.
-static void drop_masks(struct levels *l)
+// Coefficients as an output of their own, of three anchors perhaps; *at: which field, -1 where they lie behind the rest
+// of the level's only one.
+static bool has_coefficients(int *at, const struct level *l, int masks)
 {
-	int masks = l->n > 1 && l->level[0].n_fields == 1 ? l->level[0].field[0].channels : 0;
+	*at = l->n_fields > 1 ? field_of(l, masks) : -1;
+	if (*at < 0 && l->n_fields > 1)
+		*at = field_of(l, 3 * masks);
+	return *at >= 0 || (l->n_fields == 1 && l->field[0].channels > masks + 4);
+}
+
+static void take_coefficients(struct level *l, int at, int masks)
+{
+	struct field f = l->field[at];
+	if (f.channels != masks) {
+		f.anchors = f.channels / masks;
+		f.channels = masks;
+		f.anchor = masks * f.channel;
+	}
+	level_drop(l, at);
+	l->mask = f;
+}
+
+// The finest level has prototypes alone, and each of the others as many coefficients.
+static void take_masks(struct levels *l)
+{
+	int masks = l->n > 1 && l->level[0].n_fields == 1 ? l->level[0].field[0].channels : 0, at;
 	for (int i = 1; i < l->n; i++)
-		if (!masks || l->level[i].n_fields < 3 || field_of(&l->level[i], masks) < 0)
+		if (!masks || !has_coefficients(&at, &l->level[i], masks))
 			return;
 	for (int i = 1; masks && i < l->n; i++) {
-		level_drop(&l->level[i], field_of(&l->level[i], masks));
+		has_coefficients(&at, &l->level[i], masks);
+		if (at >= 0)
+			take_coefficients(&l->level[i], at, masks);
 		l->level[i - 1] = l->level[i];
 	}
 	l->n -= masks > 0;
@@ -183,7 +230,7 @@ bool head_levels(struct levels *l, const struct head *h)
 	for (int i = 0; i < h->n; i++)
 		if (!add_map(l, h, i))
 			add_rows(l, h, i);
-	drop_masks(l);
+	take_masks(l);
 	for (int i = 1; i < l->n; i++)
 		if (l->level[i].n_fields != l->level[0].n_fields)
 			return false;

@@ -13,8 +13,10 @@ void labels_free(struct labels **lp)
 	if (!l)
 		return;
 	for (int i = 0; i < l->n_samples; i++) {
-		for (int k = 0; k < l->label[i].n; k++)
+		for (int k = 0; k < l->label[i].n; k++) {
 			free(l->label[i].truth[k].point);
+			rle_free(&l->label[i].truth[k].mask);
+		}
 		free(l->label[i].truth);
 		free(l->label[i].mask);
 	}
@@ -60,6 +62,7 @@ enum status labels_add_box(struct labels *l, int sample, const struct coco_truth
 	struct label *to = &l->label[sample];
 	if (to->n >= LABELS_BOXES_MAX) {
 		free(t->point);
+		rle_free(&(struct rle *){t->mask});
 		return error_set(err, STATUS_UNSUPPORTED, "more than %d boxes in one image", LABELS_BOXES_MAX);
 	}
 	to->truth = xgrow(to->truth, &to->cap, (size_t)to->n + 1, sizeof *to->truth);
@@ -89,6 +92,11 @@ enum status labels_set_class(struct labels *l, int sample, int class, const char
 	l->label[sample].known = true;
 	l->label[sample].class = class;
 	return STATUS_OK;
+}
+
+bool labels_have_boxes(const struct labels *l)
+{
+	return l->kind == LABELS_BOXES || l->kind == LABELS_POSES || l->kind == LABELS_OUTLINES;
 }
 
 int labels_class_of_id(const struct labels *l, int id)
@@ -140,8 +148,10 @@ enum status labels_read(struct labels **out, const char *path, const struct labe
 		l->n_known += l->label[i].known;
 	if (st == STATUS_OK && l->n_known == 0)
 		st = refuse_strays(l, path ? path : "folders", s, err);
-	if (st == STATUS_OK && (l->kind == LABELS_BOXES || l->kind == LABELS_POSES))
+	if (st == STATUS_OK && labels_have_boxes(l)) {
 		labels_check(l, s);
+		labels_fill_outlines(l, s);
+	}
 	if (st != STATUS_OK)
 		labels_free(&l);
 	*out = l;

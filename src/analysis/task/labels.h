@@ -7,11 +7,11 @@
 #include "qtui/base/error.h"
 #include "names.h"
 
-enum labels_kind { LABELS_BOXES, LABELS_POSES, LABELS_CLASSES, LABELS_MASKS, LABELS_KINDS };
+enum labels_kind { LABELS_BOXES, LABELS_POSES, LABELS_OUTLINES, LABELS_CLASSES, LABELS_MASKS, LABELS_KINDS };
 struct label {
 	bool known;               // false: the labels do not mention this sample
 	int class;                // LABELS_CLASSES
-	struct coco_truth *truth; // LABELS_BOXES and LABELS_POSES, in pixels of the image
+	struct coco_truth *truth; // LABELS_BOXES, _POSES and _OUTLINES, in pixels of the image
 	double w, h;              // of the image as the labels say; 0: they do not
 	int n;
 	size_t cap;
@@ -37,6 +37,7 @@ struct labels {
 struct labels_samples {
 	const char *const *file;
 	int n, w, h, points, dims;
+	bool outlines; // are the objects' masks wanted? Boxes alone are read in a fraction of the time
 };
 // `path`: a COCO JSON, a directory of YOLO text files or of masks, a CSV; NULL: the names of the samples' folders.
 MUST_CHECK enum status labels_read(
@@ -61,6 +62,7 @@ void labels_check(const struct labels *l, const struct labels_samples *s);
 // class. Heap. n 0: as many as the labels have. *how says in words what decided.
 int *labels_map(const struct labels *l, int *n, const struct names *names, const char **how);
 int labels_class_of_id(const struct labels *l, int id); // -1 when there is none
+bool labels_have_boxes(const struct labels *l); // perhaps with keypoints or outlines
 
 // Which sample a file that labels name is: by its base name, and by its folders where several samples have that.
 struct sample_index;
@@ -72,12 +74,21 @@ int sample_index_find(const struct sample_index *x, const char *file); // -1: no
 enum { LABELS_CLASSES_MAX = 10000, LABELS_BOXES_MAX = 20000 }; // of a data set; in one image
 int labels_sample(struct labels *l, const struct sample_index *x, const char *file); // finds it, or notes a stray
 int labels_add_class(struct labels *l, int id, const char *name);
-MUST_CHECK enum status labels_add_box(struct labels *l, int sample, const struct coco_truth *t, struct error *err); // takes t->point
+MUST_CHECK enum status labels_add_box(struct labels *l, int sample, const struct coco_truth *t, struct error *err); // takes t->point and t->mask
 // An object has n keypoints: STATUS_FORMAT where others have another number.
 MUST_CHECK enum status labels_set_points(struct labels *l, int n, struct error *err);
+// Width and height of a sample: of its picture, else s->w and s->h.
+MUST_CHECK enum status labels_frame(int *w, int *h, const struct labels_samples *s, int sample, struct error *err);
+// An outline of `n` corners joins the object's mask, which is made where there is none; one of fewer than three corners
+// is passed over.
+MUST_CHECK enum status labels_add_outline(struct rle **mask, int w, int h, const double (*corner)[2], int n, struct error *err);
+void labels_fill_outlines(struct labels *l, const struct labels_samples *s); // objects without one have their boxes'
 MUST_CHECK enum status labels_set_class(struct labels *l, int sample, int class, const char *path, struct error *err);
 MUST_CHECK enum status labels_read_coco(
     struct labels *l, const char *path, const struct labels_samples *s, struct error *err);
+// One object's; *mask stays NULL where there is nothing.
+struct cJSON;
+MUST_CHECK enum status labels_read_segmentation(struct rle **mask, const struct cJSON *segmentation, int w, int h, struct error *err);
 MUST_CHECK enum status labels_read_yolo(
     struct labels *l, const char *dir, const struct labels_samples *s, struct error *err);
 bool labels_are_masks(const char *dir, const struct labels_samples *s); // and no text files

@@ -8,9 +8,11 @@
 struct image_id {
 	double id;
 	int sample;
+	int w, h; // of the picture, once it was asked for; 0: not yet
 };
 struct reader {
 	struct labels *l;
+	const struct labels_samples *s;
 	const char *path;
 	struct image_id *image; // by rising id
 	size_t n_images, cap;
@@ -22,7 +24,7 @@ static int by_id(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static const struct image_id *find_image(const struct reader *r, double id)
+static struct image_id *find_image(const struct reader *r, double id)
 {
 	struct image_id key = {.id = id};
 	return r->n_images ? bsearch(&key, r->image, r->n_images, sizeof key, by_id) : NULL;
@@ -171,13 +173,32 @@ static void read_bones(struct skeleton *s, const cJSON *pairs)
 	s->n_bones = used;
 }
 
+static void find_frame(const struct reader *r, struct image_id *image)
+{
+	const struct label *label = &r->l->label[image->sample];
+	struct error ignored; // who loads the sample will tell
+	if (labels_frame(&image->w, &image->h, r->s, image->sample, &ignored) == STATUS_OK)
+		return;
+	image->w = label->w > 0 && label->w <= RLE_SIDE_MAX ? (int)label->w : 0;
+	image->h = label->h > 0 && label->h <= RLE_SIDE_MAX ? (int)label->h : 0;
+}
+
+static enum status read_mask(struct rle **mask, const struct reader *r, struct image_id *image, const cJSON *j, struct error *err)
+{
+	if (!r->s->outlines)
+		return STATUS_OK;
+	if (!image->w)
+		find_frame(r, image);
+	return labels_read_segmentation(mask, j, image->w, image->h, err);
+}
+
 static enum status read_annotation(struct reader *r, const cJSON *j, struct error *err)
 {
 	struct coco_truth t = {0};
 	double image_id = json_number(j, "image_id", NAN), id = json_number(j, "category_id", NAN);
 	if (isnan(image_id) || isnan(id))
 		return error_set(err, STATUS_FORMAT, "its image_id or category_id is no number");
-	const struct image_id *image = find_image(r, image_id);
+	struct image_id *image = find_image(r, image_id);
 	if (!image)
 		return STATUS_OK;
 	t.class = id >= 0 && id <= INT32_MAX ? labels_class_of_id(r->l, (int)id) : -1;
@@ -190,6 +211,10 @@ static enum status read_annotation(struct reader *r, const cJSON *j, struct erro
 	t.area = json_number(j, "area", t.box.w * t.box.h);
 	if (read_points(&t.point, r, cJSON_GetObjectItemCaseSensitive(j, "keypoints"), err) != STATUS_OK)
 		return err->status;
+	if (read_mask(&t.mask, r, image, cJSON_GetObjectItemCaseSensitive(j, "segmentation"), err) != STATUS_OK) {
+		free(t.point);
+		return err->status;
+	}
 	return labels_add_box(r->l, image->sample, &t, err);
 }
 
@@ -209,7 +234,7 @@ static enum status read_annotations(struct reader *r, const cJSON *annotations, 
 
 enum status labels_read_coco(struct labels *l, const char *path, const struct labels_samples *s, struct error *err)
 {
-	struct reader r = {.l = l, .path = path};
+	struct reader r = {.l = l, .s = s, .path = path};
 	cJSON *root = NULL;
 	enum status st = json_read(&root, path, err);
 	const cJSON *images = cJSON_GetObjectItemCaseSensitive(root, "images");

@@ -1,6 +1,6 @@
 // A directory of text files, one an image: "class cx cy w h" a line, as fractions of the image, perhaps with keypoints
-// "x y" or "x y visibility" behind; or "class x1 y1 x2 y2 x3 y3 ..." with the outline of the object, whose box is taken.
-// No file: no objects.
+// "x y" or "x y visibility" behind; or "class x1 y1 x2 y2 x3 y3 ..." with the outline of the object, whose box is taken
+// too. No file: no objects.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +100,24 @@ static bool line_truth(struct coco_truth *t, const struct yolo_line *line, int d
 	return isfinite(t->area);
 }
 
+// An object with an outline is as large as its mask.
+static enum status line_mask(struct coco_truth *t, const struct yolo_line *line, const struct yolo_file *f, struct error *err)
+{
+	int n = (line->n - 1) / 2;
+	double(*corner)[2] = xcalloc((size_t)n + 1, sizeof *corner);
+	for (int i = 0; i < n; i++) {
+		corner[i][0] = line->v[1 + 2 * i] * f->w;
+		corner[i][1] = line->v[2 + 2 * i] * f->h;
+	}
+	enum status st = labels_add_outline(&t->mask, f->w, f->h, (const double(*)[2])corner, n, err);
+	free(corner);
+	if (st != STATUS_OK)
+		rle_free(&t->mask);
+	else
+		t->area = (double)rle_area(t->mask);
+	return st;
+}
+
 // Without visibility, a keypoint in front of the image's edge is none.
 static struct keypoint *line_points(const struct yolo_line *line, int dims, const struct yolo_file *f)
 {
@@ -126,6 +144,8 @@ static enum status read_line(struct labels *l, const struct yolo_file *f, struct
 	while (l->n_classes <= t.class)
 		labels_add_class(l, l->n_classes, NULL);
 	if (dims && labels_set_points(l, (line->n - 5) / dims, err) != STATUS_OK)
+		return error_prefix(err, "%s:%d", f->path, line->number);
+	if (f->s->outlines && !dims && line->n > 5 && line_mask(&t, line, f, err) != STATUS_OK)
 		return error_prefix(err, "%s:%d", f->path, line->number);
 	t.point = dims ? line_points(line, dims, f) : NULL;
 	if (labels_add_box(l, f->sample, &t, err) == STATUS_OK)
@@ -164,23 +184,16 @@ char *labels_text_path(const char *dir, const char *file)
 	return path;
 }
 
-static bool is_picture(const char *file)
-{
-	return !str_has_suffix(file, ".npy") && !str_has_suffix(file, ".npz") && !str_has_suffix(file, ".pb") &&
-	       !str_has_suffix(file, ".bin");
-}
-
 static enum status read_sample(
     struct labels *l, const char *dir, const struct labels_samples *s, int i, int *files, struct error *err)
 {
 	char *path = labels_text_path(dir, s->file[i]);
-	struct yolo_file f = {.path = path, .sample = i, .w = s->w, .h = s->h, .s = s};
+	struct yolo_file f = {.path = path, .sample = i, .s = s};
 	enum status st = STATUS_OK;
 	l->label[i].known = true;
 	if (file_exists(path)) {
 		++*files;
-		if (is_picture(s->file[i]))
-			st = image_size(&f.w, &f.h, s->file[i], err);
+		st = labels_frame(&f.w, &f.h, s, i, err);
 		if (st == STATUS_OK)
 			st = read_text(l, &f, err);
 	}

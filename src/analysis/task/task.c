@@ -11,7 +11,8 @@
 #include "task_impl.h"
 
 static const struct task_ops *const kinds[TASK_KINDS] = {
-    [TASK_DETECT] = &detect_ops, [TASK_POSE] = &pose_ops, [TASK_CLASSIFY] = &classify_ops, [TASK_SEGMENT] = &segment_ops, [TASK_AGREE] = &agree_ops};
+    [TASK_DETECT] = &detect_ops, [TASK_POSE] = &pose_ops, [TASK_INSTANCE] = &instance_ops, [TASK_CLASSIFY] = &classify_ops,
+    [TASK_SEGMENT] = &segment_ops, [TASK_AGREE] = &agree_ops};
 
 const char *task_kind_name(enum task_kind k)
 {
@@ -20,7 +21,7 @@ const char *task_kind_name(enum task_kind k)
 
 const char *task_kinds(void)
 {
-	return "detect, pose, classify, segment or agree";
+	return "detect, pose, instance, classify, segment or agree";
 }
 
 bool task_kind_parse(enum task_kind *out, const char *name)
@@ -91,8 +92,8 @@ static char *find_labels(const struct task *t, const struct labels_samples *s, b
 	if (t->opt.kind == TASK_AGREE)
 		return NULL;
 	char *found = labels_find(dataset, t->opt.kind < 0 ? likely_labels(t->g) : (enum labels_kind)kinds[t->opt.kind]->labels, s);
-	if (!found && t->opt.kind == TASK_POSE)
-		found = labels_find(dataset, LABELS_BOXES, s); // text files, for instance, may have keypoints too
+	if (!found && (t->opt.kind == TASK_POSE || t->opt.kind == TASK_INSTANCE))
+		found = labels_find(dataset, LABELS_BOXES, s); // which may have keypoints and outlines too
 	for (int k = 0; !found && t->opt.kind < 0 && !folders && k < LABELS_MASKS; k++)
 		found = labels_find(dataset, (enum labels_kind)k, s);
 	return found;
@@ -103,12 +104,13 @@ static enum status read_labels(struct task *t, struct error *err)
 	struct placement where;
 	struct labels_samples s = {.n = t->n_samples};
 	head_points(&s.points, &s.dims, t->g);
+	s.outlines = t->opt.kind == TASK_INSTANCE || (t->opt.kind < 0 && detect_may_have_masks(t->g));
 	const char **file = xcalloc((size_t)t->n_samples + 1, sizeof *file);
 	enum status st = STATUS_OK;
 	for (int i = 0; i < t->n_samples; i++)
 		file[i] = dataset_file(t->d, i);
 	s.file = file;
-	if (t->n_samples && !file[0] && dataset_place(t->d, 0, &where, err) == STATUS_OK) {
+	if (t->n_samples && dataset_place(t->d, 0, &where, err) == STATUS_OK) {
 		s.w = where.input_w;
 		s.h = where.input_h;
 	}
@@ -121,18 +123,18 @@ static enum status read_labels(struct task *t, struct error *err)
 	return st;
 }
 
-// Labels with keypoints serve a network of boxes as well.
+// Labels with keypoints or outlines serve a network of boxes as well.
 static bool serve(const struct labels *l, enum task_kind kind)
 {
-	int held = l ? (int)l->kind : -1;
-	return kinds[kind]->labels == held || (held == LABELS_POSES && kind == TASK_DETECT);
+	return kinds[kind]->labels == (l ? (int)l->kind : -1) || (kind == TASK_DETECT && l && labels_have_boxes(l));
 }
 
 static enum task_kind natural_kind(const struct task *t)
 {
 	int k = 0;
-	if (t->labels && t->labels->kind == LABELS_POSES && detect_has_points(t->g, t->labels, t->opt.decoder))
-		return TASK_POSE;
+	for (int more = TASK_POSE; t->labels && more <= TASK_INSTANCE; more++)
+		if (kinds[more]->labels == (int)t->labels->kind && detect_finds(t->g, t->labels, t->opt.decoder, (enum task_kind)more))
+			return (enum task_kind)more;
 	while (!serve(t->labels, (enum task_kind)k))
 		k++;
 	return (enum task_kind)k;
@@ -140,7 +142,7 @@ static enum task_kind natural_kind(const struct task *t)
 
 static enum status choose_kind(struct task *t, struct error *err)
 {
-	static const char *const held[LABELS_KINDS] = {[LABELS_BOXES] = "boxes", [LABELS_POSES] = "keypoints",
+	static const char *const held[LABELS_KINDS] = {[LABELS_BOXES] = "boxes", [LABELS_POSES] = "keypoints", [LABELS_OUTLINES] = "outlines",
 	    [LABELS_CLASSES] = "a class for each sample", [LABELS_MASKS] = "a class for each pixel"};
 	t->kind = t->opt.kind < 0 ? natural_kind(t) : (enum task_kind)t->opt.kind;
 	if (t->kind == TASK_AGREE || serve(t->labels, t->kind))
@@ -232,6 +234,7 @@ static struct key labels_key(const struct labels *l, int n_samples)
 			const double v[] = {t->box.x, t->box.y, t->box.w, t->box.h, t->area, t->class, t->crowd};
 			k = key_add(k, v, sizeof v);
 			k = t->point ? key_add(k, t->point, (size_t)l->skeleton.n * sizeof *t->point) : k;
+			k = t->mask ? key_add(k, t->mask->edge, (size_t)t->mask->n * sizeof *t->mask->edge) : k;
 		}
 		k = one->mask ? mask_key(k, one->mask) : k;
 	}

@@ -1,5 +1,5 @@
-// One sample: its picture with boxes and keypoints over it, and a list of what was missed, what appeared, what moved; of a segmentation
-// the pixels whose class changed, and a list of classes.
+// One sample: its picture with boxes and keypoints over it, and a list of what was missed, what appeared, what moved; of masks
+// and of a segmentation the pixels that changed, of the latter a list of classes too.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -182,33 +182,39 @@ static int draw_picture(struct canvas *c, const struct ui *ui, struct rect r, co
 	return p.at.h;
 }
 
-// "l lost  g gained  w wrong otherwise   b: what changed"
-static void draw_cell_legend(struct canvas *c, const struct ui *ui, struct rect r)
+// "l lost  g gained  w wrong otherwise"; both return where it ends.
+static int draw_cell_legend(struct canvas *c, const struct ui *ui, struct rect r, int x)
 {
 	static const char *const text[CELL_KINDS] = {[CELL_LOST] = "lost", [CELL_GAINED] = "gained", [CELL_OTHER] = "wrong otherwise"};
-	int x = r.x;
-	for (int k = CELL_LOST; k < CELL_KINDS; k++) {
+	int kinds = look(ui)->kind == TASK_INSTANCE ? CELL_OTHER : CELL_KINDS; // of one class a pixel is either
+	for (int k = CELL_LOST; k < kinds; k++) {
 		const char letter[] = {picture_cell_letter((enum task_cell)k), '\0'};
 		x += canvas_textf(c, x, r.y, r.x + r.w - x, picture_cell_role((enum task_cell)k), "%s %s", ui->blocks ? "■" : letter, text[k]) + 2;
 	}
-	canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_DIM, "b: %s", task_boxes_name(ui->task.boxes));
+	return x;
 }
 
-// "t─ truth  f╌ float  q═ quantized   b: what changed"; of poses "t─+ truth  f╌○ float  q═● quantized"
-static void draw_legend(struct canvas *c, const struct ui *ui, struct rect r)
+// "t─ truth  f╌ float  q═ quantized"; of poses "t─+ truth  f╌○ float  q═● quantized"
+static int draw_box_legend(struct canvas *c, const struct ui *ui, struct rect r, int x)
 {
 	static const struct {
 		const char *text, *pose;
 		enum pen_kind pen;
 	} item[] = {{"t─ truth", "t─+ truth", PEN_TRUTH}, {"f╌ float", "f╌○ float", PEN_FLOAT}, {"q═ quantized", "q═● quantized", PEN_QUANT}};
 	bool poses = look(ui)->kind == TASK_POSE;
-	int x = r.x;
-	if (look(ui)->kind == TASK_SEGMENT) {
-		draw_cell_legend(c, ui, r);
-		return;
-	}
 	for (size_t i = 0; i < sizeof item / sizeof *item; i++)
 		x += canvas_text(c, x, r.y, r.x + r.w - x, picture_role(item[i].pen), poses ? item[i].pose : item[i].text) + 2;
+	return x;
+}
+
+static void draw_legend(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	enum task_kind kind = look(ui)->kind;
+	int x = r.x;
+	if (kind != TASK_SEGMENT)
+		x = draw_box_legend(c, ui, r, x);
+	if (kind == TASK_SEGMENT || kind == TASK_INSTANCE)
+		x = draw_cell_legend(c, ui, r, x);
 	canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_DIM, "b: %s", task_boxes_name(ui->task.boxes));
 }
 
@@ -251,7 +257,7 @@ static void draw_said(struct canvas *c, struct rect r, const struct task_look *l
 
 static bool has_legend(const struct task_look *l)
 {
-	return l->kind == TASK_DETECT || l->kind == TASK_POSE || l->kind == TASK_SEGMENT;
+	return l->kind != TASK_CLASSIFY && l->kind != TASK_AGREE;
 }
 
 void view_look_draw(struct canvas *c, const struct ui *ui, struct rect r)

@@ -31,7 +31,8 @@ static bool bind_level(struct bound *b, const struct head *h, const struct level
 	    split_anchors(&f) && head_ends(h, f.ends, END_LINEAR | END_SIGMOID) ? decode_pick_classes(h, &f, 5) : -1;
 	if (classes < 0)
 		return false;
-	b->source[b->n++] = (struct source){.stride = l->stride,
+	struct source *s = &b->source[b->n++];
+	*s = (struct source){.stride = l->stride,
 	    .w = l->w,
 	    .n = (int64_t)l->w * l->h,
 	    .anchors = ANCHORS,
@@ -39,7 +40,9 @@ static bool bind_level(struct bound *b, const struct head *h, const struct level
 	    .box = field_part(&f, 0, 4),
 	    .object = field_part(&f, 4, 1),
 	    .score = field_part(&f, 5, classes),
-	    .label = FIELD_NONE};
+	    .label = FIELD_NONE,
+	    .mask = l->mask};
+	decode_bind_masks(s, h, &f, 5 + classes);
 	b->box = b->object = b->score = decode_squash(&f);
 	return true;
 }

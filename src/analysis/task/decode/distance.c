@@ -43,6 +43,7 @@ static bool bind_one(struct bound *b, struct source *s, const struct head *h, co
 	s->box = field_part(f, scores_first ? classes : 0, 4 * bins);
 	s->score = field_part(f, scores_first ? 0 : 4 * bins, classes);
 	decode_bind_points(b, s, h, f, 4 * bins + classes);
+	decode_bind_masks(s, h, f, 4 * bins + classes);
 	return true;
 }
 
@@ -73,7 +74,8 @@ static bool bind_level(struct bound *b, struct source *s, const struct head *h, 
 	    .n = (int64_t)l->w * l->h,
 	    .anchors = 1,
 	    .object = FIELD_NONE,
-	    .label = FIELD_NONE};
+	    .label = FIELD_NONE,
+	    .mask = l->mask};
 	if (l->field[0].anchors != 1)
 		return false;
 	struct level rest = *l;

@@ -122,7 +122,7 @@ bool final_bind_mmdet(struct bound *b, const struct head *h)
 // Rows of `channels`, or with masks or keypoints behind.
 static bool rows_of(struct field *f, int64_t *n, const struct head *h, int channels)
 {
-	const int behind[] = {0, h->extra, h->points * 3, h->points * 2};
+	const int behind[] = {0, h->extra, head_mask_channels(h), h->points * 3, h->points * 2};
 	for (size_t i = 0; i < sizeof behind / sizeof *behind; i++)
 		if (list_of(f, n, h, 0, channels + behind[i]))
 			return true;
@@ -142,6 +142,7 @@ static bool bind_rows(struct bound *b, const struct head *h, int channels, int b
 	b->source[0].label = field_part(&f, label, 1);
 	b->fractions = are_fractions(h, &b->source[0]);
 	decode_bind_points(b, &b->source[0], h, &f, channels);
+	decode_bind_masks(&b->source[0], h, &f, channels);
 	return true;
 }
 

@@ -1,5 +1,5 @@
 // One output of decoded rows: cx,cy,w,h in pixels, perhaps an objectness, and a score for each class, perhaps keypoints
-// behind; or the boxes and the scores as two outputs.
+// or coefficients of masks behind; or the boxes and the scores as two outputs.
 #include "../decode_family.h"
 
 // The rows of a pyramid, computed already (raw maps end in convolutions and sigmoids alone), as one list.
@@ -15,6 +15,7 @@ static struct bound list(const struct head *h, const struct field *rows, int64_t
 	b.source[0].score = field_part(rows, others, classes);
 	b.score = decode_squash(rows);
 	decode_bind_points(&b, &b.source[0], h, rows, others + classes);
+	decode_bind_masks(&b.source[0], h, rows, others + classes);
 	return b;
 }
 
