@@ -277,6 +277,8 @@ void test_instances__boxes_of_such_a_network_are_measured_when_asked(void **stat
 	assert_int_equal(task_kind(b.t), TASK_DETECT);
 	assert_int_equal(open_task(&b, TASK_INSTANCE, labels("")), STATUS_USAGE);
 	assert_non_null(strstr(b.err.text, "holds boxes; --task instance needs outlines"));
+	assert_int_equal(open_task(&b, TASK_SEGMENT, labels(RIGHT_PART)), STATUS_USAGE);
+	assert_non_null(strstr(b.err.text, "needs a class for each pixel; masks of objects are --task instance"));
 	bench_done(&b);
 }
 

@@ -147,11 +147,12 @@ static enum status choose_kind(struct task *t, struct error *err)
 	t->kind = t->opt.kind < 0 ? natural_kind(t) : (enum task_kind)t->opt.kind;
 	if (t->kind == TASK_AGREE || serve(t->labels, t->kind))
 		return STATUS_OK;
+	bool objects = t->kind == TASK_SEGMENT && detect_may_have_masks(t->g); // Ultralytics calls both so
+	const char *hint = objects ? "; masks of objects are --task instance" : "";
 	if (!t->labels)
-		return error_set(
-		    err, STATUS_NOTFOUND, "%s: no labels lie beside it; name them with --labels", dataset_path(t->d));
-	return error_set(err, STATUS_USAGE, "%s holds %s; --task %s needs %s", t->labels->source, held[t->labels->kind],
-	    task_kind_name(t->kind), held[kinds[t->kind]->labels]);
+		return error_set(err, STATUS_NOTFOUND, "%s: no labels lie beside it; name them with --labels%s", dataset_path(t->d), hint);
+	return error_set(err, STATUS_USAGE, "%s holds %s; --task %s needs %s%s", t->labels->source, held[t->labels->kind],
+	    task_kind_name(t->kind), held[kinds[t->kind]->labels], hint);
 }
 
 enum status task_open(struct task **out, const struct graph *g, const struct dataset *d, const struct task_options *opt,
