@@ -256,7 +256,7 @@ void test_decode__yolov7_has_other_anchors(void **state)
 	for (int i = 0; i < 8; i++)
 		v[i] = decode_sigmoid(v[i]);
 	put(x, CELL * 8, 1, v, 8);
-	m.h.yolov7 = true;
+	m.h.file = "yolov7.onnx";
 	check_one(&m, "yolov7-raw");
 }
 

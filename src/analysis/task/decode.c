@@ -205,12 +205,13 @@ struct run {
 	const struct bound *b;
 	const struct head *h;
 	const struct source *s;
-	double least;
+	double least; // of a score, before its root
 };
 
 static void add(const struct run *r, int anchor, int64_t cell, const float box[4], float score, int class)
 {
-	struct candidate c = {.x1 = box[0], .y1 = box[1], .x2 = box[2], .y2 = box[3], .score = score, .class = class,
+	struct candidate c = {.x1 = box[0], .y1 = box[1], .x2 = box[2], .y2 = box[3],
+	    .score = r->b->root ? sqrtf(score) : score, .class = class,
 	    .source = (int)(r->s - r->b->source), .anchor = anchor, .cell = cell};
 	candidates_add(r->out, &c);
 }
@@ -336,10 +337,26 @@ void decode_run(
     struct candidates *out, const struct decoder *d, const struct bound *b, const struct head *h, double least)
 {
 	for (int i = 0; i < b->n; i++) {
-		struct run r = {.out = out, .d = d, .b = b, .h = h, .s = &b->source[i], .least = least};
+		struct run r = {.out = out, .d = d, .b = b, .h = h, .s = &b->source[i], .least = b->root ? least * least : least};
 		for (int anchor = 0; anchor < r.s->anchors; anchor++)
 			run_anchor(&r, anchor);
 	}
+}
+
+// From what a keypoint's channels say to pixels.
+static void place_point(float at[2], const struct bound *b, const struct head *h, const struct source *s, const struct candidate *c)
+{
+	const float cell[2] = {(float)(c->cell % (s->w ? s->w : 1)), (float)(c->cell / (s->w ? s->w : 1))};
+	const float size[2] = {(float)h->input_w, (float)h->input_h};
+	for (int k = 0; k < 2; k++)
+		if (b->priors > 0)
+			at[k] = (cell[k] + .5f) * (float)s->stride + at[k] * b->priors * s->anchor[c->anchor][k];
+		else if (b->reach > 0)
+			at[k] = (at[k] * b->reach + cell[k] + b->from) * (float)s->stride;
+		else if (b->fractions)
+			at[k] *= size[k];
+	if (!isfinite(at[0]) || !isfinite(at[1]))
+		at[0] = at[1] = 0;
 }
 
 void decode_points(struct keypoint *out, const struct bound *b, const struct head *h, const struct candidate *c)
@@ -349,16 +366,8 @@ void decode_points(struct keypoint *out, const struct bound *b, const struct hea
 	int dims = f->channels / b->points;
 	enum squash how = b->reach > 0 ? SQUASH_SIGMOID : SQUASH_NONE; // of the visibility
 	for (int i = 0; i < b->points; i++) {
-		float x = field_get(h, f, c->anchor, c->cell, i * dims), y = field_get(h, f, c->anchor, c->cell, i * dims + 1);
-		if (b->reach > 0) {
-			x = (x * b->reach + (float)(c->cell % s->w) + b->from) * (float)s->stride;
-			y = (y * b->reach + (float)(c->cell / s->w) + b->from) * (float)s->stride;
-		} else if (b->fractions) {
-			x *= (float)h->input_w;
-			y *= (float)h->input_h;
-		}
-		if (!isfinite(x) || !isfinite(y))
-			x = y = 0;
-		out[i] = (struct keypoint){x, y, dims == 3 ? squashed(how, field_get(h, f, c->anchor, c->cell, i * dims + 2)) : 1};
+		float at[2] = {field_get(h, f, c->anchor, c->cell, i * dims), field_get(h, f, c->anchor, c->cell, i * dims + 1)};
+		place_point(at, b, h, s, c);
+		out[i] = (struct keypoint){at[0], at[1], dims == 3 ? squashed(how, field_get(h, f, c->anchor, c->cell, i * dims + 2)) : 1};
 	}
 }

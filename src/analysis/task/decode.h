@@ -18,6 +18,7 @@ struct source {
 	int64_t n;     // rows, or cells
 	int anchors;
 	const float (*anchor)[2]; // [anchors] width and height, or NULL
+	float spread;             // of a centre over its cell, in cells (Darknet's scale_x_y)
 	struct field box;
 	struct field object; // absent: 1
 	struct field score;  // one channel a class ...
@@ -36,10 +37,12 @@ struct bound {
 	bool pixels;       // distances are in pixels, not in strides
 	bool fractions;    // the boxes are fractions of the input
 	bool ids;          // labels are category ids of the data set, not indices
+	bool root;         // a score is the root of the product with the objectness
 	int points;        // keypoints of an object; 0: none
 	struct prototypes prototypes; // of the objects' masks; map.channels 0: it has none
 	float reach;       // of a keypoint in strides from its cell's corner, times this; 0: keypoints are in pixels
 	float from;        // and from here, in cells
+	float priors;      // not 0: keypoints are offsets from the cell's centre in anchors, times this
 };
 struct decoder {
 	const char *name, *title;

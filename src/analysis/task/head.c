@@ -177,7 +177,7 @@ void head_init(struct head *h, const struct graph *g, int labels, int points)
 	h->segments = task && strcmp(task, "segment") == 0;
 	h->extra = h->points * dims;
 	h->points = h->points ? h->points : points;
-	h->yolov7 = g->path && strstr(g->path, "yolov7");
+	h->file = g->path;
 }
 
 void head_done(struct head *h)
@@ -219,6 +219,11 @@ bool head_fits(const struct head *h, int64_t classes)
 		if (h->hint[i] == classes)
 			return true;
 	return h->any_classes && classes > 0;
+}
+
+bool head_is_called(const struct head *h, const char *part)
+{
+	return h->file && strstr(h->file, part);
 }
 
 bool head_ends(const struct head *h, unsigned ends_there, unsigned allowed)

@@ -29,7 +29,7 @@ struct head {
 	int points;           // keypoints of an object, as metadata or labels have it; 0: none
 	int extra;            // channels of keypoints behind the classes, as the metadata have it; 0: none
 	bool segments;        // the metadata say that the model finds masks
-	bool yolov7;          // by the name of the file
+	const char *file;     // the graph's, or NULL: some families differ in constants alone
 };
 // Size of the input that takes pictures, 0 where there is none or its size is not known.
 void head_input(int *w, int *h, const struct graph *g);
@@ -44,6 +44,7 @@ void head_fill(struct head *h, const struct head *declared, const struct tensor 
 void head_drain(struct head *h);
 bool head_is_known(const struct head *h);                              // are all shapes known before anything has run?
 bool head_fits(const struct head *h, int64_t classes);                 // may it be the number of classes?
+bool head_is_called(const struct head *h, const char *part); // is that in the name of its file?
 bool head_ends(const struct head *h, unsigned ends, unsigned allowed); // only `allowed` ones (or named by the user)
 
 // Elements of an output by anchor, cell and channel.
@@ -75,6 +76,7 @@ int head_mask_channels(const struct head *h); // coefficients that an object has
 
 // An output as a list of rows: [1, n, channels], [1, channels, n], or without the first dimension; the larger number is
 // n unless `channels` (0: not known) is given.
+int head_side(int input, int stride); // cells of a level along a side of the input
 bool head_rows(struct field *f, int64_t *n, const struct head *h, int output, int channels);
 
 enum { LEVELS_MAX = 8, LEVEL_FIELDS = 4 };
@@ -88,8 +90,8 @@ struct levels {
 	int n; // by rising stride
 	struct level level[LEVELS_MAX];
 };
-// Sorts the outputs into the levels of a feature pyramid: maps [1, C, H, W], [1, H, W, C] or [1, A, H, W, C] of a
-// level, rows of one level, rows of all levels one behind the other. Outputs that are none of these are left out, and so
+// Sorts the outputs into the levels of a feature pyramid: maps [1, C, H, W], [1, H, W, C], [1, A, H, W, C] or
+// [1, H, W, A, C] of a level, rows of one level, rows of all levels one behind the other. Outputs that are none of these are left out, and so
 // are prototypes of masks.
 // False: no level, or levels with different numbers of fields.
 bool head_levels(struct levels *l, const struct head *h);

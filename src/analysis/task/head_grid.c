@@ -18,14 +18,14 @@ static bool is_stride(const struct head *h, int stride)
 	return stride <= STRIDE_MAX && (stride <= h->input_w || stride <= h->input_h);
 }
 
-static int side(int input, int stride)
+int head_side(int input, int stride)
 {
 	return (input + stride - 1) / stride;
 }
 
 static int64_t cells(const struct head *h, int stride)
 {
-	return (int64_t)side(h->input_w, stride) * side(h->input_h, stride);
+	return (int64_t)head_side(h->input_w, stride) * head_side(h->input_h, stride);
 }
 
 // The dimensions behind a leading 1 that is the batch; 0 when there is no fitting number of them.
@@ -70,7 +70,7 @@ static bool add_field(struct levels *l, const struct head *h, int stride, const 
 			return false;
 		memmove(&l->level[at + 1], &l->level[at], (size_t)(l->n - at) * sizeof *l->level);
 		l->level[at] =
-		    (struct level){.stride = stride, .w = side(h->input_w, stride), .h = side(h->input_h, stride)};
+		    (struct level){.stride = stride, .w = head_side(h->input_w, stride), .h = head_side(h->input_h, stride)};
 		l->n++;
 	}
 	if (l->level[at].n_fields == LEVEL_FIELDS)
@@ -81,12 +81,29 @@ static bool add_field(struct levels *l, const struct head *h, int stride, const 
 
 static bool is_map(const struct head *h, int stride, const int64_t *hw)
 {
-	return hw[0] == side(h->input_h, stride) && hw[1] == side(h->input_w, stride);
+	return hw[0] == head_side(h->input_h, stride) && hw[1] == head_side(h->input_w, stride);
 }
 
-// [C, H, W], [H, W, C], [A, H, W, C] or [A, C, H, W].
+// [H, W, A, C]
+static bool anchors_inside(struct field *f, const struct head *h, int stride, const int64_t *d)
+{
+	if (!is_map(h, stride, d) || is_map(h, stride, d + 1) || is_map(h, stride, d + 2))
+		return false;
+	*f = (struct field){.output = f->output,
+	    .ends = f->ends,
+	    .channels = (int)d[3],
+	    .anchors = (int)d[2],
+	    .anchor = d[3],
+	    .cell = d[2] * d[3],
+	    .channel = 1};
+	return true;
+}
+
+// [C, H, W], [H, W, C], [A, H, W, C], [A, C, H, W] or [H, W, A, C].
 static bool map_field(struct field *f, const struct head *h, int stride, const int64_t *d, int rank)
 {
+	if (rank == 4 && anchors_inside(f, h, stride, d))
+		return true;
 	int anchors = rank == 4 ? (int)d[0] : 1;
 	d += rank == 4;
 	bool first = is_map(h, stride, d + 1);
@@ -114,7 +131,7 @@ struct prototypes head_prototypes(const struct head *h)
 			if (h->out[i].shape.rank != 4 || dims_of(d, &h->out[i].shape) != 3 || !map_field(&f, h, stride, d, 3))
 				continue;
 			found++;
-			p = (struct prototypes){f, side(h->input_w, stride), side(h->input_h, stride)};
+			p = (struct prototypes){f, head_side(h->input_w, stride), head_side(h->input_h, stride)};
 		}
 	return found == 1 ? p : (struct prototypes){.map = {.channels = 0}};
 }

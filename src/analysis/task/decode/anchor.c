@@ -1,15 +1,19 @@
-// YOLOv5 and v7 before their anchors: three anchors a cell, x,y,w,h,objectness,classes as logits (or behind a sigmoid).
-// centre = (2s - 0.5 + cell) * stride, size = (2s)^2 * anchor.
+// YOLO before its anchors: three anchors a cell, x,y,w,h,objectness,classes as logits (or behind a sigmoid).
+// v5 and v7: centre = (2s - 0.5 + cell) * stride, size = (2s)^2 * anchor.
+// v3 and v4 (Darknet): centre = (k s - (k - 1)/2 + cell) * stride with k the level's scale_x_y, size = exp(v) * anchor.
+#include <math.h>
 #include "../decode_family.h"
 
 enum { ANCHORS = 3 };
 
-static const float yolov5_anchors[3][ANCHORS][2] = {
+static const float yolov5_anchors[3][ANCHORS][2] = { // v3's too
     {{10, 13}, {16, 30}, {33, 23}}, {{30, 61}, {62, 45}, {59, 119}}, {{116, 90}, {156, 198}, {373, 326}}};
 static const float yolov5_p6_anchors[4][ANCHORS][2] = {{{19, 27}, {44, 40}, {38, 94}},
     {{96, 68}, {86, 152}, {180, 137}}, {{140, 301}, {303, 264}, {238, 542}}, {{436, 615}, {739, 380}, {925, 792}}};
-static const float yolov7_anchors[3][ANCHORS][2] = {
+static const float yolov7_anchors[3][ANCHORS][2] = { // v4's too
     {{12, 16}, {19, 36}, {40, 28}}, {{36, 75}, {76, 55}, {72, 146}}, {{142, 110}, {192, 243}, {459, 401}}};
+static const float yolov3_tiny_anchors[2][ANCHORS][2] = {{{10, 14}, {23, 27}, {37, 58}}, {{81, 82}, {135, 169}, {344, 319}}};
+static const float yolov4_tiny_anchors[2][ANCHORS][2] = {{{23, 27}, {37, 58}, {81, 82}}, {{81, 82}, {135, 169}, {344, 319}}};
 
 // Three anchors in one dimension of channels: [1, 3 * (5 + classes), H, W].
 static bool split_anchors(struct field *f)
@@ -59,6 +63,31 @@ static bool bind_levels(struct bound *b, const struct head *h, const float (*con
 	return true;
 }
 
+static bool spread(struct bound *b, const float *k)
+{
+	for (int i = 0; i < b->n; i++)
+		b->source[i].spread = k[i];
+	return true;
+}
+
+// Of two levels there is no other family; three look like YOLOv5's.
+bool anchor_bind_yolov3(struct bound *b, const struct head *h)
+{
+	static const float one[3] = {1, 1, 1};
+	if (!h->any_classes && bind_levels(b, h, yolov3_tiny_anchors, 2))
+		return spread(b, one);
+	return (h->named || head_is_called(h, "yolov3")) &&
+	       (bind_levels(b, h, yolov5_anchors, 3) || bind_levels(b, h, yolov3_tiny_anchors, 2)) && spread(b, one);
+}
+
+bool anchor_bind_yolov4(struct bound *b, const struct head *h)
+{
+	static const float all[3] = {1.2f, 1.1f, 1.05f}, tiny[2] = {1.05f, 1.05f};
+	if (!h->named && !head_is_called(h, "yolov4"))
+		return false;
+	return (bind_levels(b, h, yolov7_anchors, 3) && spread(b, all)) || (bind_levels(b, h, yolov4_tiny_anchors, 2) && spread(b, tiny));
+}
+
 bool anchor_bind(struct bound *b, const struct head *h)
 {
 	return bind_levels(b, h, yolov5_anchors, 3) || bind_levels(b, h, yolov5_p6_anchors, 4);
@@ -66,7 +95,7 @@ bool anchor_bind(struct bound *b, const struct head *h)
 
 bool anchor_bind_yolov7(struct bound *b, const struct head *h)
 {
-	return (h->named || h->yolov7) && bind_levels(b, h, yolov7_anchors, 3);
+	return (h->named || head_is_called(h, "yolov7")) && bind_levels(b, h, yolov7_anchors, 3);
 }
 
 void anchor_box(
@@ -80,4 +109,16 @@ void anchor_box(
 	decode_from_centre(out, (v[0] - .5f + (float)(cell % s->w)) * (float)s->stride,
 	    (v[1] - .5f + (float)(cell / s->w)) * (float)s->stride, v[2] * v[2] * s->anchor[anchor][0],
 	    v[3] * v[3] * s->anchor[anchor][1]);
+}
+
+void anchor_box_exp(
+    float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
+{
+	float v[4], k = s->spread;
+	for (int c = 0; c < 4; c++)
+		v[c] = field_get(h, &s->box, anchor, cell, c);
+	for (int c = 0; c < 2; c++)
+		v[c] = k * (b->box == SQUASH_SIGMOID ? decode_sigmoid(v[c]) : v[c]) - (k - 1) / 2;
+	decode_from_centre(out, (v[0] + (float)(cell % s->w)) * (float)s->stride, (v[1] + (float)(cell / s->w)) * (float)s->stride,
+	    expf(v[2]) * s->anchor[anchor][0], expf(v[3]) * s->anchor[anchor][1]);
 }

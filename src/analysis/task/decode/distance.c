@@ -158,13 +158,13 @@ bool distance_bind_nanodet_plus(struct bound *b, const struct head *h)
 	return true;
 }
 
-static float distance(const struct head *h, const struct bound *b, const struct source *s, int64_t cell, int side)
+static float distance(const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell, int side)
 {
 	float v[BINS_MAX], most = -INFINITY, sum = 0, mean = 0;
 	if (b->bins == 1)
-		return field_get(h, &s->box, 0, cell, side);
+		return field_get(h, &s->box, anchor, cell, side);
 	for (int i = 0; i < b->bins; i++) {
-		v[i] = field_get(h, &s->box, 0, cell, side * b->bins + i);
+		v[i] = field_get(h, &s->box, anchor, cell, side * b->bins + i);
 		most = fmaxf(most, v[i]);
 	}
 	for (int i = 0; i < b->bins; i++) {
@@ -178,11 +178,10 @@ static float distance(const struct head *h, const struct bound *b, const struct 
 void distance_box(
     float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
 {
-	(void)anchor;
 	float stride = (float)s->stride, unit = b->pixels ? 1 : stride;
 	float x = ((float)(cell % s->w) + b->centre) * stride, y = ((float)(cell / s->w) + b->centre) * stride;
-	out[0] = x - distance(h, b, s, cell, 0) * unit;
-	out[1] = y - distance(h, b, s, cell, 1) * unit;
-	out[2] = x + distance(h, b, s, cell, 2) * unit;
-	out[3] = y + distance(h, b, s, cell, 3) * unit;
+	out[0] = x - distance(h, b, s, anchor, cell, 0) * unit;
+	out[1] = y - distance(h, b, s, anchor, cell, 1) * unit;
+	out[2] = x + distance(h, b, s, anchor, cell, 2) * unit;
+	out[3] = y + distance(h, b, s, anchor, cell, 3) * unit;
 }

@@ -62,6 +62,28 @@ bool row_bind_object(struct bound *b, const struct head *h)
 	return true;
 }
 
+// YOLOv5-face has five keypoints in front of its only class. As many classes would look the same: they count first where
+// they are likely.
+bool row_bind_face(struct bound *b, const struct head *h)
+{
+	enum { POINTS = 10, ROW = 5 + POINTS + 1 };
+	struct field f;
+	int64_t n;
+	if (!(h->named || (head_is_pyramid(h, 3) && !h->any_classes && !head_fits(h, ROW - 5))))
+		return false;
+	for (int i = 0; i < h->n; i++) {
+		if (!decoded_rows(&f, &n, h, i) || f.channels != ROW)
+			continue;
+		*b = list(h, &f, n, ROW - 1, 1);
+		b->source[0].object = field_part(&f, 4, 1);
+		b->object = b->score;
+		b->points = POINTS / 2;
+		b->source[0].point = field_part(&f, 5, POINTS);
+		return true;
+	}
+	return false;
+}
+
 bool row_bind(struct bound *b, const struct head *h)
 {
 	return (h->named || head_is_pyramid(h, 1)) && (bind_one(b, h, 4) || bind_two(b, h));
