@@ -89,6 +89,32 @@ void test_decode_behind__keypoints_of_finished_rows(void **state)
 	check_points(&m, "rtmo");
 }
 
+// Where the boxes are fractions of the input, so are the keypoints.
+void test_decode_behind__keypoints_as_fractions(void **state)
+{
+	static const float row[] = {20. / SIDE, 30. / SIDE, 44. / SIDE, 46. / SIDE, .9f, 0};
+	static const float fractions[] = {22. / SIDE, 40. / SIDE, .9f, 50. / SIDE, 33. / SIDE, .1f};
+	struct made m = made_new(1, 2);
+	float *x = add_output(&m, "output0", END_OTHER, SHAPE(1, 30, 12), 0);
+	put(x, 0, 1, row, 6);
+	put(x, 6, 1, fractions, 6);
+	check_points(&m, "end2end");
+}
+
+// A network that is ruined says what is no number: that is a place where nothing is, not the end of the figures.
+void test_decode_behind__keypoints_that_are_no_numbers(void **state)
+{
+	static const float row[] = {20, 30, 44, 46, .9f, 0, NAN, 40, .9f, 50, INFINITY, NAN};
+	struct made m = made_new(1, 2);
+	struct keypoint k[2];
+	put(add_output(&m, "output0", END_OTHER, SHAPE(1, 30, 12), 0), 0, 1, row, 12);
+	check_box(&m, "end2end");
+	decode_points(k, &m.b, &m.h, &m.c.at[0]);
+	for (int i = 0; i < 2; i++)
+		assert_true(k[i].x == 0 && k[i].y == 0);
+	made_done(&m);
+}
+
 // Distances in strides from the centre of the cell, 40,40.
 static const float distances[4] = {20 / 16.f, 10 / 16.f, 4 / 16.f, 6 / 16.f};
 
@@ -246,6 +272,23 @@ void test_decode_behind__masks_of_finished_rows(void **state)
 	put(x, 6, 1, coefficients, MASKS);
 	add_prototypes(&m, false);
 	check_mask(&m, "end2end");
+}
+
+// An object whose coefficients are no numbers has no pixels.
+void test_decode_behind__masks_that_are_no_numbers(void **state)
+{
+	static const float row[] = {20, 30, 44, 46, .9f, 1, NAN, INFINITY};
+	const struct placement where = {.image_w = SIDE, .image_h = SIDE, .scale_x = 1, .scale_y = 1};
+	struct made m = made_new(2, 0);
+	struct rle mask;
+	put(add_output(&m, "output0", END_OTHER, SHAPE(1, 30, 6 + MASKS), 0), 0, 1, row, 8);
+	add_prototypes(&m, false);
+	check_box(&m, "end2end");
+	assert_true(decode_bind(&m.b, m.d, &m.h));
+	decode_mask(&mask, &m.b, &m.h, &m.c.at[0], &where);
+	assert_int_equal(rle_area(&mask), 0);
+	rle_done(&mask);
+	made_done(&m);
 }
 
 // Coefficients as an output of each level, with sums of scores (RKNN) and without, or behind the scores.
