@@ -1,21 +1,9 @@
 // Poses: COCO's protocol for keypoints, and a task from images to figures.
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include "../../src/analysis/task/boxes.h"
 #include "../../src/analysis/task/coco.h"
-#include "../engine/data_case.h"
-#include "../engine/graph_builder.h"
-#include "qtui/analysis/task_look.h"
-#include "qtui/base/file.h"
-#include "qtui/base/mem.h"
-#include "qtui/base/str.h"
-
-static void near(double a, double b, double tolerance)
-{
-	if (!(fabs(a - b) <= tolerance))
-		fail_msg("%.9f is not %.9f", a, b);
-}
+#include "task_case.h"
 
 // ---- the protocol
 
@@ -51,12 +39,6 @@ void test_poses__an_object_without_keypoints_is_its_neighbourhood(void **state)
 }
 
 enum { IMAGES = 40, POINTS = 17 };
-
-static int draw(uint64_t *x, int below)
-{
-	*x = *x * 6364136223846793005u + 1442695040888963407u;
-	return (int)((*x >> 33) % (unsigned)below);
-}
 
 static int draw_truths(uint64_t *x, struct coco_truth *truth, struct keypoint (*point)[POINTS])
 {
@@ -135,77 +117,27 @@ void test_poses__figures_are_those_of_another_implementation(void **state)
 
 // ---- a task: images of 64 x 64, rows of x1,y1,x2,y2,score,class and four keypoints
 
-struct bench {
-	struct builder b;
-	struct dataset *d;
-	struct task *t;
-	struct error err;
-};
-
 enum { ROW = 6 + 12, KEPT = 4 };
 
-static void bench_wide(struct bench *b, const char *name, bool metadata, int w)
+static void begin(struct task_case *c, bool metadata, int w)
 {
-	static struct metadata said[] = {{"task", "pose"}, {"names", "{0: 'person'}"}, {"kpt_shape", "[4, 3]"}};
-	static const uint8_t rgb[128 * 64 * 3] = {0};
-	png_image image = {.version = PNG_IMAGE_VERSION, .width = (png_uint_32)w, .height = 64, .format = PNG_FORMAT_RGB};
-	*b = (struct bench){.b = builder_new()};
-	int in = builder_input(&b->b, "image");
-	b->b.g->value[in].shape = SHAPE(1, 3, 64, 64);
-	builder_node(&b->b, "Relu", "last", "image", "output0");
-	builder_output(&b->b, "output0");
-	struct value *out = &b->b.g->value[b->b.g->output[0]];
-	out->type = DT_F32;
-	out->shape = SHAPE(1, KEPT, ROW);
-	b->b.g->metadata = metadata ? said : NULL;
-	b->b.g->n_metadata = metadata ? 3 : 0;
-	assert_int_equal(file_mkdirs(support_temp(name), &b->err), STATUS_OK);
-	char *path = file_join(support_temp(name), "a.png");
-	assert_true(png_image_write_to_file(&image, path, 0, rgb, 0, NULL));
-	free(path);
-	if (dataset_open(&b->d, support_temp(name), b->b.g, &(struct dataset_options){0}, &b->err))
-		fail_msg("%s", b->err.text);
-}
-
-static void bench_new(struct bench *b, const char *name, bool metadata)
-{
-	bench_wide(b, name, metadata, 64);
+	static struct metadata said[] = {{"task", "pose"}, {"names", "{0: 'thing'}"}, {"kpt_shape", "[4, 3]"}};
+	case_begin(c, metadata ? said : NULL, 3, w);
+	case_add_output(c, "output0", SHAPE(1, KEPT, ROW));
 }
 
 static const char *labels(const char *points)
 {
-	struct str s = {0};
-	str_addf(&s, "{\"images\":[{\"id\":1,\"file_name\":\"a.png\"}],\"annotations\":[{\"image_id\":1,\"category_id\":1,"
-	    "\"bbox\":[10,10,40,40],\"area\":1600,\"keypoints\":[%s]}],\"categories\":[{\"id\":1,\"name\":\"person\"}]}", points);
-	const char *path = support_temp_file("bench.json", str_text(&s), s.len);
-	str_done(&s);
-	return path;
+	char more[128];
+	snprintf(more, sizeof more, "\"keypoints\":[%s]", points);
+	return case_labels(more);
 }
 
-static enum status open_task(struct bench *b, int kind, const char *path)
-{
-	task_free(&b->t);
-	return task_open(&b->t, b->b.g, b->d, &(struct task_options){.kind = kind, .labels = path}, &b->err);
-}
-
-static struct task_net *net(struct bench *b, enum task_variant v)
-{
-	return v == TASK_FLOAT ? task_net(b->t, task_key(b->t, NULL)) : task_net(b->t, (struct key){1, 2});
-}
-
-static void add(struct bench *b, enum task_variant v, float shift)
+static void add(struct task_case *c, enum task_variant v, float shift)
 {
 	float data[KEPT * ROW] = {10, 10, 50, 50, .9f, 0, 20 + shift, 20, 1, 30 + shift, 30, 1, 40 + shift, 40, .2f, 1, 1, .3f};
 	struct tensor t = {.type = DT_F32, .shape = SHAPE(1, KEPT, ROW), .data = data};
-	if (task_add(b->t, net(b, v), 0, &t, &t, &b->err))
-		fail_msg("%s", b->err.text);
-}
-
-static void bench_done(struct bench *b)
-{
-	task_free(&b->t);
-	dataset_free(&b->d);
-	graph_free(&b->b.g);
+	case_say(c, v, &t);
 }
 
 #define MARKED "20,20,2,30,30,2,0,0,0,0,0,0"
@@ -214,24 +146,24 @@ static void bench_done(struct bench *b)
 void test_poses__a_task_counts_keypoints_where_boxes_stay(void **state)
 {
 	for (int metadata = 0; metadata < 2; metadata++) {
-		struct bench b;
+		struct task_case c;
 		char note[512];
-		bench_new(&b, "bench", metadata);
-		assert_int_equal(open_task(&b, -1, labels(MARKED)), STATUS_OK);
-		assert_int_equal(task_kind(b.t), TASK_POSE);
-		add(&b, TASK_FLOAT, 0);
-		add(&b, TASK_QUANT, 16);
-		struct task_report *r = task_report(b.t, net(&b, TASK_FLOAT), net(&b, TASK_QUANT), 0);
+		begin(&c, metadata, CASE_SIDE);
+		assert_int_equal(case_task(&c, -1, labels(MARKED)), STATUS_OK);
+		assert_int_equal(task_kind(c.t), TASK_POSE);
+		add(&c, TASK_FLOAT, 0);
+		add(&c, TASK_QUANT, 16);
+		struct task_report *r = task_report(c.t, case_net(&c, TASK_FLOAT), case_net(&c, TASK_QUANT), 0);
 		assert_string_equal(r->figure[0].name, "AP");
 		near(r->figure[0].value[TASK_FLOAT], 1, 1e-12);
 		double oks = exp(-16 * 16 / (2 * 1600 * 4 / 16.));
 		near(r->figure[0].value[TASK_QUANT], floor((oks - .5) / .05 + 1) / 10, 1e-12);
 		assert_int_equal(r->n_figures, 10);
 		task_report_drop(&r);
-		assert_true(task_apart(b.t, net(&b, TASK_FLOAT), net(&b, TASK_QUANT)) > .1);
-		task_note(b.t, note, sizeof note);
+		assert_true(task_apart(c.t, case_net(&c, TASK_FLOAT), case_net(&c, TASK_QUANT)) > .1);
+		task_note(c.t, note, sizeof note);
 		assert_non_null(strstr(note, "1 class, 4 keypoints)"));
-		struct task_look *l = task_look_new(b.t, net(&b, TASK_FLOAT), net(&b, TASK_QUANT), (struct key){1, 2}, 0, .25);
+		struct task_look *l = case_look(&c, TASK_FLOAT, TASK_QUANT);
 		assert_int_equal(l->n_changes, 1);
 		assert_int_equal(l->change[0].kind, CHANGE_MOVED);
 		near(l->change[0].iou, oks, 1e-6);
@@ -239,59 +171,59 @@ void test_poses__a_task_counts_keypoints_where_boxes_stay(void **state)
 		near((double)l->change[0].box[TASK_QUANT].point[1].x, 46, 1e-5);
 		near((double)l->truth[0].point[0].y, 20, 0);
 		task_look_drop(&l);
-		bench_done(&b);
+		case_end(&c);
 	}
 }
 
 // An image of 128 x 64 is made half as large, with 16 lines above: 20,20 of the input is 40,8 there.
 void test_poses__keypoints_go_back_to_the_image(void **state)
 {
-	struct bench b;
-	bench_wide(&b, "wide", true, 128);
-	assert_int_equal(open_task(&b, TASK_POSE, labels("40,8,2,60,28,2,0,0,0,0,0,0")), STATUS_OK);
-	add(&b, TASK_FLOAT, 0);
-	near(task_score(b.t, net(&b, TASK_FLOAT), 0, 1), 1, 1e-12);
-	struct task_look *l = task_look_new(b.t, net(&b, TASK_FLOAT), net(&b, TASK_FLOAT), (struct key){1, 2}, 0, .25);
+	struct task_case c;
+	begin(&c, true, CASE_WIDE);
+	assert_int_equal(case_task(&c, TASK_POSE, labels("40,8,2,60,28,2,0,0,0,0,0,0")), STATUS_OK);
+	add(&c, TASK_FLOAT, 0);
+	near(task_score(c.t, case_net(&c, TASK_FLOAT), 0, 1), 1, 1e-12);
+	struct task_look *l = case_look(&c, TASK_FLOAT, TASK_FLOAT);
 	near((double)l->box[TASK_FLOAT][0].point[1].x, 60, 1e-4);
 	near((double)l->box[TASK_FLOAT][0].point[1].y, 28, 1e-4);
 	task_look_drop(&l);
-	bench_done(&b);
+	case_end(&c);
 }
 
 void test_poses__boxes_of_such_a_network_are_measured_when_asked(void **state)
 {
-	struct bench b;
-	bench_new(&b, "bench", true);
-	assert_int_equal(open_task(&b, TASK_DETECT, labels(MARKED)), STATUS_OK);
-	add(&b, TASK_FLOAT, 0);
-	add(&b, TASK_QUANT, 24);
-	near(task_score(b.t, net(&b, TASK_QUANT), 0, 1), 1, 1e-12);
-	near(task_apart(b.t, net(&b, TASK_FLOAT), net(&b, TASK_QUANT)), 0, 1e-12);
-	bench_done(&b);
+	struct task_case c;
+	begin(&c, true, CASE_SIDE);
+	assert_int_equal(case_task(&c, TASK_DETECT, labels(MARKED)), STATUS_OK);
+	add(&c, TASK_FLOAT, 0);
+	add(&c, TASK_QUANT, 24);
+	near(task_score(c.t, case_net(&c, TASK_QUANT), 0, 1), 1, 1e-12);
+	near(task_apart(c.t, case_net(&c, TASK_FLOAT), case_net(&c, TASK_QUANT)), 0, 1e-12);
+	case_end(&c);
 }
 
 void test_poses__other_keypoints_than_the_models_are_refused(void **state)
 {
-	struct bench b;
-	bench_new(&b, "bench", true);
-	assert_int_equal(open_task(&b, -1, labels("1,1,1")), STATUS_FORMAT);
-	assert_non_null(strstr(b.err.text, "the model has 4 keypoints of an object, and "));
-	assert_int_equal(open_task(&b, TASK_POSE, labels("")), STATUS_USAGE);
-	assert_non_null(strstr(b.err.text, "holds boxes; --task pose needs keypoints"));
-	bench_done(&b);
+	struct task_case c;
+	begin(&c, true, CASE_SIDE);
+	assert_int_equal(case_task(&c, -1, labels("1,1,1")), STATUS_FORMAT);
+	assert_non_null(strstr(c.err.text, "the model has 4 keypoints of an object, and "));
+	assert_int_equal(case_task(&c, TASK_POSE, labels("")), STATUS_USAGE);
+	assert_non_null(strstr(c.err.text, "holds boxes; --task pose needs keypoints"));
+	case_end(&c);
 }
 
 // A network of boxes is measured by its boxes, whatever the labels have besides.
 void test_poses__labels_with_keypoints_serve_boxes(void **state)
 {
-	struct bench b;
-	bench_new(&b, "bench", false);
-	b.b.g->value[b.b.g->output[0]].shape = SHAPE(1, KEPT, 6);
-	assert_int_equal(open_task(&b, -1, labels(MARKED)), STATUS_OK);
-	assert_int_equal(task_kind(b.t), TASK_DETECT);
-	assert_int_equal(open_task(&b, TASK_POSE, labels(MARKED)), STATUS_UNSUPPORTED);
-	assert_non_null(strstr(b.err.text, "finds no keypoints"));
-	bench_done(&b);
+	struct task_case c;
+	begin(&c, false, CASE_SIDE);
+	c.b.g->value[c.b.g->output[0]].shape = SHAPE(1, KEPT, 6);
+	assert_int_equal(case_task(&c, -1, labels(MARKED)), STATUS_OK);
+	assert_int_equal(task_kind(c.t), TASK_DETECT);
+	assert_int_equal(case_task(&c, TASK_POSE, labels(MARKED)), STATUS_UNSUPPORTED);
+	assert_non_null(strstr(c.err.text, "finds no keypoints"));
+	case_end(&c);
 }
 
 // The yardstick of repair, without labels: keypoints count where the network is sure of them.

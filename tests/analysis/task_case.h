@@ -1,0 +1,104 @@
+// A task over one picture of 64 x 64, or wider, which lies in an input of 64 x 64: what the network says of it is made by
+// hand.
+#ifndef TESTS_ANALYSIS_TASK_CASE_H
+#define TESTS_ANALYSIS_TASK_CASE_H
+
+#include <math.h>
+#include <stdlib.h>
+#include "../engine/data_case.h"
+#include "../engine/graph_builder.h"
+#include "qtui/analysis/task_look.h"
+#include "qtui/base/file.h"
+#include "qtui/base/str.h"
+
+enum { CASE_SIDE = 64, CASE_WIDE = 128 };
+
+struct task_case {
+	struct builder b;
+	struct dataset *d;
+	struct task *t;
+	struct error err;
+};
+
+static inline void near(double a, double b, double tolerance)
+{
+	if (!(fabs(a - b) <= tolerance))
+		fail_msg("%.9f is not %.9f", a, b);
+}
+
+static inline int draw(uint64_t *x, int below)
+{
+	*x = *x * 6364136223846793005u + 1442695040888963407u;
+	return (int)((*x >> 33) % (unsigned)below);
+}
+
+static inline void case_add_output(struct task_case *c, const char *name, struct shape shape)
+{
+	builder_node(&c->b, "Relu", name, "image", name);
+	builder_output(&c->b, name);
+	struct value *out = &c->b.g->value[c->b.g->output[c->b.g->n_outputs - 1]];
+	out->type = DT_F32;
+	out->shape = shape;
+}
+
+// `metadata` may be NULL; the picture is a.png, w x 64.
+static inline void case_begin(struct task_case *c, struct metadata *metadata, int n_metadata, int w)
+{
+	static const uint8_t rgb[CASE_WIDE * CASE_SIDE * 3] = {0};
+	const char *dir = support_temp(w == CASE_SIDE ? "square" : "wide");
+	png_image image = {.version = PNG_IMAGE_VERSION, .width = (png_uint_32)w, .height = CASE_SIDE, .format = PNG_FORMAT_RGB};
+	*c = (struct task_case){.b = builder_new()};
+	int in = builder_input(&c->b, "image");
+	c->b.g->value[in].shape = SHAPE(1, 3, CASE_SIDE, CASE_SIDE);
+	c->b.g->metadata = metadata;
+	c->b.g->n_metadata = metadata ? n_metadata : 0;
+	assert_int_equal(file_mkdirs(dir, &c->err), STATUS_OK);
+	char *path = file_join(dir, "a.png");
+	assert_true(png_image_write_to_file(&image, path, 0, rgb, 0, NULL));
+	free(path);
+	if (dataset_open(&c->d, dir, c->b.g, &(struct dataset_options){0}, &c->err))
+		fail_msg("%s", c->err.text);
+}
+
+static inline void case_end(struct task_case *c)
+{
+	task_free(&c->t);
+	dataset_free(&c->d);
+	graph_free(&c->b.g);
+}
+
+// One object at 10,10 to 50,50 of the picture, as COCO JSON; `more` are further members of it.
+static inline const char *case_labels(const char *more)
+{
+	struct str s = {0};
+	str_addf(&s, "{\"images\":[{\"id\":1,\"file_name\":\"a.png\"}],\"annotations\":[{\"image_id\":1,\"category_id\":1,"
+	    "\"bbox\":[10,10,40,40],\"area\":1600,%s}],\"categories\":[{\"id\":1,\"name\":\"thing\"}]}", more);
+	const char *path = support_temp_file("case.json", str_text(&s), s.len);
+	str_done(&s);
+	return path;
+}
+
+static inline enum status case_task(struct task_case *c, int kind, const char *labels)
+{
+	task_free(&c->t);
+	return task_open(&c->t, c->b.g, c->d, &(struct task_options){.kind = kind, .labels = labels}, &c->err);
+}
+
+static inline struct task_net *case_net(struct task_case *c, enum task_variant v)
+{
+	return v == TASK_FLOAT ? task_net(c->t, task_key(c->t, NULL)) : task_net(c->t, (struct key){1, 2});
+}
+
+// All outputs of one network for the picture.
+static inline void case_say(struct task_case *c, enum task_variant v, const struct tensor *out)
+{
+	if (task_add(c->t, case_net(c, v), 0, out, out, &c->err))
+		fail_msg("%s", c->err.text);
+}
+
+static inline struct task_look *case_look(struct task_case *c, enum task_variant before, enum task_variant after)
+{
+	return task_look_new(c->t, case_net(c, before), case_net(c, after), (struct key){1, 2}, 0, .25);
+}
+
+#endif
