@@ -174,3 +174,12 @@ void test_decode_faces__yolov3_tiny_by_its_levels(void **state)
 	darknet("model.onnx", "yolov3-raw", 2, 1, (const float[]){10, 14});
 	darknet(NULL, "yolov3-raw", 2, 1, (const float[]){10, 14});
 }
+
+void test_decode_faces__yolov4_decoded(void **state)
+{
+	static const float box[] = {20. / SIDE, 30. / SIDE, 44. / SIDE, 46. / SIDE};
+	struct made m = made_new(3, 0);
+	put(add_output(&m, "boxes", END_OTHER, SHAPE(1, 3 * 84, 1, 4), 0), 17 * 4, 1, box, 4);
+	add_output(&m, "confs", END_OTHER, SHAPE(1, 3 * 84, 3), 0)[17 * 3 + 1] = .9f;
+	check(&m, "yolov4", 1, 0);
+}

@@ -1,5 +1,5 @@
-// SSD with its priors applied in the graph: corners as fractions of the input, and scores of which the first class is
-// the background.
+// Corners as fractions of the input: SSD with its priors applied in the graph, whose first score is the background's, and
+// YOLOv4 as its PyTorch code writes it.
 #include "../decode_family.h"
 
 bool ssd_bind(struct bound *b, const struct head *h)
@@ -19,6 +19,30 @@ bool ssd_bind(struct bound *b, const struct head *h)
 			        .object = FIELD_NONE,
 			        .label = FIELD_NONE}}};
 			b->score = decode_squash(&score) == SQUASH_SIGMOID ? SQUASH_SOFTMAX : SQUASH_NONE;
+			return true;
+		}
+	return false;
+}
+
+// Boxes [1, n, 1, 4], and scores of n rows without a background.
+bool ssd_bind_yolov4(struct bound *b, const struct head *h)
+{
+	struct field score;
+	int64_t n;
+	for (int i = 0; i < h->n; i++)
+		for (int k = 0; k < h->n; k++) {
+			const struct shape *s = &h->out[i].shape;
+			if (i == k || s->rank != 4 || s->dim[0] != 1 || s->dim[2] != 1 || s->dim[3] != 4 || !head_rows(&score, &n, h, k, 0) ||
+			    n != s->dim[1] || decode_pick_classes(h, &score, 0) != score.channels)
+				continue;
+			*b = (struct bound){.n = 1,
+			    .source = {{.n = n,
+			        .anchors = 1,
+			        .box = {.output = i, .channels = 4, .anchors = 1, .cell = 4, .channel = 1, .ends = h->out[i].ends},
+			        .score = score,
+			        .object = FIELD_NONE,
+			        .label = FIELD_NONE}}};
+			b->score = decode_squash(&score);
 			return true;
 		}
 	return false;
