@@ -115,6 +115,23 @@ void test_decode_behind__keypoints_that_are_no_numbers(void **state)
 	made_done(&m);
 }
 
+// A box that is turned by 30 degrees, such that the one around it is 24 x 16.
+void test_decode_behind__rotated_boxes(void **state)
+{
+	const float angle = 3.14159265f / 6, w = (24 * cosf(angle) - 16 * sinf(angle)) / cosf(2 * angle), h = (16 * cosf(angle) - 24 * sinf(angle)) / cosf(2 * angle);
+	const float box[] = {32, 38, w, h, 0, .9f, angle}, finished[] = {32, 38, w, h, .9f, 1, angle};
+	struct made m = made_new(2, 0);
+	m.h.rotated = true;
+	put(add_output(&m, "output0", END_OTHER, SHAPE(1, 7, ROWS), 0), ROW, ROWS, box, 7);
+	check_box(&m, "yolov8-obb");
+	made_done(&m);
+	m = made_new(2, 0);
+	m.h.rotated = true;
+	put(add_output(&m, "output0", END_OTHER, SHAPE(1, 30, 7), 0), 14, 1, finished, 7);
+	check_box(&m, "end2end-obb");
+	made_done(&m);
+}
+
 // Distances in strides from the centre of the cell, 40,40.
 static const float distances[4] = {20 / 16.f, 10 / 16.f, 4 / 16.f, 6 / 16.f};
 

@@ -175,6 +175,7 @@ void head_init(struct head *h, const struct graph *g, int labels, int points)
 	h->suppressed = has_ancestor(g, NULL, "NonMaxSuppression");
 	head_points(&h->points, &dims, g);
 	h->segments = task && strcmp(task, "segment") == 0;
+	h->rotated = task && strcmp(task, "obb") == 0;
 	h->extra = h->points * dims;
 	h->points = h->points ? h->points : points;
 	h->file = g->path;

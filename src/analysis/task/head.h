@@ -29,6 +29,7 @@ struct head {
 	int points;           // keypoints of an object, as metadata or labels have it; 0: none
 	int extra;            // channels of keypoints behind the classes, as the metadata have it; 0: none
 	bool segments;        // the metadata say that the model finds masks
+	bool rotated;         // they say that its boxes are rotated
 	const char *file;     // the graph's, or NULL: some families differ in constants alone
 };
 // Size of the input that takes pictures, 0 where there is none or its size is not known.
