@@ -439,6 +439,24 @@ void test_decode__decoded_rows_with_and_without_objectness(void **state)
 	check_one(&m, "yolov8");
 }
 
+// YOLO-NAS and PP-YOLOE without their NMS have corners where YOLOv8's boxes are centres and sizes: what most of the boxes
+// say tells which.
+void test_decode__boxes_beside_scores_may_be_corners(void **state)
+{
+	for (int kind = 0; kind < 2; kind++) {
+		struct made m = made_new(CLASSES, 0);
+		float *x = add_output(&m, "boxes", END_OTHER, SHAPE(1, 84, 4), 0), *p = add_output(&m, "scores", END_SIGMOID, SHAPE(1, 84, CLASSES), 0);
+		for (int i = 0; i < 84; i++) {
+			float cx = (float)(i % 8) * 8 + 4, cy = (float)(i / 8 % 8) * 8 + 4, size = i == 50 ? 0 : 12;
+			const float centred[4] = {cx, cy, size, size}, around[4] = {cx - size / 2, cy - size / 2, cx + size / 2, cy + size / 2};
+			put(x, 4 * i, 1, kind ? around : centred, 4);
+		}
+		put(x, 4 * 50, 1, kind ? corners : (const float[]){32, 38, 24, 16}, 4);
+		p[50 * CLASSES + 1] = .9f;
+		check_one(&m, "yolov8");
+	}
+}
+
 void test_decode__ssd_has_a_background_class(void **state)
 {
 	static const float v[4] = {20 / 64.f, 30 / 64.f, 44 / 64.f, 46 / 64.f};

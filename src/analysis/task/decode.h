@@ -37,6 +37,7 @@ struct bound {
 	float centre;      // of a cell, in cells: 0.5 or 0
 	bool pixels;       // distances are in pixels, not in strides
 	bool fractions;    // the boxes are fractions of the input
+	bool corners;      // they are corners, not a centre and a size
 	bool ids;          // labels are category ids of the data set, not indices
 	bool root;         // a score is the root of the product with the objectness
 	int points;        // keypoints of an object; 0: none

@@ -1,5 +1,5 @@
 // One output of decoded rows: cx,cy,w,h in pixels, perhaps an objectness, and a score for each class, perhaps keypoints
-// or coefficients of masks behind; or the boxes and the scores as two outputs.
+// or coefficients of masks behind; or the boxes and the scores as two outputs, the boxes perhaps as corners.
 #include "../decode_family.h"
 
 // The rows of a pyramid, computed already (raw maps end in convolutions and sigmoids alone), as one list.
@@ -33,6 +33,18 @@ static bool bind_one(struct bound *b, const struct head *h, int others)
 	return false;
 }
 
+// Corners (YOLO-NAS, PP-YOLOE) or centres and sizes: where cells lie all over the input, the size of hardly a box is
+// beyond its centre.
+static bool are_corners(const struct head *h, const struct field *box, int64_t n)
+{
+	int64_t beyond = 0;
+	if (!h->out[box->output].data)
+		return false;
+	for (int64_t i = 0; i < n; i++)
+		beyond += field_get(h, box, 0, i, 2) > field_get(h, box, 0, i, 0) && field_get(h, box, 0, i, 3) > field_get(h, box, 0, i, 1);
+	return (double)beyond > .9 * (double)n;
+}
+
 static bool bind_two(struct bound *b, const struct head *h)
 {
 	struct field box, score;
@@ -45,6 +57,7 @@ static bool bind_two(struct bound *b, const struct head *h)
 			*b = list(h, &box, n, 4, 0);
 			b->source[0].score = score;
 			b->score = decode_squash(&score);
+			b->corners = are_corners(h, &box, n);
 			return true;
 		}
 	return false;
@@ -97,8 +110,11 @@ bool row_bind_one2one(struct bound *b, const struct head *h)
 void row_box(
     float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
 {
-	(void)b;
 	float v[4];
+	if (b->corners) {
+		row_box_corners(out, h, b, s, anchor, cell);
+		return;
+	}
 	for (int c = 0; c < 4; c++)
 		v[c] = field_get(h, &s->box, anchor, cell, c);
 	decode_from_centre(out, v[0], v[1], v[2], v[3]);
