@@ -244,6 +244,53 @@ void test_decode__yolov5_maps_before_their_anchors(void **state)
 	check_one(&m, "yolov5-raw");
 }
 
+// A network that was trained with anchors of its own: they come behind the decoder's name, for levels by rising stride.
+void test_decode__anchors_that_the_user_gives(void **state)
+{
+	static const float anchor[2] = {20.5f, 33};
+	struct error err = {0};
+	float v[8];
+	yolov5_values(v, anchor);
+	struct made m = made_new(CLASSES, 0);
+	add_output(&m, "p3", END_LINEAR, SHAPE(1, 24, 8, 8), -20);
+	put(add_output(&m, "p4", END_LINEAR, SHAPE(1, 24, 4, 4), -20), CELL, 16, v, 8);
+	assert_int_equal(decode_find(&m.d, &m.h, "yolov5-raw", &err), STATUS_UNSUPPORTED); // it has three levels
+	if (decode_find(&m.d, &m.h, "yolov5-raw:1,2,3,4,5,6,20.5,33,9,10,11,12", &err))
+		fail_msg("%s", err.text);
+	assert_true(decode_bind(&m.b, m.d, &m.h));
+	decode_run(&m.c, m.d, &m.b, &m.h, .25);
+	assert_int_equal(m.c.n, 1);
+	assert_true(fabsf(m.c.at[0].x1 - 20) < .02f && fabsf(m.c.at[0].y1 - 30) < .02f && fabsf(m.c.at[0].x2 - 44) < .02f && fabsf(m.c.at[0].y2 - 46) < .02f);
+	assert_int_equal(decode_find(&m.d, &m.h, "yolov5-raw:1,2,3,4,5,6", &err), STATUS_UNSUPPORTED); // of one level
+	made_done(&m);
+}
+
+void test_decode__anchors_that_are_none(void **state)
+{
+	static const struct {
+		const char *name, *says;
+		enum status status;
+	} rows[] = {
+	    {"yolov8:1,2,3,4,5,6", "yolov8 has no anchors", STATUS_USAGE},
+	    {"yolov5-raw:", "three pairs", STATUS_USAGE},
+	    {"yolov5-raw:1,2,3,4,5", "three pairs", STATUS_USAGE},
+	    {"yolov5-raw:1,2,3,4,5,6,", "three pairs", STATUS_USAGE},
+	    {"yolov5-raw:1,2,3,4,5,x", "three pairs", STATUS_USAGE},
+	    {"yolov5-raw:1,2,3,4,5,0", "three pairs", STATUS_USAGE},
+	    {"yolov5-raw:1,2,3,4,5,nan", "three pairs", STATUS_USAGE},
+	    {"yolov5-raw:1,2,3,4,5,6,1,2,3,4,5,6,1,2,3,4,5,6,1,2,3,4,5,6,1,2,3,4,5,6", "up to 4 levels", STATUS_USAGE},
+	    {"yolov5-ra:1,2,3,4,5,6", "one of ", STATUS_NOTFOUND},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct error err = {0};
+		const struct decoder *d;
+		struct anchors a;
+		assert_int_equal(decode_named(&d, &a, rows[i].name, &err), rows[i].status);
+		if (!strstr(err.text, rows[i].says))
+			fail_msg("%s: %s", rows[i].name, err.text);
+	}
+}
+
 void test_decode__yolov7_has_other_anchors(void **state)
 {
 	static const float anchor[2] = {36, 75};

@@ -1,5 +1,6 @@
 // The table of decoders, and the loops over what they find.
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "decode_family.h"
 #include "qtui/base/str.h"
@@ -53,14 +54,48 @@ static enum status unknown_name(const char *name, struct error *err)
 	return st;
 }
 
-enum status decode_named(const struct decoder **out, const char *name, struct error *err)
+static const struct decoder *find_row(const char *name, size_t n)
 {
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (strcmp(rows[i].name, name) == 0) {
-			*out = &rows[i];
-			return STATUS_OK;
-		}
-	return unknown_name(name, err);
+		if (strlen(rows[i].name) == n && strncmp(rows[i].name, name, n) == 0)
+			return &rows[i];
+	return NULL;
+}
+
+// "w,h,w,h,...": three a level.
+static bool read_anchors(struct anchors *a, const char *text)
+{
+	enum { NUMBERS = 2 * ANCHORS };
+	float *to = &a->at[0][0][0];
+	int n = 0;
+	for (char *end; n < ANCHOR_LEVELS * NUMBERS; text = end + 1) {
+		to[n] = strtof(text, &end);
+		if (end == text || !(to[n] > 0 && to[n] < 1e6f) || (*end && *end != ','))
+			return false;
+		n++;
+		if (*end)
+			continue;
+		a->levels = n / NUMBERS;
+		return n % NUMBERS == 0;
+	}
+	return false;
+}
+
+enum status decode_named(const struct decoder **out, struct anchors *anchors, const char *name, struct error *err)
+{
+	size_t n = strcspn(name, ":");
+	*out = find_row(name, n);
+	*anchors = (struct anchors){.levels = 0};
+	if (!*out)
+		return unknown_name(name, err);
+	if (!name[n])
+		return STATUS_OK;
+	if ((*out)->box != anchor_box && (*out)->box != anchor_box_exp)
+		return error_set(err, STATUS_USAGE, "--decoder %s: %s has no anchors", name, (*out)->name);
+	if (!read_anchors(anchors, name + n + 1))
+		return error_set(err, STATUS_USAGE, "--decoder %s: anchors are three pairs width,height for each of up to %d levels, in pixels",
+		    name, ANCHOR_LEVELS);
+	return STATUS_OK;
 }
 
 static const struct decoder *first_fitting(const struct decoder *from, size_t n, const struct head *h)
@@ -102,7 +137,7 @@ bool decode_bind(struct bound *b, const struct decoder *d, const struct head *h)
 enum status decode_find(const struct decoder **out, struct head *h, const char *name, struct error *err)
 {
 	const struct decoder *named = NULL;
-	if (name && decode_named(&named, name, err) != STATUS_OK)
+	if (name && decode_named(&named, &h->anchors, name, err) != STATUS_OK)
 		return err->status;
 	h->named = named;
 	*out = NULL;

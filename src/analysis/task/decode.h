@@ -55,8 +55,11 @@ struct decoder {
 };
 const struct decoder *decode_rows(int *n);
 bool decode_bind(struct bound *b, const struct decoder *d, const struct head *h); // d->bind, and where masks are
-MUST_CHECK enum status decode_named(const struct decoder **out, const char *name, struct error *err); // STATUS_NOTFOUND
-// The decoder named `name`, or (NULL) the first whose family the head is. STATUS_NOTFOUND, STATUS_UNSUPPORTED.
+// "NAME", or "NAME:w,h,w,h,..." with three anchors a level, of a network that was trained with others than its family's.
+// STATUS_NOTFOUND: no decoder has that name; STATUS_USAGE: it has no anchors, or these are none.
+MUST_CHECK enum status decode_named(const struct decoder **out, struct anchors *anchors, const char *name, struct error *err);
+// The decoder that `name` says (as above), or (NULL) the first whose family the head is; the head takes its anchors.
+// STATUS_UNSUPPORTED: it does not fit the head.
 MUST_CHECK enum status decode_find(const struct decoder **out, struct head *h, const char *name, struct error *err);
 // Number of classes that the scores have; 0: not known (labels).
 int decode_classes(const struct bound *b);

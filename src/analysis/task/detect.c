@@ -80,6 +80,7 @@ enum status detect_find_decoder(const struct task *t, struct head *h, struct err
 	if (st != STATUS_OK)
 		return st;
 	d->head.named = h->named;
+	d->head.anchors = h->anchors;
 	d->head.any_classes = h->any_classes;
 	decode_bind(&b, d->decoder, h);
 	if (detect_check_bound(t, d->decoder, &b, err) != STATUS_OK)

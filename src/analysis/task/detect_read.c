@@ -37,6 +37,7 @@ static enum status decode(struct task *t, struct findings *f, const struct tenso
 	if (!d->decoder)
 		st = detect_find_decoder(t, &h, err);
 	h.named = d->head.named;
+	h.anchors = d->head.anchors;
 	h.any_classes = d->head.any_classes;
 	pthread_mutex_unlock(&t->lock);
 	if (st == STATUS_OK && !decode_bind(&b, d->decoder, &h))

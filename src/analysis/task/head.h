@@ -16,6 +16,11 @@ struct head_output {
 	float *heap;        // what `data` is, where it had to be made from integers
 	unsigned ends;
 };
+enum { ANCHORS = 3, ANCHOR_LEVELS = 4 };
+struct anchors {
+	int levels; // by rising stride; 0: the decoder's own
+	float at[ANCHOR_LEVELS][ANCHORS][2]; // width and height in pixels of the input
+};
 struct head {
 	struct head_output *out;
 	int n;
@@ -23,6 +28,7 @@ struct head {
 	int hint[3], n_hints; // likely numbers of classes: of the metadata, of the labels, COCO's
 	bool any_classes;     // none of the hints fits: take what the shapes say
 	bool named;           // the decoder was named by the user: `ends` need not agree
+	struct anchors anchors; // that the user gave with its name
 	bool one2one;         // the outputs come from a branch of that name, which is trained to need no NMS
 	bool rtmdet;          // they come from branches that are named as RTMDet's
 	bool suppressed;      // NMS is among the operators

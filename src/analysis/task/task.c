@@ -36,7 +36,7 @@ bool task_kind_parse(enum task_kind *out, const char *name)
 
 enum status task_decoder_check(const char *name, struct error *err)
 {
-	return decode_named(&(const struct decoder *){NULL}, name, err);
+	return decode_named(&(const struct decoder *){NULL}, &(struct anchors){0}, name, err);
 }
 
 // ---- opening

@@ -4,8 +4,6 @@
 #include <math.h>
 #include "../decode_family.h"
 
-enum { ANCHORS = 3 };
-
 static const float yolov5_anchors[3][ANCHORS][2] = { // v3's too
     {{10, 13}, {16, 30}, {33, 23}}, {{30, 61}, {62, 45}, {59, 119}}, {{116, 90}, {156, 198}, {373, 326}}};
 static const float yolov5_p6_anchors[4][ANCHORS][2] = {{{19, 27}, {44, 40}, {38, 94}},
@@ -51,9 +49,14 @@ static bool bind_level(struct bound *b, const struct head *h, const struct level
 	return true;
 }
 
-static bool bind_levels(struct bound *b, const struct head *h, const float (*const anchors)[ANCHORS][2], int n)
+// With the anchors of the family, of n levels, or with those that the user gave.
+static bool bind_levels(struct bound *b, const struct head *h, const float (*anchors)[ANCHORS][2], int n)
 {
 	struct levels l;
+	if (h->anchors.levels) {
+		anchors = (const float(*)[ANCHORS][2])h->anchors.at;
+		n = h->anchors.levels;
+	}
 	*b = (struct bound){0};
 	if (!head_levels(&l, h) || l.n != n || l.level[0].n_fields != 1)
 		return false;
@@ -63,7 +66,7 @@ static bool bind_levels(struct bound *b, const struct head *h, const float (*con
 	return true;
 }
 
-static bool spread(struct bound *b, const float *k)
+static bool spread(struct bound *b, const float k[ANCHOR_LEVELS])
 {
 	for (int i = 0; i < b->n; i++)
 		b->source[i].spread = k[i];
@@ -73,7 +76,7 @@ static bool spread(struct bound *b, const float *k)
 // Of two levels there is no other family; three look like YOLOv5's.
 bool anchor_bind_yolov3(struct bound *b, const struct head *h)
 {
-	static const float one[3] = {1, 1, 1};
+	static const float one[ANCHOR_LEVELS] = {1, 1, 1, 1};
 	if (!h->any_classes && bind_levels(b, h, yolov3_tiny_anchors, 2))
 		return spread(b, one);
 	return (h->named || head_is_called(h, "yolov3")) &&
@@ -82,10 +85,10 @@ bool anchor_bind_yolov3(struct bound *b, const struct head *h)
 
 bool anchor_bind_yolov4(struct bound *b, const struct head *h)
 {
-	static const float all[3] = {1.2f, 1.1f, 1.05f}, tiny[2] = {1.05f, 1.05f};
+	static const float all[ANCHOR_LEVELS] = {1.2f, 1.1f, 1.05f, 1.05f}, tiny[ANCHOR_LEVELS] = {1.05f, 1.05f};
 	if (!h->named && !head_is_called(h, "yolov4"))
 		return false;
-	return (bind_levels(b, h, yolov7_anchors, 3) && spread(b, all)) || (bind_levels(b, h, yolov4_tiny_anchors, 2) && spread(b, tiny));
+	return (bind_levels(b, h, yolov7_anchors, 3) || bind_levels(b, h, yolov4_tiny_anchors, 2)) && spread(b, b->n > 2 ? all : tiny);
 }
 
 bool anchor_bind(struct bound *b, const struct head *h)

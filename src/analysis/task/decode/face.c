@@ -3,10 +3,10 @@
 #include <math.h>
 #include "../decode_family.h"
 
-enum { LEVELS = 3, ANCHORS = 2, POINTS = 5 };
+enum { LEVELS = 3, PRIORS = 2, POINTS = 5 };
 
 static const int strides[LEVELS] = {8, 16, 32};
-static const float priors[LEVELS][ANCHORS][2] = {{{16, 16}, {32, 32}}, {{64, 64}, {128, 128}}, {{256, 256}, {512, 512}}};
+static const float priors[LEVELS][PRIORS][2] = {{{16, 16}, {32, 32}}, {{64, 64}, {128, 128}}, {{256, 256}, {512, 512}}};
 static const float of_centre = .1f, of_size = .2f; // RetinaFace's variances
 
 static int64_t cells(const struct head *h, int stride)
@@ -43,13 +43,13 @@ bool face_bind_scrfd(struct bound *b, const struct head *h)
 	int with_points = 0;
 	*b = (struct bound){.n = LEVELS, .bins = 1, .reach = 1};
 	for (int i = 0; i < LEVELS; i++) {
-		int64_t n = cells(h, strides[i]) * ANCHORS;
+		int64_t n = cells(h, strides[i]) * PRIORS;
 		struct source *s = &b->source[i];
-		*s = level(h, i, ANCHORS);
-		if (!n || find(&s->score, h, -1, n, 1, ANCHORS, 0) < 0 || find(&s->box, h, -1, n, 4, ANCHORS, 0) < 0 ||
+		*s = level(h, i, PRIORS);
+		if (!n || find(&s->score, h, -1, n, 1, PRIORS, 0) < 0 || find(&s->box, h, -1, n, 4, PRIORS, 0) < 0 ||
 		    !head_ends(h, s->score.ends, END_LINEAR | END_SIGMOID))
 			return false;
-		with_points += find(&s->point, h, -1, n, 2 * POINTS, ANCHORS, 0) >= 0;
+		with_points += find(&s->point, h, -1, n, 2 * POINTS, PRIORS, 0) >= 0;
 	}
 	b->points = with_points == LEVELS ? POINTS : 0;
 	b->score = decode_squash(&b->source[0].score);
@@ -79,16 +79,16 @@ bool face_bind_retinaface(struct bound *b, const struct head *h)
 {
 	int64_t n = 0, first = 0;
 	for (int i = 0; i < LEVELS; i++)
-		n += cells(h, strides[i]) * ANCHORS;
+		n += cells(h, strides[i]) * PRIORS;
 	*b = (struct bound){.n = LEVELS, .background = 1, .priors = of_centre};
 	for (int i = 0; i < LEVELS && n; i++) {
 		struct source *s = &b->source[i];
-		*s = level(h, i, ANCHORS);
-		if (find(&s->box, h, -1, n, 4, ANCHORS, first) < 0 || find(&s->score, h, -1, n, 2, ANCHORS, first) < 0 ||
+		*s = level(h, i, PRIORS);
+		if (find(&s->box, h, -1, n, 4, PRIORS, first) < 0 || find(&s->score, h, -1, n, 2, PRIORS, first) < 0 ||
 		    !head_ends(h, s->box.ends, END_LINEAR))
 			return false;
-		b->points = find(&s->point, h, -1, n, 2 * POINTS, ANCHORS, first) >= 0 ? POINTS : 0;
-		first += s->n * ANCHORS;
+		b->points = find(&s->point, h, -1, n, 2 * POINTS, PRIORS, first) >= 0 ? POINTS : 0;
+		first += s->n * PRIORS;
 	}
 	b->score = decode_squash(&b->source[0].score) == SQUASH_SIGMOID ? SQUASH_SOFTMAX : SQUASH_NONE;
 	return n > 0;
