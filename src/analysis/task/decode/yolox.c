@@ -37,7 +37,7 @@ bool yolox_bind(struct bound *b, const struct head *h)
 {
 	struct levels l;
 	*b = (struct bound){0};
-	if (!head_levels(&l, h))
+	if (!head_levels(&l, h) || (l.n < 2 && !h->named)) // one level is another family's (FastestDet)
 		return false;
 	for (b->n = 0; b->n < l.n; b->n++) {
 		const struct level *level = &l.level[b->n];
