@@ -387,6 +387,30 @@ void test_decode__rtmdet_in_strides_and_in_pixels(void **state)
 }
 
 // Four levels, scores in front, centres at the corners of the cells: 32,32.
+// PicoDet has four levels as NanoDet-Plus, boxes and scores apart, and counts from the middle of cells. Of an input of
+// 320 x 320 its coarsest level has 25 rows, fewer than channels.
+void test_decode__picodet(void **state)
+{
+	static const float box[4] = {20 / 64.f, 10 / 64.f, 4 / 64.f, 6 / 64.f}; // from 96,96, cell 1,1 of the stride 64
+	struct made m = made_new(CLASSES, 0);
+	float *x = NULL, *p = NULL;
+	for (int stride = 8; stride <= 64; stride *= 2) {
+		int n = (320 / stride) * (320 / stride);
+		p = add_output(&m, "cls", END_SIGMOID, SHAPE(1, n, CLASSES), 0);
+		x = add_output(&m, "dis", END_LINEAR, SHAPE(1, n, 32), 0);
+	}
+	m.h.input_w = m.h.input_h = 320;
+	for (int i = 0; i < 32; i++)
+		x[6 * 32 + i] = -60;
+	put_bins(x, 6 * 32, 1, 8, box);
+	p[6 * CLASSES + 1] = .9f;
+	made_find(&m, "nanodet");
+	assert_int_equal(m.c.n, 1);
+	const struct candidate *c = &m.c.at[0];
+	assert_true(fabsf(c->x1 - 76) < .05f && fabsf(c->y1 - 86) < .05f && fabsf(c->x2 - 100) < .05f && fabsf(c->y2 - 102) < .05f);
+	made_done(&m);
+}
+
 void test_decode__nanodet_plus(void **state)
 {
 	static const float d[4] = {12 / 16.f, 2 / 16.f, 12 / 16.f, 14 / 16.f};
@@ -484,6 +508,18 @@ void test_decode__decoded_rows_with_and_without_objectness(void **state)
 	put(x, 50, 84, centred, 4);
 	p[84 + 50] = .9f;
 	check_one(&m, "yolov8");
+}
+
+// Offsets from priors look like corners, and would be none.
+void test_decode__ssd_before_its_priors_is_refused(void **state)
+{
+	struct error err = {0};
+	struct made m = made_new(CLASSES, 0);
+	add_output(&m, "loc", END_LINEAR, SHAPE(1, 100, 4), 0);
+	add_output(&m, "conf", END_SOFTMAX, SHAPE(1, 100, CLASSES + 1), 0);
+	assert_int_equal(decode_find(&m.d, &m.h, NULL, &err), STATUS_UNSUPPORTED);
+	assert_int_equal(decode_find(&m.d, &m.h, "ssd", &err), STATUS_OK);
+	made_done(&m);
 }
 
 // YOLO-NAS and PP-YOLOE without their NMS have corners where YOLOv8's boxes are centres and sizes: what most of the boxes

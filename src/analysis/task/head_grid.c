@@ -239,6 +239,25 @@ static void take_masks(struct levels *l)
 	l->n -= masks > 0;
 }
 
+// The coarsest level may have fewer rows than channels (PicoDet: 25 of 32): it has as many channels as the finest.
+static void add_few_rows(struct levels *l, const struct head *h, int output, int stride)
+{
+	struct field f;
+	int64_t n;
+	if (head_rows(&f, &n, h, output, 0) && n <= INT32_MAX && head_rows(&f, &n, h, output, (int)n) && n == cells(h, stride) &&
+	    field_of(&l->level[0], f.channels) >= 0)
+		add_field(l, h, stride, &f);
+}
+
+static bool has_output(const struct levels *l, int output)
+{
+	for (int i = 0; i < l->n; i++)
+		for (int k = 0; k < l->level[i].n_fields; k++)
+			if (l->level[i].field[k].output == output)
+				return true;
+	return false;
+}
+
 bool head_levels(struct levels *l, const struct head *h)
 {
 	*l = (struct levels){0};
@@ -247,6 +266,10 @@ bool head_levels(struct levels *l, const struct head *h)
 	for (int i = 0; i < h->n; i++)
 		if (!add_map(l, h, i))
 			add_rows(l, h, i);
+	int last = l->n ? l->level[l->n - 1].stride : 0;
+	for (int i = 0; i < h->n && last; i++)
+		for (int stride = last; !has_output(l, i) && stride <= 2 * last && is_stride(h, stride); stride *= 2)
+			add_few_rows(l, h, i, stride);
 	take_masks(l);
 	for (int i = 1; i < l->n; i++)
 		if (l->level[i].n_fields != l->level[0].n_fields)

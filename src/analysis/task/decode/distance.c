@@ -150,9 +150,13 @@ bool distance_bind_nanodet(struct bound *b, const struct head *h)
 	return head_levels(&l, h) && bind_bins(b, h, &l, 8, true);
 }
 
+// Four levels, as PicoDet has them, which has boxes and scores apart and counts from the middle of cells.
 bool distance_bind_nanodet_plus(struct bound *b, const struct head *h)
 {
-	if (!distance_bind_nanodet(b, h) || (b->n != 4 && !h->named))
+	if (!distance_bind_nanodet(b, h))
+		return false;
+	bool apart = b->source[0].box.output != b->source[0].score.output;
+	if ((b->n != 4 || apart) && !h->named)
 		return false;
 	b->centre = 0;
 	return true;

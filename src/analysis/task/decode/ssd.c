@@ -10,6 +10,8 @@ bool ssd_bind(struct bound *b, const struct head *h)
 		for (int k = 0; k < h->n; k++) {
 			if (!decode_pair(h, i, k, &box, &score, &n) || decode_pick_classes(h, &score, 1) < 0)
 				continue;
+			if (!h->named && box.ends == END_LINEAR)
+				continue; // offsets from priors that nobody has applied
 			*b = (struct bound){.n = 1,
 			    .background = 1,
 			    .source = {{.n = n,
