@@ -56,8 +56,8 @@ static bool golden_open(struct golden *t, const char *model)
 	struct error err = {0};
 	struct str path = {0}, arrays = {0};
 	*t = (struct golden){0};
-	str_addf(&path, "models/%s.onnx", model);
-	str_addf(&arrays, "golden/float/%s.npz", model);
+	str_addf(&path, "%s%s.onnx", strchr(model, '/') ? "" : "models/", model);
+	str_addf(&arrays, "golden/float/%s.npz", file_base(model));
 	const char *onnx = support_data(str_text(&path)), *npz = support_data(str_text(&arrays));
 	str_done(&path);
 	str_done(&arrays);
@@ -95,7 +95,8 @@ void test_decode__real_models_are_recognised(void **state)
 	static const char *const rows[][2] = {{"yolov5n", "yolov5"}, {"yolov8n", "yolov8"},
 	    {"yolov8n_qdq_minmax", "yolov8"}, {"yolov8n_qdq_allops_broken", "yolov8"}, {"yolo26n", "end2end"},
 	    {"yolox_nano_416", "yolox-raw"}, {"nanodet_m_320", "nanodet"}, {"deimv2_atto_320", "final"},
-	    {"deimv2_atto_dynint8_degraded", "final"}};
+	    {"deimv2_atto_dynint8_degraded", "final"}, {"misc/face_detection_front_128x128_barracuda", "blazeface"},
+	    {"misc/ultraface_rfb_320", "ssd"}};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct golden t;
 		if (!golden_open(&t, rows[i][0]))

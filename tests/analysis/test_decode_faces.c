@@ -119,6 +119,43 @@ void test_decode_faces__yunet(void **state)
 	check(&m, "yunet", 0, 5);
 }
 
+// 16 x 16 cells of 4 pixels with two anchors, 8 x 8 of 8 pixels with six; in an output each, or one behind the other.
+void test_decode_faces__blazeface(void **state)
+{
+	enum { FINE = 512, COARSE = 384, AT = 6 * (4 * 8 + 3) + 5 }; // cell 3,4: its centre is 28,36
+	const float box[4] = {32 - 28, 38 - 36, 24, 16};
+	for (int joined = 0; joined < 2; joined++) {
+		struct made m = made_new(1, 0);
+		struct error err = {0};
+		int at = joined ? FINE + AT : AT;
+		float *x, *p;
+		if (!joined) {
+			add_output(&m, "s16", END_LINEAR, SHAPE(1, FINE, 1), -50);
+			add_output(&m, "b16", END_LINEAR, SHAPE(1, FINE, 16), 0);
+		}
+		p = add_output(&m, "s8", END_LINEAR, SHAPE(1, joined ? FINE + COARSE : COARSE, 1), -50);
+		x = add_output(&m, "b8", END_LINEAR, SHAPE(1, joined ? FINE + COARSE : COARSE, 16), 0);
+		p[at] = logit(.9f);
+		put(x, at * 16, 1, box, 4);
+		x[at * 16 + 4] = 22 - 28;
+		x[at * 16 + 15] = 40 - 36;
+		assert_int_equal(decode_find(&m.d, &m.h, NULL, &err), STATUS_OK);
+		assert_string_equal(m.d->name, "blazeface");
+		assert_true(decode_bind(&m.b, m.d, &m.h));
+		decode_run(&m.c, m.d, &m.b, &m.h, .25);
+		assert_int_equal(m.c.n, 1);
+		near(m.c.at[0].x1, 20);
+		near(m.c.at[0].y2, 46);
+		near(m.c.at[0].score, .9);
+		struct keypoint k[6];
+		assert_int_equal(m.b.points, 6);
+		decode_points(k, &m.b, &m.h, &m.c.at[0]);
+		near(k[0].x, 22);
+		near(k[5].y, 40);
+		made_done(&m);
+	}
+}
+
 void test_decode_faces__yolov5_face(void **state)
 {
 	struct made m = made_new(1, 0);

@@ -1,5 +1,5 @@
-// Detectors of faces: YuNet, and with two anchors a cell, whose rows follow each other, SCRFD (an output for each level and
-// kind) and RetinaFace (one for all levels).
+// Detectors of faces: YuNet, and with several anchors a cell, whose rows follow each other, SCRFD (an output for each level
+// and kind), RetinaFace (one for all levels) and BlazeFace (either).
 #include <math.h>
 #include "../decode_family.h"
 
@@ -92,6 +92,50 @@ bool face_bind_retinaface(struct bound *b, const struct head *h)
 	}
 	b->score = decode_squash(&b->source[0].score) == SQUASH_SIGMOID ? SQUASH_SOFTMAX : SQUASH_NONE;
 	return n > 0;
+}
+
+// 16 x 16 cells of two anchors and 8 x 8 of six, which have no size: boxes and six keypoints are in pixels, from the cell's
+// centre.
+bool face_bind_blazeface(struct bound *b, const struct head *h)
+{
+	enum { MOST = 6, VALUES = 4 + 2 * MOST };
+	static const struct {
+		int cells, anchors; // a side; of a cell
+	} grid[] = {{16, 2}, {8, MOST}};
+	static const float one[MOST][2] = {{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
+	enum { GRIDS = sizeof grid / sizeof *grid };
+	int64_t all = 0, first = 0;
+	*b = (struct bound){.n = GRIDS, .points = MOST, .priors = 1};
+	for (int i = 0; i < GRIDS; i++)
+		all += (int64_t)grid[i].cells * grid[i].cells * grid[i].anchors;
+	for (int i = 0; i < GRIDS; i++) {
+		int side = grid[i].cells, anchors = grid[i].anchors;
+		int64_t n = (int64_t)side * side * anchors;
+		struct source *s = &b->source[i];
+		struct field values;
+		*s = (struct source){.stride = h->input_w / side, .w = side, .n = (int64_t)side * side, .anchors = anchors, .anchor = one,
+		    .object = FIELD_NONE, .label = FIELD_NONE};
+		bool apart = find(&s->score, h, -1, n, 1, anchors, 0) >= 0 && find(&values, h, -1, n, VALUES, anchors, 0) >= 0;
+		if (!apart && (find(&s->score, h, -1, all, 1, anchors, first) < 0 || find(&values, h, -1, all, VALUES, anchors, first) < 0))
+			return false;
+		if (h->input_w % side || h->input_w != h->input_h || !head_ends(h, values.ends, END_LINEAR))
+			return false;
+		s->box = field_part(&values, 0, 4);
+		s->point = field_part(&values, 4, 2 * MOST);
+		first += n;
+	}
+	b->score = decode_squash(&b->source[0].score);
+	return true;
+}
+
+void face_box_blazeface(
+    float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
+{
+	float v[4];
+	(void)b;
+	for (int c = 0; c < 4; c++)
+		v[c] = field_get(h, &s->box, anchor, cell, c);
+	decode_from_centre(out, ((float)(cell % s->w) + .5f) * (float)s->stride + v[0], ((float)(cell / s->w) + .5f) * (float)s->stride + v[1], v[2], v[3]);
 }
 
 void face_box(
