@@ -430,6 +430,35 @@ void test_labels__classes_are_mapped_by_name_number_or_id(void **state)
 	labels_free(&l);
 }
 
+// Of a model that does not name its classes the number tells, where the labels' names are what so many classes are called.
+void test_labels__classes_are_mapped_by_names_that_are_known(void **state)
+{
+	static const int dense[] = {0, 1, 2};
+	static const char *const coco[] = {"bicycle", "person", "toothbrush"}, *const voc[] = {"aeroplane", "person", "tvmonitor"}, *const mixed[] = {"bicycle", "wombat", "zebra"};
+	for (int numbered = 0; numbered < 2; numbered++) {
+		struct labels *l = classes(3, dense, coco);
+		l->numbered = numbered;
+		maps(l, 80, NULL, 0, 1);
+		maps(l, 80, NULL, 1, 0);
+		maps(l, 80, NULL, 79, 2);
+		maps(l, 80, NULL, 2, -1);
+		maps(l, 3, NULL, 2, 2);
+		labels_free(&l);
+		l = classes(3, dense, voc);
+		l->numbered = numbered;
+		maps(l, 20, NULL, 14, 1);
+		maps(l, 20, NULL, 19, 2);
+		labels_free(&l);
+		l = classes(3, dense, mixed); // numbers of the labels themselves mean something, ours do not
+		l->numbered = numbered;
+		maps(l, 80, NULL, 0, numbered ? -1 : 0);
+		maps(l, 80, NULL, 1, numbered ? 0 : 1);
+		maps(l, 80, NULL, 22, numbered ? 2 : -1);
+		maps(l, 7, NULL, 0, numbered ? -1 : 0);
+		labels_free(&l);
+	}
+}
+
 void test_labels__names_in_metadata(void **state)
 {
 	static const char *const bad[] = {

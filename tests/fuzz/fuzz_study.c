@@ -104,6 +104,11 @@ void fuzz_classes(const struct fuzz_input *in)
 	read_labels(in->path);
 }
 
+void fuzz_voc(const struct fuzz_input *in)
+{
+	read_labels(in->dir);
+}
+
 void fuzz_yolo(const struct fuzz_input *in)
 {
 	read_labels(in->dir);

@@ -29,7 +29,7 @@ enum task_variant { TASK_FLOAT, TASK_QUANT, TASK_VARIANTS };
 
 struct task_options {
 	int kind;            // enum task_kind, or -1: what labels and metadata say
-	const char *labels;  // COCO JSON, a directory of YOLO text files or of masks, a CSV; NULL: what lies beside the data set
+	const char *labels;  // COCO JSON, a directory of text files, XML files or masks, a CSV; NULL: what lies beside the data set
 	const char *decoder; // a name of docs/TASK.md; NULL: found from names and shapes of the outputs
 	double score;        // boxes must score more than this
 	double iou;          // of NMS, the most overlap of boxes that are both kept; 0: the decoder's own, < 0: no NMS

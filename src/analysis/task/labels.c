@@ -119,6 +119,8 @@ static enum status read_format(struct labels *l, const char *path, const struct 
 	bool json = false;
 	if (!path)
 		return labels_read_folders(l, s, err);
+	if (file_is_dir(path) && labels_are_voc(path, s))
+		return labels_read_voc(l, path, s, err);
 	if (file_is_dir(path))
 		return labels_are_masks(path, s) ? labels_read_masks(l, path, s, err) : labels_read_yolo(l, path, s, err);
 	if (json_is_file(&json, path, err) != STATUS_OK)
@@ -254,6 +256,18 @@ static int likely_count(const struct labels *l, const struct names *names)
 	return names->n ? names->n : gaps && l->n_classes < COCO_CLASSES ? COCO_CLASSES : l->n_classes;
 }
 
+// By what is known of models that do not name their classes: all names of the labels have to be among these, or at least
+// one where nothing but names can tell.
+static bool map_known(const struct labels *l, int *map, int n)
+{
+	struct names known;
+	int moved;
+	names_known(&known, n);
+	int found = map_names(l, map, n, &known, &moved);
+	names_done(&known);
+	return found > 0 && (found == l->n_classes || l->numbered);
+}
+
 int *labels_map(const struct labels *l, int *n, const struct names *names, const char **how)
 {
 	int moved;
@@ -263,6 +277,14 @@ int *labels_map(const struct labels *l, int *n, const struct names *names, const
 	*how = "by name";
 	// The same number of classes, and no name elsewhere: names that are not found are only spelt otherwise.
 	if (map_names(l, map, *n, names, &moved) > 0 && (moved || !ordered))
+		return map;
+	*how = "by the names that so many classes have";
+	if (!names->n && !ordered && map_known(l, map, *n))
+		return map;
+	*how = "are others than the labels'";
+	for (int i = 0; i < *n; i++)
+		map[i] = -1;
+	if (l->numbered && !ordered)
 		return map;
 	*how = "in order of the category ids";
 	int (*rule)(int) = ordered ? NULL : id_rule(l, *n, how);

@@ -1,4 +1,5 @@
-// Labels: what is to be found in each sample, read from COCO JSON, a directory of YOLO text files or of masks, a list of
+// Labels: what is to be found in each sample, read from COCO JSON, a directory of YOLO text files, of Pascal VOC's XML or of
+// masks, a list of
 // classes or the names of the samples' folders. Labels own all that they hold.
 #ifndef QTUI_ANALYSIS_TASK_LABELS_H
 #define QTUI_ANALYSIS_TASK_LABELS_H
@@ -26,6 +27,7 @@ struct labels {
 	int *id;       // [n_classes] category ids of the data set
 	char **name;   // [n_classes] NULL where there is none
 	bool folders;  // the names are those of folders, and say which class of the model is meant
+	bool numbered; // the numbers are ours, by the order of names: names alone say which class of a model is meant
 	struct skeleton skeleton; // LABELS_POSES: what all objects have; else n 0
 	char *stray;   // the first file that they name and that is no sample; NULL: none
 	int *class_of; // LABELS_MASKS: [n_numbers] the class of a pixel's number, or LABELS_NO_CLASS; NULL: nothing says so
@@ -39,7 +41,7 @@ struct labels_samples {
 	int n, w, h, points, dims;
 	bool outlines; // are the objects' masks wanted? Boxes alone are read in a fraction of the time
 };
-// `path`: a COCO JSON, a directory of YOLO text files or of masks, a CSV; NULL: the names of the samples' folders.
+// `path`: a COCO JSON, a directory of YOLO text files, of Pascal VOC's XML or of masks, a CSV; NULL: the names of the samples' folders.
 MUST_CHECK enum status labels_read(
     struct labels **out, const char *path, const struct labels_samples *s, struct error *err);
 void labels_free(struct labels **l);
@@ -94,7 +96,11 @@ MUST_CHECK enum status labels_read_yolo(
 bool labels_are_masks(const char *dir, const struct labels_samples *s); // and no text files
 MUST_CHECK enum status labels_read_masks(
     struct labels *l, const char *dir, const struct labels_samples *s, struct error *err);
-char *labels_text_path(const char *dir, const char *file); // DIR/NAME.txt for .../NAME.jpg; heap
+char *labels_beside(const char *dir, const char *file, const char *ending); // DIR/NAME.txt for .../NAME.jpg; heap
+int labels_lie_in(const char *dir, const struct labels_samples *s, const char *ending); // the first sample that has one, or -1
+bool labels_are_text(const char *dir, const struct labels_samples *s);
+bool labels_are_voc(const char *dir, const struct labels_samples *s);
+MUST_CHECK enum status labels_read_voc(struct labels *l, const char *dir, const struct labels_samples *s, struct error *err);
 MUST_CHECK enum status labels_read_list(
     struct labels *l, const char *path, const struct labels_samples *s, struct error *err);
 MUST_CHECK enum status labels_read_folders(struct labels *l, const struct labels_samples *s, struct error *err);

@@ -10,31 +10,38 @@ struct place {
 	enum labels_kind kind;
 	const char *pattern; // of a path: D the data set, P the directory that it is in, Q that of P; B, at the end, D's last component
 	const char *as;      // not NULL: the data set's path itself, with this in the place of its last component `pattern`
+	bool (*holds)(const char *path, const struct labels_samples *s); // not NULL: only if it says so
 };
 static const struct place places[] = {
-    {LABELS_BOXES, "D/instances.json", NULL},
-    {LABELS_BOXES, "P/instances.json", NULL},
-    {LABELS_BOXES, "D.json", NULL},
-    {LABELS_BOXES, "P/annotations/instances_B", NULL},   // COCO: train2017, val2017
-    {LABELS_BOXES, "Q/annotations/instances_B", NULL},
-    {LABELS_BOXES, "images", "labels"},
-    {LABELS_BOXES, "P/labels", NULL},
-    {LABELS_BOXES, "D/labels", NULL},
-    {LABELS_POSES, "D/person_keypoints.json", NULL},
-    {LABELS_POSES, "P/person_keypoints.json", NULL},
-    {LABELS_POSES, "P/annotations/person_keypoints_B", NULL},
-    {LABELS_POSES, "Q/annotations/person_keypoints_B", NULL},
-    {LABELS_CLASSES, "D/labels.csv", NULL},
-    {LABELS_CLASSES, "D.csv", NULL},
-    {LABELS_CLASSES, "P/labels.csv", NULL},
-    {LABELS_MASKS, "images", "masks"},
-    {LABELS_MASKS, "images", "annotations"},             // ADE20K
-    {LABELS_MASKS, "leftImg8bit", "gtFine"},             // Cityscapes
-    {LABELS_MASKS, "JPEGImages", "SegmentationClass"},   // Pascal VOC
-    {LABELS_MASKS, "P/masks", NULL},
-    {LABELS_MASKS, "D/masks", NULL},
-    {LABELS_MASKS, "images", "labels"},
-    {LABELS_MASKS, "P/labels", NULL},
+    {LABELS_BOXES, "D/instances.json", NULL, NULL},
+    {LABELS_BOXES, "P/instances.json", NULL, NULL},
+    {LABELS_BOXES, "D.json", NULL, NULL},
+    {LABELS_BOXES, "P/annotations/instances_B", NULL, NULL}, // COCO: train2017, val2017
+    {LABELS_BOXES, "Q/annotations/instances_B", NULL, NULL},
+    {LABELS_BOXES, "images", "labels", NULL},
+    {LABELS_BOXES, "P/labels", NULL, NULL},
+    {LABELS_BOXES, "D/labels", NULL, NULL},
+    {LABELS_BOXES, "JPEGImages", "Annotations", labels_are_voc},
+    {LABELS_BOXES, "images", "annotations", labels_are_voc},
+    {LABELS_BOXES, "P/Annotations", NULL, labels_are_voc},
+    {LABELS_BOXES, "P/annotations", NULL, labels_are_voc},
+    {LABELS_BOXES, "D", NULL, labels_are_voc},  // beside the pictures themselves, as labelImg
+    {LABELS_BOXES, "D", NULL, labels_are_text}, // and Darknet have them
+    {LABELS_POSES, "D/person_keypoints.json", NULL, NULL},
+    {LABELS_POSES, "P/person_keypoints.json", NULL, NULL},
+    {LABELS_POSES, "P/annotations/person_keypoints_B", NULL, NULL},
+    {LABELS_POSES, "Q/annotations/person_keypoints_B", NULL, NULL},
+    {LABELS_CLASSES, "D/labels.csv", NULL, NULL},
+    {LABELS_CLASSES, "D.csv", NULL, NULL},
+    {LABELS_CLASSES, "P/labels.csv", NULL, NULL},
+    {LABELS_MASKS, "images", "masks", labels_are_masks},
+    {LABELS_MASKS, "images", "annotations", labels_are_masks}, // ADE20K
+    {LABELS_MASKS, "leftImg8bit", "gtFine", labels_are_masks}, // Cityscapes
+    {LABELS_MASKS, "JPEGImages", "SegmentationClass", labels_are_masks}, // Pascal VOC
+    {LABELS_MASKS, "P/masks", NULL, labels_are_masks},
+    {LABELS_MASKS, "D/masks", NULL, labels_are_masks},
+    {LABELS_MASKS, "images", "labels", labels_are_masks},
+    {LABELS_MASKS, "P/labels", NULL, labels_are_masks},
 };
 
 // The data set's path with its last component `name` replaced; NULL where it has none.
@@ -102,10 +109,12 @@ static bool is_ours(const char *path)
 	return ours;
 }
 
-// Directories have the names of those for masks that hold something else.
-static bool is_there(const char *path, enum labels_kind kind, const char *dataset, const struct labels_samples *s)
+// Pictures are not their own labels: beside themselves they may have files, but no masks.
+static bool is_there(const struct place *p, const char *path, const char *dataset, const struct labels_samples *s)
 {
-	return file_exists(path) && strcmp(path, dataset) != 0 && !is_ours(path) && (kind != LABELS_MASKS || labels_are_masks(path, s));
+	if (strcmp(path, dataset) == 0 && strcmp(p->pattern, "D") != 0)
+		return false;
+	return file_exists(path) && !is_ours(path) && (!p->holds || p->holds(path, s));
 }
 
 char *labels_find(const char *dataset, enum labels_kind kind, const struct labels_samples *s)
@@ -115,7 +124,7 @@ char *labels_find(const char *dataset, enum labels_kind kind, const struct label
 		if (places[i].kind != kind)
 			continue;
 		char *path = fill(&places[i], from);
-		if (path && is_there(path, kind, from, s))
+		if (path && is_there(&places[i], path, from, s))
 			found = path;
 		else
 			free(path);

@@ -64,7 +64,7 @@ bool labels_are_masks(const char *dir, const struct labels_samples *s)
 	for (int i = 0; i < s->n; i++) {
 		if (!s->file[i])
 			continue;
-		char *text = labels_text_path(dir, s->file[i]), *mask = mask_path(dir, s->file[i]);
+		char *text = labels_beside(dir, s->file[i], ".txt"), *mask = mask_path(dir, s->file[i]);
 		bool boxes = file_exists(text), masks = mask;
 		free(text);
 		free(mask);

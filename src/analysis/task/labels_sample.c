@@ -1,10 +1,11 @@
-// Which sample a file is that labels name.
+// Which sample a file is that labels name, and which file lies beside a sample.
 #include <stdlib.h>
 #include <string.h>
 #include "labels.h"
 #include "qtui/base/file.h"
 #include "qtui/base/hash.h"
 #include "qtui/base/mem.h"
+#include "qtui/base/str.h"
 
 struct sample_index {
 	const struct labels_samples *s;
@@ -75,4 +76,29 @@ int sample_index_find(const struct sample_index *x, const char *file)
 		most = n;
 	}
 	return found;
+}
+
+// ---- files beside samples
+
+char *labels_beside(const char *dir, const char *file, const char *ending)
+{
+	const char *base = file_base(file), *dot = strrchr(base, '.');
+	struct str name = {0};
+	str_addn(&name, base, dot ? (size_t)(dot - base) : strlen(base));
+	str_add(&name, ending);
+	char *path = file_join(dir, str_text(&name));
+	str_done(&name);
+	return path;
+}
+
+int labels_lie_in(const char *dir, const struct labels_samples *s, const char *ending)
+{
+	for (int i = 0; i < s->n; i++) {
+		char *path = s->file[i] ? labels_beside(dir, s->file[i], ending) : NULL;
+		bool there = path && file_exists(path);
+		free(path);
+		if (there)
+			return i;
+	}
+	return -1;
 }

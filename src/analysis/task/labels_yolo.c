@@ -173,21 +173,10 @@ static enum status read_text(struct labels *l, const struct yolo_file *f, struct
 	return st;
 }
 
-char *labels_text_path(const char *dir, const char *file)
-{
-	const char *base = file_base(file), *dot = strrchr(base, '.');
-	struct str name = {0};
-	str_addn(&name, base, dot ? (size_t)(dot - base) : strlen(base));
-	str_add(&name, ".txt");
-	char *path = file_join(dir, str_text(&name));
-	str_done(&name);
-	return path;
-}
-
 static enum status read_sample(
     struct labels *l, const char *dir, const struct labels_samples *s, int i, int *files, struct error *err)
 {
-	char *path = labels_text_path(dir, s->file[i]);
+	char *path = labels_beside(dir, s->file[i], ".txt");
 	struct yolo_file f = {.path = path, .sample = i, .s = s};
 	enum status st = STATUS_OK;
 	l->label[i].known = true;
@@ -199,6 +188,25 @@ static enum status read_sample(
 	}
 	free(path);
 	return st;
+}
+
+// Beside pictures there may be captions: the first file tells.
+bool labels_are_text(const char *dir, const struct labels_samples *s)
+{
+	int i = labels_lie_in(dir, s, ".txt");
+	if (i < 0)
+		return false;
+	char *path = labels_beside(dir, s->file[i], ".txt");
+	struct bytes b;
+	struct error ignored; // reading it as labels would tell
+	bool numbers = file_read_text(&b, path, YOLO_FILE_MAX, &ignored) == STATUS_OK;
+	free(path);
+	if (!numbers)
+		return false;
+	const char *text = (const char *)b.data + strspn((const char *)b.data, " \t\r\n");
+	numbers = !*text || (*text >= '0' && *text <= '9');
+	bytes_done(&b);
+	return numbers;
 }
 
 enum status labels_read_yolo(struct labels *l, const char *dir, const struct labels_samples *s, struct error *err)

@@ -10,6 +10,8 @@ struct names {
 };
 void names_parse(struct names *out, const char *text); // text NULL or not understood: n is 0
 void names_of_model(struct names *out, const struct graph *g);
+// What a model with so many classes that does not name them is likely to call them: COCO's 80, Pascal VOC's 20.
+void names_known(struct names *out, int n); // n 0: none
 void names_done(struct names *names);
 
 #endif

@@ -216,7 +216,7 @@ static void draw_nothing(struct canvas *c, const struct ui *ui, struct rect r)
 	    running ? "The task is measured after the figures, where there are labels." : "No task is measured.");
 	line.y += canvas_paragraph(c, line, ROLE_ERROR, ui->snap->task_problem) + 1;
 	line.y += canvas_paragraph(c, line, ROLE_DIM,
-	    "Labels beside the calibration samples (COCO JSON, YOLO text files, CSV of classes, masks) are found by themselves;");
+	    "Labels beside the calibration samples (COCO JSON, text or XML files, CSV of classes, masks) are found by themselves;");
 	line.y += canvas_paragraph(c, line, ROLE_DIM, ":eval DIR measures on labelled samples elsewhere, :labels FILE names labels that lie apart.");
 	if (ui->snap->task_problem[0])
 		canvas_paragraph(c, line, ROLE_DIM, ":eval none takes both back, and with them what is said here after each run.");
