@@ -113,7 +113,10 @@ void test_options__decoders_are_checked_at_once(void **state)
 	struct options o;
 	accept(&o, VERB_EVAL, "--decoder yolov8");
 	options_done(&o);
-	refuse(VERB_EVAL, "--decoder yolov88", "one of tf-ssd, final");
+	accept(&o, VERB_EVAL, "--decoder yolov5-raw:10,13,16,30,33,23");
+	options_done(&o);
+	refuse(VERB_EVAL, "--decoder yolov88", "one of tf-ssd, ");
+	refuse(VERB_EVAL, "--decoder yolov5-raw:10,13", "anchors are three pairs");
 }
 
 void test_options__channels(void **state)
