@@ -230,6 +230,10 @@ void test_labels__bad_yolo_is_refused(void **state)
 		assert_int_equal(labels_read(&l, yolo_dir("bad", bad[i]), &array_samples, &err), STATUS_FORMAT);
 		assert_non_null(strstr(err.text, "a.txt:1"));
 	}
+	struct labels *none;
+	struct error err;
+	assert_int_equal(labels_read(&none, yolo_dir("bare", "\n"), &array_samples, &err), STATUS_NOTFOUND);
+	assert_non_null(strstr(err.text, "has no object in any of the 2 samples"));
 	struct labels *l = read_ok(yolo_dir("mark", "\xef\xbb\xbf" "2 .5 .5 .5 .5\n"), &array_samples);
 	assert_int_equal(l->label[0].n, 1); // Windows' Notepad begins with a mark
 	labels_free(&l);

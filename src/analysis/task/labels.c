@@ -138,6 +138,14 @@ static enum status refuse_strays(
 	    file_base(s->file[0]));
 }
 
+static bool has_objects(const struct labels *l)
+{
+	for (int i = 0; i < l->n_samples; i++)
+		if (l->label[i].n)
+			return true;
+	return false;
+}
+
 enum status labels_read(struct labels **out, const char *path, const struct labels_samples *s, struct error *err)
 {
 	struct labels *l = xcalloc(1, sizeof *l);
@@ -150,6 +158,8 @@ enum status labels_read(struct labels **out, const char *path, const struct labe
 		l->n_known += l->label[i].known;
 	if (st == STATUS_OK && l->n_known == 0)
 		st = refuse_strays(l, path ? path : "folders", s, err);
+	if (st == STATUS_OK && labels_have_boxes(l) && !has_objects(l))
+		st = error_set(err, STATUS_NOTFOUND, "%s has no object in any of the %d samples: there is nothing to measure", l->source, l->n_known);
 	if (st == STATUS_OK && labels_have_boxes(l)) {
 		labels_check(l, s);
 		labels_fill_outlines(l, s);
