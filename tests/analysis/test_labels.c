@@ -463,6 +463,20 @@ void test_labels__classes_are_mapped_by_names_that_are_known(void **state)
 	}
 }
 
+// As many classes in the order of their names are not in the model's order, where that is known.
+void test_labels__numbers_by_names_are_no_order(void **state)
+{
+	static const int dense[20] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19};
+	static const char *const voc[20] = {"tvmonitor", "train", "sofa", "sheep", "pottedplant", "person", "motorbike", "horse", "dog",
+	    "diningtable", "cow", "chair", "cat", "car", "bus", "bottle", "boat", "bird", "bicycle", "aeroplane"};
+	struct labels *l = classes(20, dense, voc);
+	maps(l, 20, NULL, 0, 0);
+	l->numbered = true;
+	maps(l, 20, NULL, 0, 19);
+	maps(l, 20, NULL, 14, 5);
+	labels_free(&l);
+}
+
 void test_labels__names_in_metadata(void **state)
 {
 	static const char *const bad[] = {

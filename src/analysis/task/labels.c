@@ -289,7 +289,7 @@ int *labels_map(const struct labels *l, int *n, const struct names *names, const
 	if (map_names(l, map, *n, names, &moved) > 0 && (moved || !ordered))
 		return map;
 	*how = "by the names that so many classes have";
-	if (!names->n && !ordered && map_known(l, map, *n))
+	if (!names->n && (!ordered || l->numbered) && map_known(l, map, *n))
 		return map;
 	*how = "are others than the labels'";
 	for (int i = 0; i < *n; i++)
