@@ -115,18 +115,28 @@ static const char *labels(const char *outline)
 	return case_labels(more);
 }
 
+struct said {
+	float row[KEPT * ROW], proto[2 * PROTO * PROTO];
+	struct tensor out[2];
+};
+
 // The object is at 10,10 to 50,50; its mask begins at the column `from` of the input.
+static void say(struct said *s, float from)
+{
+	*s = (struct said){.row = {10, 10, 50, 50, .9f, 0, -from, 1, 10, 10, 50, 50, .01f, 0, -from, 1}};
+	for (int i = 0; i < PROTO * PROTO; i++) {
+		s->proto[i] = 1;
+		s->proto[PROTO * PROTO + i] = (float)(i % PROTO) * 4 + 2;
+	}
+	s->out[0] = (struct tensor){.type = DT_F32, .shape = SHAPE(1, KEPT, ROW), .data = s->row};
+	s->out[1] = (struct tensor){.type = DT_F32, .shape = SHAPE(1, 2, PROTO, PROTO), .data = s->proto};
+}
+
 static void add(struct task_case *c, enum task_variant v, float from)
 {
-	float data[KEPT * ROW] = {10, 10, 50, 50, .9f, 0, -from, 1, 10, 10, 50, 50, .01f, 0, -from, 1};
-	float proto[2 * PROTO * PROTO];
-	for (int i = 0; i < PROTO * PROTO; i++) {
-		proto[i] = 1;
-		proto[PROTO * PROTO + i] = (float)(i % PROTO) * 4 + 2;
-	}
-	struct tensor t[2] = {{.type = DT_F32, .shape = SHAPE(1, KEPT, ROW), .data = data},
-	    {.type = DT_F32, .shape = SHAPE(1, 2, PROTO, PROTO), .data = proto}};
-	case_say(c, v, t);
+	struct said s;
+	say(&s, from);
+	case_say(c, v, s.out);
 }
 
 #define RIGHT_PART "[20,10,50,10,50,50,20,50]"
@@ -239,6 +249,27 @@ void test_instances__outlines_are_in_the_key(void **state)
 	assert_int_equal(case_task(&c, -1, labels("[21,10,50,10,50,50,21,50]")), STATUS_OK);
 	struct key after = task_labels_key(c.t);
 	assert_memory_not_equal(&before, &after, sizeof before);
+	case_end(&c);
+}
+
+// Likewise from the outputs, without labels: on the cells of the prototypes, 10 of which the box is wide.
+void test_instances__masks_of_outputs_are_compared(void **state)
+{
+	struct task_case c;
+	struct said whole, less;
+	begin(&c, true, CASE_SIDE);
+	struct boxes_reader *r = boxes_reader_new(c.b.g, NULL, 0, 0);
+	struct boxes *a, *b;
+	assert_non_null(r);
+	say(&whole, 0);
+	say(&less, 30); // the right half of the box
+	assert_int_equal(boxes_read(&a, r, whole.out, &c.err), STATUS_OK);
+	assert_int_equal(boxes_read(&b, r, less.out, &c.err), STATUS_OK);
+	near(boxes_apart((const struct boxes *[]){a}, (const struct boxes *[]){a}, 1), 0, 1e-6);
+	near(boxes_apart((const struct boxes *[]){a}, (const struct boxes *[]){b}, 1), 1 - exp(-pow(.5 / .3, 2)), 2e-3);
+	boxes_free(&a);
+	boxes_free(&b);
+	boxes_reader_free(&r);
 	case_end(&c);
 }
 

@@ -118,6 +118,21 @@ void test_labels_outlines__objects_without_one_have_their_box(void **state)
 	labels_free(&l);
 }
 
+// The masks of a huge picture, and an outline that goes to and fro, would take time and memory without end.
+void test_labels_outlines__what_is_too_large_is_refused(void **state)
+{
+	static const double to_and_fro[3][2] = {{-1e9, 0}, {1e9, 0}, {-1e9, 1}};
+	struct rle *mask = NULL;
+	struct error err;
+	assert_int_equal(labels_add_outline(&mask, RLE_SIDE_MAX + 1, 1, to_and_fro, 3, &err), STATUS_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "too large for masks"));
+	assert_int_equal(labels_add_outline(&mask, RLE_SIDE_MAX, 1, to_and_fro, 3, &err), STATUS_FORMAT);
+	assert_non_null(strstr(err.text, "is longer than any"));
+	rle_free(&mask);
+	assert_int_equal(labels_add_outline(&mask, 10, 10, to_and_fro, 2, &err), STATUS_OK);
+	assert_null(mask);
+}
+
 // Text files: fractions of the picture. The area is that of the mask.
 void test_labels_outlines__yolo(void **state)
 {

@@ -84,12 +84,10 @@ static void read_masks(struct boxes *to, const struct bound *b, const struct hea
 	struct placement where = {.image_w = p->w, .image_h = p->h, .input_w = h->input_w, .input_h = h->input_h,
 	    .scale_x = (double)h->input_w / p->w, .scale_y = (double)h->input_h / p->h};
 	for (int i = 0; i < to->n; i++) {
-		struct rle mask;
 		if (to->at[i].score < DECODE_MASK_SCORE)
 			continue;
-		decode_mask(&mask, b, h, &to->at[i], &where);
-		to->mask[i] = rle_copy(&mask);
-		rle_done(&mask);
+		to->mask[i] = xmalloc(sizeof **to->mask);
+		decode_mask(to->mask[i], b, h, &to->at[i], &where);
 	}
 }
 

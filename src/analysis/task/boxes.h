@@ -24,7 +24,8 @@ double boxes_mass(const struct boxes *b); // the sum of the squared scores
 
 // How far `after` is from `before` over samples 0..n-1. A box of one is matched with one of the same class
 // in the other that overlaps it; with the scores p and q and the worth g of the overlap (of poses also of how
-// near their keypoints are, of instances of their masks' overlap) a sample's figure is one less the sum of 2 g p q over the sum of all p^2 and q^2.
+// near their keypoints are, of instances of their masks' overlap) a sample's figure is one less the sum of 2 g p q
+// over the sum of all p^2 and q^2.
 // 0: the same boxes with the same scores, 1: nothing in common. Small differences count by their square, so
 // that those of many causes add up. Samples count alike, those with hardly a box less: one crowd does not
 // rule the others.

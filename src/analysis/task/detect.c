@@ -66,8 +66,10 @@ bool detect_finds(const struct graph *g, const struct labels *l, const char *dec
 bool detect_may_have_masks(const struct graph *g)
 {
 	struct head h;
+	if (g->n_outputs < 2)
+		return false;
 	head_init(&h, g, 0, 0);
-	bool may = h.n > 1 && head_mask_channels(&h) > 0;
+	bool may = head_mask_channels(&h) > 0;
 	head_done(&h);
 	return may;
 }

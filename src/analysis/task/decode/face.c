@@ -118,7 +118,7 @@ bool face_bind_blazeface(struct bound *b, const struct head *h)
 		bool apart = find(&s->score, h, -1, n, 1, anchors, 0) >= 0 && find(&values, h, -1, n, VALUES, anchors, 0) >= 0;
 		if (!apart && (find(&s->score, h, -1, all, 1, anchors, first) < 0 || find(&values, h, -1, all, VALUES, anchors, first) < 0))
 			return false;
-		if (h->input_w % side || h->input_w != h->input_h || !head_ends(h, values.ends, END_LINEAR))
+		if (h->input_w < side || h->input_w % side || h->input_w != h->input_h || !head_ends(h, values.ends, END_LINEAR))
 			return false;
 		s->box = field_part(&values, 0, 4);
 		s->point = field_part(&values, 4, 2 * MOST);
