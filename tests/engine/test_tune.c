@@ -229,6 +229,14 @@ static void calibrate(struct network *w, int samples)
 	free(want);
 }
 
+static void plan_again(struct network *w)
+{
+	struct error err = {0};
+	plan_free(&w->p);
+	assert_int_equal(plan_new(&w->p, w->g, w->target, CALIB_MINMAX, w->edits, NULL, &err), STATUS_OK);
+	calibrate(w, 8);
+}
+
 static void network_open(struct network *w, const char *target, int threads)
 {
 	struct error err = {0};
@@ -239,8 +247,7 @@ static void network_open(struct network *w, const char *target, int threads)
 		fail_msg("%s", err.text);
 	w->e = engine_new(w->g, w->d, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = threads, .memory = 64 << 20});
 	w->edits = edits_new(w->g);
-	assert_int_equal(plan_new(&w->p, w->g, w->target, CALIB_MINMAX, w->edits, NULL, &err), STATUS_OK);
-	calibrate(w, 8);
+	plan_again(w);
 }
 
 static void network_close(struct network *w)
@@ -360,6 +367,101 @@ void test_tune__left_aside_on_another_grid(void **state)
 	assert_ptr_equal(plan_constant(wide, wide->first_in[node] + 1), w.g->value[w.g->node[node].in[1]].constant);
 	plan_free(&wide);
 	edits_free(&e);
+	network_close(&w);
+}
+
+// The model's own weights, each with a grid that is coarser by a quarter than what the plan finds.
+static struct tuning *coarser(const struct network *w)
+{
+	struct tuning *t = tuning_new();
+	struct error err = {0};
+	for (int i = 0; i < w->g->n_nodes; i++) {
+		const struct slot *s = w->g->node[i].op->id == OP_Conv ? plan_in(w->p, i, 1) : NULL;
+		if (!s || s->state != SLOT_ACTIVE)
+			continue;
+		struct tuned one = {.node = i};
+		struct quantizer q = s->quant;
+		int64_t n = q.n;
+		one.scale = (struct tensor){.type = DT_F32, .shape = shape_of(1, &n)};
+		one.zero = (struct tensor){.type = DT_I32, .shape = shape_of(1, &n)};
+		if (tensor_alloc(&one.scale, NULL, &err) || tensor_alloc(&one.zero, NULL, &err) || tensor_copy(&one.weight, w->g->value[s->value].constant, &err) ||
+		    tensor_copy(&one.bias, w->g->value[w->g->node[i].in[2]].constant, &err))
+			fail_msg("%s", err.text);
+		for (int c = 0; c < n; c++) {
+			((float *)one.scale.data)[c] = q.scale[c] * 1.25f;
+			((int32_t *)one.zero.data)[c] = 0;
+		}
+		q.scale = one.scale.data;
+		q.zero = one.zero.data;
+		one.grid = quantizer_key(&q);
+		one.weight_key = tensor_key(&one.weight);
+		one.bias_key = tensor_key(&one.bias);
+		tuning_put(t, &one);
+	}
+	return t;
+}
+
+// Weights that bring their grid have it in the plan, observers see the plan's own, and a tuner stays on it.
+void test_tune__weights_that_bring_their_grid(void **state)
+{
+	static const char *const target[] = {"tensorrt", "onnxruntime", "a8w8"}; // a scale for each channel, or one
+	struct tune_row row[64];
+	for (size_t i = 0; i < sizeof target / sizeof *target; i++) {
+		struct network w;
+		int n;
+		network_open(&w, target[i], 1);
+		struct tuning *brought = coarser(&w);
+		int node = tuning_at(brought, 0)->node, slot = w.p->first_in[node] + 1;
+		float own = w.p->slot[slot].quant.scale[0];
+		w.edits->tuning = tuning_take(brought);
+		plan_again(&w);
+		assert_true(w.p->slot[slot].quant.scale[0] == own * 1.25f);
+		assert_true(w.p->slot[slot].locked);
+		const struct quantizer *seen = plan_calibration_quantizer(w.p, slot);
+		assert_true(!seen || seen->scale[0] == own);
+		struct tuning *tuned = tune(&w, 4, row, &n);
+		assert_int_equal(tuning_count(tuned), tuning_count(brought));
+		assert_false(key_equal(tuning_key(tuned), tuning_key(brought)));
+		for (int k = 0; k < tuning_count(tuned); k++) {
+			assert_true(key_equal(tuning_at(tuned, k)->grid, tuning_at(brought, k)->grid));
+			assert_memory_equal(tuning_at(tuned, k)->scale.data, tuning_at(brought, k)->scale.data, tensor_bytes(&tuning_at(brought, k)->scale));
+		}
+		tuning_drop(&tuned);
+		tuning_drop(&brought);
+		network_close(&w);
+	}
+}
+
+// Through the file beside a session and back.
+void test_tune__grids_in_a_file(void **state)
+{
+	struct network w;
+	struct tuning *back = NULL;
+	struct error err = {0};
+	const char *path = support_temp("grids.onnx");
+	struct bytes file = {0};
+	network_open(&w, "tensorrt", 1);
+	struct tuning *t = coarser(&w);
+	if (onnx_save_tuned(path, w.g, t, &err) || onnx_read_tuned(&back, w.g, path, &err) || file_read(&file, path, 64 << 20, &err))
+		fail_msg("%s", err.text);
+	assert_true(key_equal(tuning_key(t), tuning_key(back)));
+	for (int k = 0; k < tuning_count(t); k++)
+		assert_memory_equal(tuning_at(t, k)->scale.data, tuning_at(back, k)->scale.data, tensor_bytes(&tuning_at(t, k)->scale));
+	tuning_drop(&back);
+	static const char *const broken[] = {"7f800000", "00000000", "bf800000", "0000000z"}; // infinite, none, negative, no number
+	uint8_t *scale = NULL;
+	for (size_t i = 0; i + 8 < file.size && !scale; i++)
+		if (file.data[i] == ',' && file.data[i + 9] == ':' && file.data[i + 10] == '0')
+			scale = file.data + i + 1;
+	assert_non_null(scale);
+	for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+		memcpy(scale, broken[i], 8);
+		path = support_temp_file("broken.onnx", (const char *)file.data, file.size);
+		assert_int_equal(onnx_read_tuned(&back, w.g, path, &err), STATUS_FORMAT);
+		assert_non_null(strstr(err.text, "it was tuned for another model"));
+	}
+	bytes_done(&file);
+	tuning_drop(&t);
 	network_close(&w);
 }
 

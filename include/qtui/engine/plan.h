@@ -50,7 +50,7 @@ struct slot {
 	int value;                // value id, -1 for an absent optional input
 	enum slot_state state;
 	int follows;              // slot id of the dominating quantizer, -1 when independent
-	bool locked;              // scale given by the user
+	bool locked;              // scale given by the user, or by tuned weights that bring theirs
 	bool parameter;           // the value is a constant
 	int observe;              // index into plan->observe, or -1
 	struct quantizer quant;   // valid after plan_finish for ACTIVE and PASSIVE; for OVERLAPPED the one it follows

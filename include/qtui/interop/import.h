@@ -9,13 +9,13 @@
 
 struct import_report {
 	const char *format;     // of which tool the file is; a literal, NULL where it was not read
-	int precisions, scales, calibrators; // nodes edited
+	int precisions, scales, calibrators, weights; // nodes edited
 	bool method;            // the calibrator is another now
 	struct str notes;       // a line for each entry that is not taken over, and for each earlier edit that gave way; the first thousand.
 	                        // Freed by import_report_done
 	int n_notes;            // of all
 };
-// Adds at most nine steps to the history of `st`, and none where the file is not read: the error names it.
+// Adds at most ten steps to the history of `st`, and none where the file is not read: the error names it.
 // The caller calls import_report_done, whatever the status.
 MUST_CHECK enum status import_file(struct import_report *r, struct study *st, const char *path, struct error *err);
 // The same in three parts: the second may run in another thread, but before the study is closed.

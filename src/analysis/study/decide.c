@@ -391,6 +391,14 @@ enum status study_tune(struct study *s, const char *name, struct error *err)
 	return STATUS_OK;
 }
 
+enum status study_take_tuning(struct study *s, struct tuning *t, struct error *err)
+{
+	char name[TUNING_NAME];
+	tuning_name(t, name);
+	repair_memo_keep_tuning(s->repairs, t);
+	return study_tune(s, name, err);
+}
+
 static bool go_to(struct study *s, size_t step)
 {
 	struct error err = {0};

@@ -1,7 +1,7 @@
 // Shape inference and constant folding. A node whose inputs are all constant is computed by the operator's
 // own evaluation and its outputs become constants (the pass `folded` then takes the node out);
 // Shape, Size and OptionalHasElement need only their input's shape. QuantizeLinear is never folded:
-// it is what the user looks at. A DequantizeLinear of constants is: its result is a weight.
+// it is what the user looks at. A DequantizeLinear of constants is, unless the caller wants its codes: its result is a weight.
 #include <stdlib.h>
 #include <string.h>
 #include "infer.h"
@@ -60,7 +60,8 @@ static bool may_fold(
     struct draft *d, const struct node *n, const struct tensor *const *in, const struct tensor *out)
 {
 	int64_t bytes = output_bytes(n, out);
-	if (!n->n_in || n->n_subgraphs || n->op->id == OP_QuantizeLinear || !has_room(d, bytes))
+	bool codes = d->opt && d->opt->codes && n->op->id == OP_DequantizeLinear;
+	if (!n->n_in || n->n_subgraphs || n->op->id == OP_QuantizeLinear || codes || !has_room(d, bytes))
 		return false;
 	for (int i = 0; i < n->n_in && !reads_shape_only(n->op); i++)
 		if (in[i] && !in[i]->data)

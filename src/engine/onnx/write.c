@@ -242,6 +242,18 @@ static void add_property(struct writer *w, Onnx__ModelProto *m, const char *key,
 	e->value = arena_strdup(w->arena, text);
 }
 
+// Behind the key, where the plan does not find them: ",BITS:ZERO" for each scale, the bits of the float in hexadecimal.
+static void add_scales(struct str *text, const struct tuned *t)
+{
+	const float *scale = t->scale.data;
+	const int32_t *zero = t->zero.data;
+	for (int64_t i = 0, n = scale ? tensor_count(&t->scale) : 0; i < n; i++) {
+		uint32_t bits;
+		memcpy(&bits, &scale[i], sizeof bits);
+		str_addf(text, ",%08x:%d", (unsigned)bits, (int)zero[i]);
+	}
+}
+
 // Which nodes are tuned, and for which grids: lines of key and name.
 static void add_grids(struct writer *w, Onnx__ModelProto *m)
 {
@@ -252,7 +264,9 @@ static void add_grids(struct writer *w, Onnx__ModelProto *m)
 		if (key_is_zero(t->grid))
 			continue;
 		key_text(t->grid, key);
-		str_addf(&text, "%s %s\n", key, w->g->node[t->node].name);
+		str_add(&text, key);
+		add_scales(&text, t);
+		str_addf(&text, " %s\n", w->g->node[t->node].name);
 	}
 	if (text.len)
 		add_property(w, m, ONNX_TUNED, str_text(&text));

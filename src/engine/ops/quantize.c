@@ -1,6 +1,9 @@
 // QuantizeLinear and DequantizeLinear: one scale for the tensor, one for each index along `axis`, or one for each
 // block_size elements along it. Codes that are floats of 8 or 4 bits are floats here, rounded to what those hold.
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
+#include "qtui/engine/file_grid.h"
 #include "qtui/engine/minifloat.h"
 #include "element.h"
 #include "qlinear.h"
@@ -233,4 +236,60 @@ enum status dequantizelinear_eval(
 	if (status == STATUS_OK)
 		dequantize_floats(&out[0], in[0], in[1]->data, &s);
 	return status;
+}
+
+// ---- constants of the file
+
+static enum status take_arrays(struct file_codes *c, const struct quantizer *q, struct error *err)
+{
+	int64_t n = q->n;
+	c->scale = (struct tensor){.type = DT_F32, .shape = shape_of(1, &n)};
+	c->zero = (struct tensor){.type = DT_I32, .shape = shape_of(1, &n)};
+	if (tensor_alloc(&c->scale, NULL, err) != STATUS_OK || tensor_alloc(&c->zero, NULL, err) != STATUS_OK)
+		return err->status;
+	memcpy(c->scale.data, q->scale, (size_t)n * sizeof *q->scale);
+	memcpy(c->zero.data, q->zero, (size_t)n * sizeof *q->zero);
+	c->q = *q;
+	c->q.scale = c->scale.data;
+	c->q.zero = c->zero.data;
+	for (int i = 0; i < q->n; i++)
+		if (!(q->scale[i] > 0) || !isfinite(q->scale[i]))
+			return error_set(err, STATUS_FORMAT, "%g is no scale", (double)q->scale[i]);
+	return STATUS_OK;
+}
+
+enum status file_codes_read(struct file_codes *out, const struct graph *g, const struct node *n, struct error *err)
+{
+	const struct tensor *in[3] = {0};
+	struct scales s;
+	struct quantizer q;
+	int32_t *zero = NULL;
+	*out = (struct file_codes){0};
+	for (int i = 0; i < n->n_in && i < 3; i++) {
+		in[i] = n->in[i] >= 0 ? g->value[n->in[i]].constant : NULL;
+		if (n->in[i] >= 0 && !in[i])
+			return error_set(err, STATUS_UNSUPPORTED, "it is computed");
+	}
+	enum status status = resolve(&s, n, in, err);
+	if (status == STATUS_OK && (in[0]->type == DT_F32 || s.blocks.size || tensor_count(in[0]) < 1))
+		status = error_set(err, STATUS_UNSUPPORTED, "its codes are floats, or have scales of blocks");
+	if (status == STATUS_OK)
+		status = make_quantizer(&q, &zero, &s, in[0]->type, in, n->n_in, err);
+	if (status == STATUS_OK)
+		status = take_arrays(out, &q, err);
+	out->x = (struct tensor){.type = DT_F32, .shape = in[0]->shape};
+	if (status == STATUS_OK)
+		status = tensor_alloc(&out->x, NULL, err);
+	if (status == STATUS_OK)
+		dequantize_whole(&out->x, in[0], &q, 1);
+	free(zero);
+	return status;
+}
+
+void file_codes_done(struct file_codes *c)
+{
+	tensor_drop(&c->x);
+	tensor_drop(&c->scale);
+	tensor_drop(&c->zero);
+	*c = (struct file_codes){0};
 }

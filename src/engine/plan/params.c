@@ -242,6 +242,33 @@ static void take_fixed(struct plan *p)
 	}
 }
 
+static bool has_zeros(const struct quantizer *q)
+{
+	int i = 0;
+	while (i < q->n && q->zero[i] >= q->qmin && q->zero[i] <= q->qmax)
+		i++;
+	return i == q->n;
+}
+
+// A tuned weight that brings its grid has it where it is the one that it was made for: as many bits, as many scales.
+// Observers go on seeing the graph's own weight on its own grid.
+static void take_tuned_grid(struct plan *p, int slot)
+{
+	struct slot *s = &p->slot[slot];
+	const struct tuned *t = s->is_output || s->index != 1 ? NULL : tuning_of(p->tuning, s->node);
+	const struct quantizer *seen = p->priv->slot[slot].calibration;
+	if (!t || !t->scale.data || s->quant.kind != QUANT_LINEAR || tensor_count(&t->scale) != s->quant.n)
+		return;
+	struct quantizer q = s->quant;
+	q.scale = t->scale.data;
+	q.zero = t->zero.data;
+	if (!key_equal(quantizer_key(&q), t->grid) || !has_zeros(&q))
+		return;
+	take_constant(p, slot, &(struct cached){.n = q.n, .scale = t->scale.data, .zero = t->zero.data});
+	p->priv->slot[slot].calibration = seen;
+	s->locked = true;
+}
+
 enum status plan_constants(struct plan *p, struct plan_cache *c, struct error *err)
 {
 	take_fixed(p);
@@ -256,6 +283,7 @@ enum status plan_constants(struct plan *p, struct plan_cache *c, struct error *e
 		if (st)
 			return st;
 		take_constant(p, i, e);
+		take_tuned_grid(p, i);
 		spare_divisor(p, i);
 		if (mine)
 			cached_free((struct key){0}, mine, NULL);
@@ -323,7 +351,7 @@ static void bias_scale(struct plan *p, struct slot *s)
 		s->state = SLOT_FLOAT; // a bias that is no vector of channels
 		return;
 	}
-	if (p->target->bias.widens_weights)
+	if (p->target->bias.widens_weights && !plan_in(p, s->node, 1)->locked)
 		make_room_for_bias(p, s, in);
 	s->quant.axis = channels ? last : AXIS_TENSOR;
 	s->quant.n = channels ? (int)n : 1;

@@ -24,17 +24,19 @@ struct tuning *tuning_take(struct tuning *t)
 	return t;
 }
 
-static void drop_one(struct tuned *one)
+void tuned_drop(struct tuned *one)
 {
 	tensor_drop(&one->weight);
 	tensor_drop(&one->bias);
+	tensor_drop(&one->scale);
+	tensor_drop(&one->zero);
 }
 
 void tuning_drop(struct tuning **t)
 {
 	if (*t && atomic_fetch_sub(&(*t)->refs, 1) == 1) {
 		for (size_t i = 0; i < (*t)->n; i++)
-			drop_one(&(*t)->at[i]);
+			tuned_drop(&(*t)->at[i]);
 		free((*t)->at);
 		free(*t);
 	}
@@ -59,7 +61,7 @@ void tuning_put(struct tuning *t, const struct tuned *one)
 {
 	size_t i = place_of(t, one->node);
 	if (i < t->n && t->at[i].node == one->node) {
-		drop_one(&t->at[i]);
+		tuned_drop(&t->at[i]);
 	} else {
 		t->at = xgrow(t->at, &t->cap, t->n + 1, sizeof *t->at);
 		memmove(t->at + i + 1, t->at + i, (t->n - i) * sizeof *t->at);
@@ -75,6 +77,8 @@ struct tuning *tuning_copy(const struct tuning *t)
 		struct tuned one = t->at[i];
 		one.weight = tensor_share(&one.weight);
 		one.bias = tensor_share(&one.bias);
+		one.scale = tensor_share(&one.scale);
+		one.zero = tensor_share(&one.zero);
 		tuning_put(c, &one);
 	}
 	return c;

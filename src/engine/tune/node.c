@@ -66,8 +66,7 @@ static void bench_done(struct bench *b)
 	free(b->left);
 	moments_done(&b->half[0]);
 	moments_done(&b->half[1]);
-	tensor_drop(&b->tuned.weight);
-	tensor_drop(&b->tuned.bias);
+	tuned_drop(&b->tuned);
 }
 
 static void find_ranges(struct bench *b, const float *w)
@@ -78,6 +77,15 @@ static void find_ranges(struct bench *b, const float *w)
 		whole = range_of(w, b->s, 0, outputs, b->q->symmetric);
 	for (int64_t c = 0; c < outputs; c++)
 		b->range[c] = b->q->n == 1 ? whole : range_of(w, b->s, c, c + 1, b->q->symmetric);
+}
+
+// The grid in force may have come with weights that were tuned before.
+static void keep_grid(struct tuned *out, const struct tuned *now)
+{
+	if (!now || !key_equal(now->grid, out->grid))
+		return;
+	out->scale = tensor_share(&now->scale);
+	out->zero = tensor_share(&now->zero);
 }
 
 static enum status bench_open(struct bench *b, const struct tuner *t, const struct place *p, struct error *err)
@@ -98,6 +106,7 @@ static enum status bench_open(struct bench *b, const struct tuner *t, const stru
 	find_ranges(b, tuner_weight(t, s)->data);
 	b->tuned.node = s->node;
 	b->tuned.grid = quantizer_key(b->q);
+	keep_grid(&b->tuned, tuning_of(t->plan->tuning, s->node));
 	enum status st = tensor_copy(&b->tuned.weight, plan_constant(t->plan, in + 1), err);
 	if (st == STATUS_OK && s->bias)
 		st = tensor_copy(&b->tuned.bias, plan_constant(t->plan, in + 2), err);
@@ -215,7 +224,7 @@ enum status tuner_fit(struct tuner *t, struct place *p, struct error *err)
 	}
 	if (st == STATUS_OK && p->done.changed) {
 		p->tuned = b.tuned;
-		b.tuned.weight = b.tuned.bias = (struct tensor){0};
+		b.tuned = (struct tuned){0};
 	}
 	bench_done(&b);
 	return st;

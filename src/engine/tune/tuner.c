@@ -188,8 +188,7 @@ static void drop_batch(struct tuner *t, int first, int last)
 		struct place *p = &t->place[i];
 		free(p->row);
 		p->row = NULL;
-		tensor_drop(&p->tuned.weight);
-		tensor_drop(&p->tuned.bias);
+		tuned_drop(&p->tuned);
 	}
 }
 

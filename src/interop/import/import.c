@@ -163,6 +163,8 @@ struct importing {
 	struct scale_edit *scale;
 	int n_scales;
 	int *calibrated[CALIB_COUNT], n_calibrated[CALIB_COUNT]; // nodes that are to have this calibrator
+	struct tuning *tuning;  // with the file's weights, or NULL
+	int n_tuned;            // nodes of which something is taken
 };
 static const enum precision widths[] = {PREC_FLOAT, PREC_INT16, PREC_INT8}; // in this order
 
@@ -255,6 +257,26 @@ static void list_calibrators(struct importing *m)
 	}
 }
 
+// On the grids of the widths that the file's nodes are to have.
+static enum status list_weights(struct importing *m, struct error *err)
+{
+	struct plan_cache *cache = plan_cache_new();
+	struct edits *e = edits_copy(m->edits);
+	struct plan *p = NULL;
+	tuning_drop(&e->tuning);
+	for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+		for (int k = 0; k < m->n_nodes[widths[i]]; k++)
+			e->precision[m->node[widths[i]][k]] = (signed char)widths[i];
+	enum status s = plan_new(&p, m->g, m->target, m->method, e, cache, err);
+	if (s == STATUS_OK)
+		s = wished_tuning(&m->tuning, &m->n_tuned, &m->w, p, m->edits->tuning, err);
+	if (p)
+		plan_free(&p);
+	plan_cache_free(&cache);
+	edits_free(&e);
+	return s;
+}
+
 enum status import_begin(struct importing **out, const struct study *st, const struct snapshot *now, const char *path, struct error *err)
 {
 	struct importing *m = xcalloc(1, sizeof *m);
@@ -294,7 +316,7 @@ enum status import_read(struct importing *m, struct error *err)
 		list_scales(m);
 		list_calibrators(m);
 	}
-	return status;
+	return status == STATUS_OK && m->w.n_weights ? list_weights(m, err) : status;
 }
 
 static enum status take_over(struct importing *m, struct study *st, struct error *err)
@@ -310,6 +332,8 @@ static enum status take_over(struct importing *m, struct study *st, struct error
 		if (m->n_nodes[p] && study_set(st, m->node[p], m->n_nodes[p], (int)p, NULL, err) == STATUS_OK)
 			r->precisions += m->n_nodes[p];
 	}
+	if (m->tuning && study_take_tuning(st, m->tuning, err) == STATUS_OK)
+		r->weights = m->n_tuned;
 	if (m->n_scales && study_scales(st, m->scale, m->n_scales, err) != STATUS_OK)
 		wish_note(&m->w, "%s", err->text);
 	else
@@ -355,6 +379,7 @@ void import_free(struct importing **mp)
 		plan_free(&m->bare);
 	if (m->p)
 		plan_free(&m->p);
+	tuning_drop(&m->tuning);
 	if (m->target)
 		target_free(&m->target);
 	import_report_done(&m->report);

@@ -2,6 +2,7 @@
 // and 2.x (ONNX's words, one list).
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "wishes.h"
 
@@ -60,6 +61,73 @@ static void read_1_0(struct wishes *w, const cJSON *list)
 	}
 }
 
+// ---- parameters: one encoding, or one a channel
+
+static const cJSON *first_of(const cJSON *a)
+{
+	return cJSON_IsArray(a) ? a->child : a;
+}
+
+// Offsets are the lowest codes, counted from zero; zero points, codes of a type whose lowest one is -lowest.
+enum zeros { OFFSETS, ZERO_POINTS };
+static double zero_from(const cJSON *x, enum zeros kind, double lowest)
+{
+	if (kind == ZERO_POINTS)
+		return (cJSON_IsNumber(x) ? x->valuedouble : 0) + lowest;
+	return cJSON_IsNumber(x) ? fabs(x->valuedouble) : ZERO_MIDDLE;
+}
+
+static void read_parameter(struct wishes *w, const char *name, double bits, const cJSON *scales, const cJSON *zeros, enum zeros kind, double lowest)
+{
+	int n = cJSON_IsArray(scales) ? cJSON_GetArraySize(scales) : cJSON_IsNumber(scales);
+	double *grid = xcalloc((size_t)n * 2 + 1, sizeof *grid);
+	const cJSON *scale = first_of(scales), *zero = first_of(zeros);
+	for (int i = 0; i < n; i++, scale = scale->next, zero = zero ? zero->next : NULL) {
+		grid[i] = cJSON_IsNumber(scale) ? scale->valuedouble : 0;
+		grid[n + i] = zero_from(zero, kind, lowest);
+	}
+	wish_parameter(w, name, bits, grid, grid + n, n);
+	free(grid);
+}
+
+static void read_parameters_0_6(struct wishes *w, const cJSON *object)
+{
+	const cJSON *list, *e;
+	cJSON_ArrayForEach(list, object)
+	{
+		cJSON *scale = cJSON_CreateArray(), *offset = cJSON_CreateArray();
+		const cJSON *first = cJSON_GetArrayItem(list, 0);
+		cJSON_ArrayForEach(e, list)
+		{
+			cJSON_AddItemToArray(scale, cJSON_CreateNumber(only_number(member(e, "scale"))));
+			cJSON_AddItemToArray(offset, member(e, "offset") ? cJSON_CreateNumber(only_number(member(e, "offset"))) : cJSON_CreateNull());
+		}
+		if (!is_float(json_text(first, "dtype", "int")))
+			read_parameter(w, list->string, json_number(first, "bitwidth", 8), scale, offset, OFFSETS, 0);
+		cJSON_Delete(scale);
+		cJSON_Delete(offset);
+	}
+}
+
+static void read_parameters_1_0(struct wishes *w, const cJSON *list)
+{
+	const cJSON *e;
+	cJSON_ArrayForEach(e, list)
+	{
+		const char *name = json_text(e, "name", NULL), *kind = json_text(e, "enc_type", "PER_TENSOR");
+		if (name && !is_float(json_text(e, "dtype", "INT")) && strstr(kind, "BLOCK"))
+			wish_note(w, "%.120s: scales of blocks are not read", name);
+		else if (name && !is_float(json_text(e, "dtype", "INT")))
+			read_parameter(w, name, json_number(e, "bw", 8), member(e, "scale"), member(e, "offset"), OFFSETS, 0);
+	}
+}
+
+static bool is_parameter(const struct wishes *w, const char *tensor)
+{
+	int v = graph_find_value(w->g, tensor);
+	return v >= 0 && w->g->value[v].constant;
+}
+
 static void read_2_0(struct wishes *w, const cJSON *list)
 {
 	const cJSON *e;
@@ -71,9 +139,14 @@ static void read_2_0(struct wishes *w, const cJSON *list)
 			wish_tensor(w, name, WISH_FLOAT, 0, ZERO_MIDDLE);
 		else if (!name || sscanf(dtype, "%*[uint]%3d", &bits) != 1)
 			wish_note(w, "%.120s: an encoding has a name, and an output_dtype like int8", name ? name : "encodings");
-		else
+		else if (!is_parameter(w, name))
 			wish_tensor(w, name, bits, only_number(member(e, "y_scale")),
 			    only_number(member(e, "y_zero_point")) + (dtype[0] == 'i' ? ldexp(1, bits - 1) : 0));
+		else if (member(e, "block_size"))
+			wish_note(w, "%.120s: scales of blocks are not read", name);
+		else
+			read_parameter(w, name, bits, member(e, "y_scale"), member(e, "y_zero_point"), ZERO_POINTS,
+			    dtype[0] == 'i' ? ldexp(1, bits - 1) : 0);
 	}
 }
 
@@ -84,10 +157,15 @@ static void exclude(struct wishes *w, const char *name)
 
 void read_aimet(struct wishes *w, const cJSON *root)
 {
+	const cJSON *parameters = member(root, "param_encodings");
 	if (cJSON_IsArray(member(root, "activation_encodings")))
 		read_1_0(w, member(root, "activation_encodings"));
 	else
 		read_0_6(w, object_in(w, root, "activation_encodings"));
+	if (cJSON_IsArray(parameters))
+		read_parameters_1_0(w, parameters);
+	else
+		read_parameters_0_6(w, object_in(w, root, "param_encodings"));
 	read_2_0(w, list_in(w, root, "encodings"));
 	each_text_in(w, root, "excluded_layers", exclude);
 }

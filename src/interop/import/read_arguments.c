@@ -1,6 +1,7 @@
 // Arguments of ONNX Runtime's quantize_static and of Quark:
 // lists of what stays in float or goes wide, types and scales of tensors.
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "wishes.h"
 
@@ -60,6 +61,27 @@ static void wish_type_of_tensor(struct wishes *w, const char *tensor, const char
 		wish_note(w, "%.120s: the type %.40s is not known here", tensor, name);
 }
 
+// One entry for the tensor, or one a channel.
+static void read_weight_override(struct wishes *w, const cJSON *list)
+{
+	const cJSON *o, *x;
+	const char *name = json_text(list->child, "quant_type", "QInt8");
+	const struct type *type = find_type(name);
+	int n = 0;
+	double *grid = xcalloc((size_t)cJSON_GetArraySize(list) * 2 + 1, sizeof *grid), *zero = grid + cJSON_GetArraySize(list);
+	cJSON_ArrayForEach(o, list)
+	{
+		x = cJSON_GetObjectItemCaseSensitive(o, "scale");
+		grid[n] = cJSON_IsNumber(x) ? x->valuedouble : 0;
+		zero[n++] = json_number(o, "zero_point", 0) + (type && type->sign ? ldexp(1, type->bits - 1) : 0);
+	}
+	if (type && type->bits > 0)
+		wish_parameter(w, list->string, type->bits, grid, zero, n);
+	else
+		wish_note(w, "%.120s: the type %.40s is not known here", list->string, name);
+	free(grid);
+}
+
 // The first entry speaks of the tensor; "convert" follows from the widths of its readers.
 // Where it has no type, `plain` holds.
 static void read_override(struct wishes *w, const cJSON *list, const char *plain)
@@ -72,8 +94,13 @@ static void read_override(struct wishes *w, const cJSON *list, const char *plain
 		wish_note(w, "%.120s: an override is a list of objects", list->string);
 		return;
 	}
-	if (v >= 0 && (w->g->value[v].constant || w->g->value[v].producer < 0) && !fixed)
+	bool parameter = v >= 0 && w->g->value[v].constant;
+	if (v >= 0 && (parameter || w->g->value[v].producer < 0) && !fixed)
 		return;
+	if (parameter) {
+		read_weight_override(w, list);
+		return;
+	}
 	if (cJSON_GetObjectItemCaseSensitive(o, "rmin") || cJSON_GetObjectItemCaseSensitive(o, "rmax"))
 		wish_note(w, "%.120s: rmin and rmax are not read: give the scale", list->string);
 	wish_type_of_tensor(w, list->string, type, fixed ? scale->valuedouble : 0, json_number(o, "zero_point", 0));

@@ -12,13 +12,13 @@ enum said { SAID_NOTHING, ON_FLOATS, ON_CODES };
 struct reading {
 	struct wishes *w;
 	const struct graph *file;
-	struct namemap *makers; // of the file's constants that were computed when it was loaded: name -> origin
 	int *pair;              // [file->n_values] the first QuantizeLinear that reads it, or -1
 	enum said *said;        // [g->n_nodes] how the file runs the operators that the node owns
 	bool *there;            // [g->n_nodes] the file has one of them
 	bool *pairs_within;     // [g->n_nodes] one of them has a pair behind it: it runs by itself where the others are in float
 	// Pairs: at tensors of the model, at others, within operators that run as one here, of tensors that a pair has rounded already.
 	int found, lost, inner, again;
+	int biases; // of nodes that have none in the model
 };
 
 static bool is_node(const struct graph *g, int node, enum op_id op)
@@ -110,15 +110,11 @@ static bool has_weights(const struct node *n)
 	return (op == OP_Conv || op == OP_ConvTranspose || op == OP_Gemm || op == OP_MatMul) && n->n_in > 1 && n->in[1] >= 0;
 }
 
-// Codes, whose DequantizeLinear was computed when the file was loaded; or floats that qtui rounded, where no runtime has
-// codes for them.
+// Codes; or floats that qtui rounded, where no runtime has codes for them.
 static bool has_quantized_weights(const struct reading *r, const struct node *n)
 {
 	const struct value *weight = &r->file->value[n->in[1]];
-	int from = weight->constant ? namemap_get(r->makers, weight->name) : -1;
-	if (!weight->constant)
-		return comes_quantized(r->file, n->in[1]);
-	return from >= 0 ? str_has_suffix(r->file->origin[from].op_type, "DequantizeLinear") : str_has_suffix(weight->name, "_rounded");
+	return comes_quantized(r->file, n->in[1]) || (weight->constant && str_has_suffix(weight->name, "_rounded"));
 }
 
 // What the file's own node says, whether its output has a pair or not.
@@ -236,6 +232,70 @@ static void read_pairs(struct reading *r)
 	}
 }
 
+// ---- weights
+
+static const struct node *dequantize_of(const struct graph *file, const struct node *n, int input)
+{
+	int value = input < n->n_in ? n->in[input] : -1, maker = value >= 0 ? file->value[value].producer : -1;
+	return is_node(file, maker, OP_DequantizeLinear) ? &file->node[maker] : NULL;
+}
+
+// Rounded as the file rounds them, the model's own biases are the file's.
+static bool is_own_bias(const struct tensor *own, const struct file_codes *c)
+{
+	for (int64_t i = 0, n = tensor_count(own); i < n; i++) {
+		double step = c->scale.data ? (double)c->q.scale[c->q.n > 1 ? i : 0] : 0, x = (double)((const float *)own->data)[i];
+		if (fabs((double)((const float *)c->x.data)[i] - x) > 0.501 * step + 1e-6 * fabs(x))
+			return false;
+	}
+	return true;
+}
+
+static const struct tensor *own_constant(const struct graph *g, const struct node *n, int input)
+{
+	const struct tensor *x = input < n->n_in && n->in[input] >= 0 ? g->value[n->in[input]].constant : NULL;
+	return x && x->type == DT_F32 ? x : NULL;
+}
+
+static void read_bias(struct reading *r, struct weight_wish *wish, const struct node *own, const struct node *theirs)
+{
+	const struct tensor *x = own_constant(r->w->g, own, 2), *y = own_constant(r->file, theirs, 2);
+	const struct node *dequantize = dequantize_of(r->file, theirs, 2);
+	struct file_codes c = {0};
+	struct error err = {0};
+	if (dequantize && file_codes_read(&c, r->file, dequantize, &err) != STATUS_OK)
+		wish_note(r->w, "%.120s: its bias is not read: %s", own->name, err.text);
+	else if (!dequantize && y && tensor_copy(&c.x, y, &err) != STATUS_OK)
+		wish_note(r->w, "%.120s: its bias is not read: %s", own->name, err.text);
+	else if (c.x.data && (!x || !shape_equal(&x->shape, &c.x.shape)))
+		r->biases += !x; // of another shape where the model adds it by itself
+	else if (c.x.data && !is_own_bias(x, &c))
+		wish->bias = tensor_share(&c.x);
+	file_codes_done(&c);
+}
+
+static void read_weights(struct reading *r)
+{
+	const struct graph *g = r->w->g;
+	for (int i = 0; i < g->n_nodes; i++) {
+		const struct node *n = &g->node[i];
+		int other = r->w->p->quantizable[i] && has_weights(n) ? file_node_of(r, i) : -1;
+		const struct node *dequantize = other >= 0 ? dequantize_of(r->file, &r->file->node[other], 1) : NULL;
+		const struct tensor *own = own_constant(g, n, 1);
+		struct weight_wish wish = {.node = i};
+		struct error err = {0};
+		if (!dequantize || !own)
+			continue;
+		if (file_codes_read(&wish.codes, r->file, dequantize, &err) == STATUS_OK && shape_equal(&own->shape, &wish.codes.x.shape)) {
+			read_bias(r, &wish, n, &r->file->node[other]);
+			wish_weight(r->w, &wish);
+		} else {
+			wish_note(r->w, "%.120s: its weights are not read: %s", n->name, err.text[0] ? err.text : "they have another shape");
+			file_codes_done(&wish.codes);
+		}
+	}
+}
+
 // ---- the rest
 
 static void read_floats(struct reading *r)
@@ -261,27 +321,20 @@ static void tell(const struct reading *r)
 		wish_note(w, "quantized tensors of the file that are not in the model: %d of %d", r->lost, r->lost + r->found);
 	if (r->inner)
 		wish_note(w, "quantized tensors inside of what runs as one operator here, where nothing is quantized: %d of %d", r->inner, r->found);
+	if (r->biases)
+		wish_note(w, "biases of nodes that have none in the model: %d", r->biases);
 	if (r->again)
 		wish_note(w, "pairs behind a pair, for one reader, on a scale that the target chooses here: %d", r->again);
 }
 
 // ----
 
-static struct namemap *makers_of_constants(const struct graph *file)
-{
-	struct namemap *makers = namemap_new();
-	for (int i = 0; i < file->n_origins; i++)
-		for (int k = 0; file->origin[i].fate == FATE_FOLDED && k < file->origin[i].n_out; k++)
-			namemap_put(makers, file->origin[i].out[k], i);
-	return makers;
-}
-
 static enum status load(struct graph **file, const struct graph *g, const char *path, struct error *err)
 {
 	struct onnx_input_shape *shape = xcalloc((size_t)g->n_inputs + 1, sizeof *shape);
 	for (int i = 0; i < g->n_inputs; i++)
 		shape[i] = (struct onnx_input_shape){.name = g->value[g->input[i]].name, .shape = g->value[g->input[i]].shape};
-	enum status s = onnx_load(file, path, &(struct onnx_options){.shape = shape, .n_shapes = g->n_inputs}, err);
+	enum status s = onnx_load(file, path, &(struct onnx_options){.shape = shape, .n_shapes = g->n_inputs, .codes = true}, err);
 	free(shape);
 	return s;
 }
@@ -313,7 +366,7 @@ enum status read_qdq(struct wishes *w, const char *path, struct error *err)
 		return s;
 	}
 	size_t n = (size_t)w->g->n_nodes + 1;
-	struct reading r = {.w = w, .file = file, .makers = makers_of_constants(file)};
+	struct reading r = {.w = w, .file = file};
 	r.pair = xcalloc((size_t)file->n_values + 1, sizeof *r.pair);
 	r.said = xcalloc(n, sizeof *r.said);
 	r.there = xcalloc(n, sizeof *r.there);
@@ -321,13 +374,13 @@ enum status read_qdq(struct wishes *w, const char *path, struct error *err)
 	memset(r.pair, -1, (size_t)file->n_values * sizeof *r.pair);
 	read_nodes(&r);
 	read_pairs(&r);
+	read_weights(&r);
 	if (r.found) {
 		read_floats(&r);
 		tell(&r);
 	} else {
 		s = nothing_read(&r, path, err);
 	}
-	namemap_free(&r.makers);
 	free(r.pair);
 	free(r.said);
 	free(r.there);

@@ -27,6 +27,11 @@ void wishes_init(struct wishes *w, const struct plan *p, struct str *notes)
 void wishes_done(struct wishes *w)
 {
 	namemap_free(&w->makers);
+	for (size_t i = 0; i < w->n_weights; i++) {
+		file_codes_done(&w->weight[i].codes);
+		tensor_drop(&w->weight[i].bias);
+	}
+	free(w->weight);
 	free(w->precision);
 	free(w->calibrator);
 	free(w->said);
@@ -48,6 +53,12 @@ void wish_note(struct wishes *w, const char *fmt, ...)
 	va_end(ap);
 	str_oneline(text);
 	str_addf(w->notes, "%s\n", text);
+}
+
+void wish_weight(struct wishes *w, const struct weight_wish *wish)
+{
+	w->weight = xgrow(w->weight, &w->cap_weights, w->n_weights + 1, sizeof *w->weight);
+	w->weight[w->n_weights++] = *wish;
 }
 
 // What is said of one part of a fused group holds for all of it.
@@ -140,6 +151,50 @@ static int quantized_output_or_note(struct wishes *w, const char *tensor)
 	if (why)
 		wish_note(w, "%.120s: %s", tensor, why);
 	return value;
+}
+
+static bool make_file_grid(struct file_codes *c, double bits, const double *scale, const double *zero, int n)
+{
+	int64_t count = n;
+	double middle = ldexp(1, (int)bits - 1);
+	struct error ignored;
+	*c = (struct file_codes){.scale = {.type = DT_F32, .shape = shape_of(1, &count)}, .zero = {.type = DT_I32, .shape = shape_of(1, &count)}};
+	if (tensor_alloc(&c->scale, NULL, &ignored) != STATUS_OK || tensor_alloc(&c->zero, NULL, &ignored) != STATUS_OK)
+		return false;
+	for (int i = 0; i < n; i++) {
+		double at = is_middle(bits, zero[i]) ? middle : zero[i];
+		if (!((float)scale[i] > 0) || !isfinite((float)scale[i]) || !(at >= 0 && at < 2 * middle))
+			return false;
+		((float *)c->scale.data)[i] = (float)scale[i];
+		((int32_t *)c->zero.data)[i] = (int32_t)at;
+	}
+	c->q = (struct quantizer){.kind = QUANT_LINEAR, .bits = (int)bits, .qmax = (int64_t)(2 * middle) - 1, .axis = n > 1 ? AXIS_UNSAID : -1,
+	    .n = n, .scale = c->scale.data, .zero = c->zero.data};
+	return true;
+}
+
+void wish_parameter(struct wishes *w, const char *tensor, double bits, const double *scale, const double *zero, int n)
+{
+	int v = graph_find_value(w->g, tensor);
+	const struct value *value = v >= 0 && w->g->value[v].constant ? &w->g->value[v] : NULL;
+	if (value && !(bits >= 2 && bits <= 16 && n > 0)) {
+		wish_note(w, "%.120s: %g bits and %d scales: nothing that is known here", tensor, bits, n);
+		return;
+	}
+	for (int i = 0; value && i < value->n_consumers; i++) {
+		const struct node *reader = &w->g->node[value->consumer[i]];
+		struct weight_wish wish = {.node = value->consumer[i]};
+		bool again = i > 0 && value->consumer[i] == value->consumer[i - 1];
+		if (reader->n_in < 2 || reader->in[1] != v || value->constant->type != DT_F32 || again)
+			continue;
+		if (make_file_grid(&wish.codes, bits, scale, zero, n)) {
+			wish_weight(w, &wish);
+		} else {
+			wish_note(w, "%.120s: its scales and offsets are none", tensor);
+			file_codes_done(&wish.codes);
+			return;
+		}
+	}
 }
 
 // An input of the network has the width of those that read it.

@@ -3,6 +3,15 @@
 #define QTUI_INTEROP_IMPORT_WISHES_H
 
 #include "../formats.h"
+#include "qtui/engine/file_grid.h"
+
+// What the file has in place of a node's constants.
+struct weight_wish {
+	int node;
+	struct file_codes codes; // of the weight, input 1; x without data: the model's own on that grid
+	struct tensor bias;      // of input 2, float32; without data: the model's own holds
+};
+#define AXIS_UNSAID (-2) // of codes.q: that of the target
 
 struct wishes {
 	const struct plan *p;   // as the study's edits make it, without scales: groups, widths
@@ -21,6 +30,8 @@ struct wishes {
 	enum precision wanted;  // for readers of lists: what is wished of the names
 	int method;             // enum calib_method, -1: nothing is said
 	signed char *calibrator; // [n_nodes] of its own, likewise
+	struct weight_wish *weight;
+	size_t n_weights, cap_weights;
 	int calibrates;         // for readers of nodes: the one that goes with the width that is wished, -1: none
 };
 void wishes_init(struct wishes *w, const struct plan *p, struct str *notes);
@@ -58,6 +69,16 @@ void wish_tensor(struct wishes *w, const char *tensor, double bits, double scale
 void wish_threshold(struct wishes *w, const char *tensor, double threshold, double step, const double range[2]);
 // The same of a tensor whose range some calibrator has found: what the target's own rule makes of it.
 void wish_range(struct wishes *w, const char *tensor, double min, double max);
+// Takes over what it holds. The shapes are those of the node's own constants.
+void wish_weight(struct wishes *w, const struct weight_wish *wish);
+// The grid of a constant by its name, for those who read it as their weights: n scales (1: one for all), and where the file has
+// zero, as above. What is no weight of the model is left out.
+void wish_parameter(struct wishes *w, const char *tensor, double bits, const double *scale, const double *zero, int n);
+// Once all is read: the tuning in which the file's weights stand in for the model's where `p`, a plan with the widths that are
+// wished, would quantize the model's own to other codes. What the node had in `now` gives way. *out is NULL where there is
+// nothing to take; *nodes says of how many nodes something is taken. weights.c
+MUST_CHECK enum status wished_tuning(struct tuning **out, int *nodes, struct wishes *w, const struct plan *p, const struct tuning *now,
+    struct error *err);
 // Of a node by its name in the file; a name that is not there is noted. False: there is none.
 bool wish_name(struct wishes *w, const char *name, enum precision p);
 // Of all nodes that a regular expression matches: from the first character on (Python's re.match).
