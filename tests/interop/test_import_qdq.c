@@ -282,12 +282,26 @@ static void assert_is_refused(const char *path, enum status status, const char *
 	study_close(&st);
 }
 
+static const char *dynamic_model(void)
+{
+	struct onnx_case c;
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(1, 4, 6, 6));
+	case_node(&c, "DynamicQuantizeLinear", "quantize", "x", "x_quantized x_scale x_zero");
+	case_node(&c, "DequantizeLinear", "dequantize", "x_quantized x_scale x_zero", "y");
+	case_output(&c, c.graph, "y");
+	const char *path = case_save(&c, "dynamic.onnx");
+	case_done(&c);
+	return path;
+}
+
 void test_import_qdq__other_models_are_refused(void **state)
 {
 	struct study *digits = case_open(MODEL, CALIB, "onnxruntime");
 	struct str model = case_export(digits, "qdq", NULL);
 	(void)state;
 	assert_is_refused(float_model(), STATUS_FORMAT, "no QuantizeLinear is in it");
+	assert_is_refused(dynamic_model(), STATUS_UNSUPPORTED, "it finds scales as it runs");
 	assert_is_refused(saved(&model), STATUS_FORMAT, "quantized tensors is in the model: is it made of another one?");
 	assert_is_refused(support_temp_file("no.onnx", "no model", 8), STATUS_FORMAT, "no.onnx");
 	assert_is_refused(support_temp("absent.onnx"), STATUS_IO, "absent.onnx");
@@ -295,22 +309,30 @@ void test_import_qdq__other_models_are_refused(void **state)
 	study_close(&digits);
 }
 
+// The format QOperator of the same: operators on codes, the pool too, names with _quantized and _quant behind.
 static const char *model_of_codes(void)
 {
 	struct onnx_case c;
-	float scale = 0.5f;
-	int8_t w[CODES] = {1, 2, 3};
+	int8_t w[CODES];
+	float scale[] = {0.02f, 0.01f, 2 / 127.0f};
 	case_init(&c);
+	for (int i = 0; i < CODES; i++)
+		w[i] = (int8_t)((i * 37 % 255 - 127) / 2); // half of the codes of twice the scale
 	case_input(&c, "x", FLOAT, DIMS(1, 4, 6, 6));
-	case_floats(&c, "s", 0, NULL, &scale);
-	add_byte(&c, "z", U8, 0);
-	add_byte(&c, "wz", I8, 0);
-	Onnx__TensorProto *t = case_tensor(&c, "w", I8, DIMS(4, 4, 1, 1));
+	case_floats(&c, "x_scale", 0, NULL, &scale[0]);
+	case_floats(&c, "y_scale", 0, NULL, &scale[1]);
+	case_floats(&c, "w_scale", 0, NULL, &scale[2]);
+	add_byte(&c, "x_zero", U8, 130);
+	add_byte(&c, "y_zero", U8, 0);
+	add_byte(&c, "w_zero", I8, 0);
+	Onnx__TensorProto *t = case_tensor(&c, "w_quantized", I8, DIMS(4, 4, 1, 1));
 	case_raw(&c, t, w, sizeof w);
 	c.graph->initializer[c.graph->n_initializer++] = t;
-	case_node(&c, "QuantizeLinear", "quantize", "x s z", "x_quantized");
-	case_node(&c, "QLinearConv", "conv_quant", "x_quantized s z w s wz s z", "conv_y_quantized");
-	case_node(&c, "DequantizeLinear", "dequantize", "conv_y_quantized s z", "y");
+	case_node(&c, "QuantizeLinear", "x_QuantizeLinear", "x x_scale x_zero", "x_quantized");
+	case_node(&c, "QLinearConv", "conv_quant", "x_quantized x_scale x_zero w_quantized w_scale w_zero y_scale y_zero", "conv_y_quantized");
+	case_attr_ints(&c, case_node(&c, "MaxPool", "pool", "conv_y_quantized", "pool_y_quantized"), "kernel_shape", 2, (int64_t[]){2, 2});
+	case_node(&c, "DequantizeLinear", "pool_y_DequantizeLinear", "pool_y_quantized y_scale y_zero", "pool_y");
+	case_node(&c, "Sigmoid", "sigmoid", "pool_y", "y");
 	case_output(&c, c.graph, "y");
 	const char *path = case_save(&c, "codes.onnx");
 	case_done(&c);
@@ -319,8 +341,22 @@ static const char *model_of_codes(void)
 
 void test_import_qdq__operators_on_codes(void **state)
 {
+	struct study *st = case_open(float_model(), NULL, "onnxruntime");
+	struct import_report r = take(st, model_of_codes());
 	(void)state;
-	assert_is_refused(model_of_codes(), STATUS_UNSUPPORTED, "write it in QDQ form");
+	assert_grid(st, "x", 0.02, 130);
+	assert_grid(st, "conv_y", 0.01, 0); // the Relu is gone
+	assert_int_equal(precision(st, "conv"), -1);
+	assert_int_equal(precision(st, "pool"), -1);
+	assert_int_equal(precision(st, "sigmoid"), PREC_FLOAT);
+	assert_int_equal(r.n_notes, 0);
+	assert_int_equal(r.weights, 1);
+	const struct tuned *t = tuning_of(study_edits(st)->tuning, node(st, "conv"));
+	assert_non_null(t);
+	for (int i = 0; i < CODES; i++)
+		assert_float_equal(((const float *)t->weight.data)[i], (float)((i * 37 % 255 - 127) / 2) * 2 / 127, 1e-6);
+	import_report_done(&r);
+	study_close(&st);
 }
 
 // Beside the float model such a file has the tensor behind the activation by the name of what goes into it.

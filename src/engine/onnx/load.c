@@ -6,6 +6,7 @@
 #include "functions.h"
 #include "import.h"
 #include "model_file.h"
+#include "on_codes.h"
 #include "normalise.h"
 #include "sequences.h"
 #include "tensor_proto.h"
@@ -123,6 +124,8 @@ enum status onnx_load(struct graph **out, const char *path, const struct onnx_op
 	if (!s) {
 		sequences_resolve(model.proto);
 		channels_last_resolve(model.proto);
+		if (opt && opt->codes)
+			on_codes_resolve(model.proto);
 		s = load_trying(out, model.proto, externals, opt, err);
 	}
 	if (s)

@@ -1,5 +1,5 @@
-// A model in QDQ form that another tool made of this one (quantize_static, Quark, qtui quantize): what its pairs of
-// QuantizeLinear and DequantizeLinear say of tensors, and what has none stays in float.
+// A model that another tool quantized (quantize_static, Quark, qtui quantize), in QDQ form, to which the loader brings
+// operators on codes: what its pairs of QuantizeLinear and DequantizeLinear say of tensors, and what has none stays in float.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,12 +96,13 @@ static int file_node_of(const struct reading *r, int node)
 	return g->origin[n->origin].unnamed ? -1 : graph_find_node(r->file, n->name);
 }
 
+// Behind a DequantizeLinear; or as codes, on which some operators work that only move them.
 static bool comes_quantized(const struct graph *file, int value)
 {
 	int maker = value >= 0 ? file->value[value].producer : -1;
 	while (maker >= 0 && (file->node[maker].op->flags & OPF_MOVES) && file->node[maker].n_in > 0 && file->node[maker].in[0] >= 0)
 		maker = file->value[file->node[maker].in[0]].producer;
-	return is_node(file, maker, OP_DequantizeLinear);
+	return is_node(file, maker, OP_DequantizeLinear) || is_node(file, maker, OP_QuantizeLinear);
 }
 
 static bool has_weights(const struct node *n)
@@ -339,19 +340,14 @@ static enum status load(struct graph **file, const struct graph *g, const char *
 	return s;
 }
 
-static enum status is_of_pairs(const struct graph *file, const char *path, struct error *err)
-{
-	for (int i = 0; i < file->n_nodes; i++)
-		if (str_has_prefix(file->node[i].op->name, "QLinear"))
-			return error_set(err, STATUS_UNSUPPORTED, "%s: it has operators on codes (%s): write it in QDQ form "
-			    "(quant_format=QuantFormat.QDQ), which can be imported", path, file->node[i].op->name);
-	return STATUS_OK;
-}
-
 static enum status nothing_read(const struct reading *r, const char *path, struct error *err)
 {
 	if (r->lost)
 		return error_set(err, STATUS_FORMAT, "%s: none of its %d quantized tensors is in the model: is it made of another one?", path, r->lost);
+	for (int i = 0; i < r->file->n_nodes; i++)
+		if (is_node(r->file, i, OP_DynamicQuantizeLinear))
+			return error_set(err, STATUS_UNSUPPORTED, "%s: it finds scales as it runs (DynamicQuantizeLinear), so it has none to import; "
+			    "qtui compare FLOAT %s CALIB tells what it loses", path, path);
 	return error_set(err, STATUS_FORMAT, "%s: no QuantizeLinear is in it, so there is nothing to import: a float model is opened", path);
 }
 
@@ -359,12 +355,8 @@ enum status read_qdq(struct wishes *w, const char *path, struct error *err)
 {
 	struct graph *file = NULL;
 	enum status s = load(&file, w->g, path, err);
-	if (s == STATUS_OK)
-		s = is_of_pairs(file, path, err);
-	if (s != STATUS_OK) {
-		graph_free(&file);
+	if (s != STATUS_OK)
 		return s;
-	}
 	size_t n = (size_t)w->g->n_nodes + 1;
 	struct reading r = {.w = w, .file = file};
 	r.pair = xcalloc((size_t)file->n_values + 1, sizeof *r.pair);

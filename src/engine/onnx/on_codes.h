@@ -1,0 +1,11 @@
+// Operators on codes, as ONNX Runtime's format QOperator has them.
+#ifndef QTUI_ENGINE_ONNX_ON_CODES_H
+#define QTUI_ENGINE_ONNX_ON_CODES_H
+
+#include "onnx.pb-c.h"
+
+// Each gives way to the operator on floats between pairs: the same network in QDQ form, as far as names go, too. What
+// makes T_quantized becomes T_QuantizeLinear_Input and its QuantizeLinear, a node N_quant is called N.
+void on_codes_resolve(Onnx__ModelProto *m);
+
+#endif
