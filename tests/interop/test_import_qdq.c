@@ -204,6 +204,42 @@ void test_import_qdq__an_activation_that_the_quantizer_replaces(void **state)
 	study_close(&st);
 }
 
+// PPQ leaves tensors their names behind the pairs.
+void test_import_qdq__names_of_ppq(void **state)
+{
+	struct onnx_case c;
+	struct study *st = case_open(float_model(), NULL, "onnxruntime");
+	(void)state;
+	case_init(&c);
+	add_quantized(&c);
+	for (size_t i = 0; i < c.graph->n_node; i++) {
+		Onnx__NodeProto *n = c.graph->node[i];
+		for (size_t k = 0; k < n->n_input + n->n_output; k++) {
+			char **name = k < n->n_input ? &n->input[k] : &n->output[k - n->n_input];
+			if (strcmp(*name, "conv_y") == 0)
+				*name = case_text(&c, "PPQ_Variable_1");
+			else if (strcmp(*name, "conv_y_dq") == 0)
+				*name = case_text(&c, "relu_y");
+			else if (strcmp(*name, "pool_y") == 0)
+				*name = case_text(&c, "PPQ_Variable_2");
+			else if (strcmp(*name, "pool_y_dq") == 0)
+				*name = case_text(&c, "pool_y");
+		}
+		if (strcmp(n->name, "pool") == 0) // by the tensor alone
+			n->name = case_text(&c, "");
+	}
+	struct import_report r = take(st, case_save(&c, "ppq.onnx"));
+	assert_grid(st, "x", 0.02, 130);
+	assert_grid(st, "conv_y", 0.01, 0);
+	assert_int_equal(precision(st, "conv"), -1);
+	assert_int_equal(precision(st, "pool"), -1);
+	assert_int_equal(precision(st, "sigmoid"), PREC_FLOAT);
+	assert_int_equal(r.n_notes, 0);
+	import_report_done(&r);
+	case_done(&c);
+	study_close(&st);
+}
+
 // AMD Quark has pairs of its own for wide codes, which had other names before.
 void test_import_qdq__pairs_of_quark(void **state)
 {

@@ -55,6 +55,7 @@ struct of_file {
 	int moved;         // a weight that is another by one code; -1: none
 	float factor;      // of the weights of output 2; 0: 1
 	float bias;        // added to that of output 1
+	bool floats;       // the weights are floats, which a QuantizeLinear rounds, as a training leaves them
 };
 
 static const char *quantized_model(const struct of_file *f)
@@ -62,13 +63,14 @@ static const char *quantized_model(const struct of_file *f)
 	struct onnx_case c;
 	uint8_t codes[WEIGHTS];
 	int32_t bias[OUT];
-	float step[OUT], x_scale = 0.02f;
+	float step[OUT], x_scale = 0.02f, floats[WEIGHTS];
 	uint8_t zeros[OUT], x_zero = 128;
 	case_init(&c);
 	for (int i = 0; i < WEIGHTS; i++) {
 		float w = own_weight(i) * (i / IN == 2 && f->factor != 0 ? f->factor : 1);
 		long code = lrintf(w / f->scale[f->scales > 1 ? i / IN : 0]) + (i == f->moved) + (f->zero < 0 ? 0 : f->zero);
 		codes[i] = (uint8_t)code;
+		floats[i] = w + (float)(i == f->moved) * f->scale[f->scales > 1 ? i / IN : 0];
 	}
 	for (int i = 0; i < OUT; i++) {
 		step[i] = f->scale[f->scales > 1 ? i : 0] * x_scale;
@@ -82,7 +84,12 @@ static const char *quantized_model(const struct of_file *f)
 	case_floats(&c, "w_scale", n > 1 ? 1 : 0, &n, f->scale);
 	add_codes(&c, "w_zero", f->zero < 0 ? I8 : U8, n > 1 ? 1 : 0, &n, zeros, (size_t)n);
 	case_floats(&c, "b_scale", DIMS(OUT), step);
-	add_codes(&c, "w_quantized", f->zero < 0 ? I8 : U8, DIMS(OUT, IN, 1, 1), codes, sizeof codes);
+	if (f->floats) {
+		case_floats(&c, "w", DIMS(OUT, IN, 1, 1), floats);
+		case_attr_int(&c, case_node(&c, "QuantizeLinear", "w_quantize", "w w_scale w_zero", "w_quantized"), "axis", 0);
+	} else {
+		add_codes(&c, "w_quantized", f->zero < 0 ? I8 : U8, DIMS(OUT, IN, 1, 1), codes, sizeof codes);
+	}
 	add_codes(&c, "b_quantized", I32, DIMS(OUT), bias, sizeof bias);
 	case_node(&c, "QuantizeLinear", "x_quantize", "x x_scale x_zero", "x_q");
 	case_node(&c, "DequantizeLinear", "x_dequantize", "x_q x_scale x_zero", "x_dq");
@@ -140,16 +147,18 @@ void test_import_weights__the_targets_own_are_no_edit(void **state)
 	study_close(&st);
 }
 
-// Scales that are not the target's, codes moved by a training, a corrected bias: each is the file's, its scales too.
+// Scales that are not the target's, codes moved by a training, a corrected bias, weights that are still floats: each is the file's, its
+// scales too.
 void test_import_weights__are_the_files(void **state)
 {
 	(void)state;
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		struct of_file f = finer;
 		struct study *st = case_open(float_model(), NULL, "onnxruntime");
 		struct snapshot *s;
-		if (i == 1)
+		if (i == 1 || i == 3)
 			f.moved = 6;
+		f.floats = i == 3;
 		if (i == 2)
 			f.bias = 0.01f;
 		const struct quantizer *before = slot_quantizer(weight_slot(st, &s));

@@ -15,7 +15,7 @@ struct file_grid {
 // False: not one scale for the whole tensor, or none that is known before it runs.
 bool file_grid_read(struct file_grid *out, const struct graph *g, const struct node *quantize_linear);
 
-// The constant that a DequantizeLinear makes of codes: a weight, a bias.
+// The constant that a DequantizeLinear makes of codes, or of what a QuantizeLinear makes of floats: a weight, a bias.
 struct file_codes {
 	struct tensor x;           // what it makes, float32
 	struct tensor scale, zero; // float32 and int32, one of each or one for each index along q.axis

@@ -258,30 +258,62 @@ static enum status take_arrays(struct file_codes *c, const struct quantizer *q, 
 	return STATUS_OK;
 }
 
-enum status file_codes_read(struct file_codes *out, const struct graph *g, const struct node *n, struct error *err)
+static enum status take_constants(const struct tensor *in[3], const struct graph *g, const struct node *n, int first, struct error *err)
 {
-	const struct tensor *in[3] = {0};
-	struct scales s;
-	struct quantizer q;
-	int32_t *zero = NULL;
-	*out = (struct file_codes){0};
-	for (int i = 0; i < n->n_in && i < 3; i++) {
+	for (int i = first; i < n->n_in && i < 3; i++) {
 		in[i] = n->in[i] >= 0 ? g->value[n->in[i]].constant : NULL;
 		if (n->in[i] >= 0 && !in[i])
 			return error_set(err, STATUS_UNSUPPORTED, "it is computed");
 	}
-	enum status status = resolve(&s, n, in, err);
+	return STATUS_OK;
+}
+
+// The constant at input 0, or, of a network that was trained quantized, what a QuantizeLinear makes of one.
+static enum status take_codes(struct tensor *out, const struct graph *g, const struct node *n, struct error *err)
+{
+	const struct tensor *in[3] = {g->value[n->in[0]].constant};
+	int maker = g->value[n->in[0]].producer;
+	if (in[0]) {
+		*out = *in[0];
+		out->buf = NULL; // the graph's
+		return STATUS_OK;
+	}
+	if (maker < 0 || g->node[maker].op->id != OP_QuantizeLinear)
+		return error_set(err, STATUS_UNSUPPORTED, "it is computed");
+	*out = (struct tensor){.type = g->value[n->in[0]].type};
+	if (take_constants(in, g, &g->node[maker], 0, err) != STATUS_OK)
+		return err->status;
+	out->shape = in[0]->shape;
+	if (tensor_alloc(out, NULL, err) != STATUS_OK)
+		return err->status;
+	return quantizelinear_eval(&g->node[maker], in, out, 1, err);
+}
+
+enum status file_codes_read(struct file_codes *out, const struct graph *g, const struct node *n, struct error *err)
+{
+	struct tensor codes = {0};
+	const struct tensor *in[3] = {&codes};
+	struct scales s;
+	struct quantizer q;
+	int32_t *zero = NULL;
+	*out = (struct file_codes){0};
+	enum status status = take_codes(&codes, g, n, err);
+	if (status == STATUS_OK)
+		status = take_constants(in, g, n, 1, err);
+	if (status == STATUS_OK)
+		status = resolve(&s, n, in, err);
 	if (status == STATUS_OK && (in[0]->type == DT_F32 || s.blocks.size || tensor_count(in[0]) < 1))
 		status = error_set(err, STATUS_UNSUPPORTED, "its codes are floats, or have scales of blocks");
 	if (status == STATUS_OK)
 		status = make_quantizer(&q, &zero, &s, in[0]->type, in, n->n_in, err);
 	if (status == STATUS_OK)
 		status = take_arrays(out, &q, err);
-	out->x = (struct tensor){.type = DT_F32, .shape = in[0]->shape};
+	out->x = (struct tensor){.type = DT_F32, .shape = codes.shape};
 	if (status == STATUS_OK)
 		status = tensor_alloc(&out->x, NULL, err);
 	if (status == STATUS_OK)
-		dequantize_whole(&out->x, in[0], &q, 1);
+		dequantize_whole(&out->x, &codes, &q, 1);
+	tensor_drop(&codes);
 	free(zero);
 	return status;
 }

@@ -7,12 +7,12 @@
 // Why a weight cannot be had, in the order in which it is asked.
 enum misfit { FITS, OTHER_WIDTH, CHANNELS, OTHER_AXIS, STEPS, ZEROS, CODES, MISFITS };
 static const char *const reasons[MISFITS] = {
-	[OTHER_WIDTH] = "another width",
-	[CHANNELS] = "a scale for each channel",
-	[OTHER_AXIS] = "a scale for each index of another dimension",
-	[STEPS] = "scales that are no powers of two",
-	[ZEROS] = "a zero point that is not in the middle",
-	[CODES] = "codes beyond the lowest or the highest",
+    [OTHER_WIDTH] = "another width",
+    [CHANNELS] = "a scale for each channel",
+    [OTHER_AXIS] = "a scale for each index of another dimension",
+    [STEPS] = "scales that are no powers of two",
+    [ZEROS] = "a zero point that is not in the middle",
+    [CODES] = "codes beyond the lowest or the highest",
 };
 
 // One weight: the grid that it would have, and what it is there.

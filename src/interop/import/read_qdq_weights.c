@@ -1,0 +1,65 @@
+// The weights and biases that a quantized file has in place of the model's.
+#include <math.h>
+#include "read_qdq.h"
+
+static const struct node *dequantize_of(const struct graph *file, const struct node *n, int input)
+{
+	int value = input < n->n_in ? n->in[input] : -1, maker = value >= 0 ? file->value[value].producer : -1;
+	return qdq_is(file, maker, OP_DequantizeLinear) ? &file->node[maker] : NULL;
+}
+
+// Rounded as the file rounds them, the model's own biases are the file's.
+static bool is_own_bias(const struct tensor *own, const struct file_codes *c)
+{
+	for (int64_t i = 0, n = tensor_count(own); i < n; i++) {
+		double step = c->scale.data ? (double)c->q.scale[c->q.n > 1 ? i : 0] : 0, x = (double)((const float *)own->data)[i];
+		if (fabs((double)((const float *)c->x.data)[i] - x) > 0.501 * step + 1e-6 * fabs(x))
+			return false;
+	}
+	return true;
+}
+
+static const struct tensor *own_constant(const struct graph *g, const struct node *n, int input)
+{
+	const struct tensor *x = input < n->n_in && n->in[input] >= 0 ? g->value[n->in[input]].constant : NULL;
+	return x && x->type == DT_F32 ? x : NULL;
+}
+
+static void read_bias(struct reading *r, struct weight_wish *wish, const struct node *own, const struct node *theirs)
+{
+	const struct tensor *x = own_constant(r->w->g, own, 2), *y = own_constant(r->file, theirs, 2);
+	const struct node *dequantize = dequantize_of(r->file, theirs, 2);
+	struct file_codes c = {0};
+	struct error err = {0};
+	if (dequantize && file_codes_read(&c, r->file, dequantize, &err) != STATUS_OK)
+		wish_note(r->w, "%.120s: its bias is not read: %s", own->name, err.text);
+	else if (!dequantize && y && tensor_copy(&c.x, y, &err) != STATUS_OK)
+		wish_note(r->w, "%.120s: its bias is not read: %s", own->name, err.text);
+	else if (c.x.data && (!x || !shape_equal(&x->shape, &c.x.shape)))
+		r->biases += !x; // of another shape where the model adds it by itself
+	else if (c.x.data && !is_own_bias(x, &c))
+		wish->bias = tensor_share(&c.x);
+	file_codes_done(&c);
+}
+
+void qdq_read_weights(struct reading *r)
+{
+	const struct graph *g = r->w->g;
+	for (int i = 0; i < g->n_nodes; i++) {
+		const struct node *n = &g->node[i];
+		int other = r->w->p->quantizable[i] && qdq_has_weights(n) ? qdq_node(r, i) : -1;
+		const struct node *dequantize = other >= 0 ? dequantize_of(r->file, &r->file->node[other], 1) : NULL;
+		const struct tensor *own = own_constant(g, n, 1);
+		struct weight_wish wish = {.node = i};
+		struct error err = {0};
+		if (!dequantize || !own)
+			continue;
+		if (file_codes_read(&wish.codes, r->file, dequantize, &err) == STATUS_OK && shape_equal(&own->shape, &wish.codes.x.shape)) {
+			read_bias(r, &wish, n, &r->file->node[other]);
+			wish_weight(r->w, &wish);
+		} else {
+			wish_note(r->w, "%.120s: its weights are not read: %s", n->name, err.text[0] ? err.text : "they have another shape");
+			file_codes_done(&wish.codes);
+		}
+	}
+}
