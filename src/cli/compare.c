@@ -91,7 +91,7 @@ static enum status compare_networks(cJSON **out, struct options *o, struct error
 	o->positional.at[1] = o->positional.n > 1 ? o->positional.at[2] : NULL;
 	enum status status = open_study(&st, &se, o, err);
 	if (status == STATUS_OK)
-		status = study_load(&b, st, second, err);
+		status = study_load(&b, st, second, true, err);
 	if (status == STATUS_OK)
 		status = graph_fits(b, 1, err);
 	if (status == STATUS_OK) {

@@ -106,7 +106,7 @@ void test_onnx_on_codes__give_the_same_codes(void **state)
 		make(&codes, &ops[i]);
 		make(&pairs, &ops[i]);
 		case_load(&codes);
-		if (case_load_with(&pairs, &(struct onnx_options){.codes = true}))
+		if (case_load_with(&pairs, &(struct onnx_options){.pairs = true, .codes = true}))
 			fail_msg("%s", pairs.err.text);
 		evaluate(&want, &codes, &ops[i]);
 		evaluate(&got, &pairs, &ops[i]);
@@ -133,9 +133,9 @@ void test_onnx_on_codes__names_and_weights(void **state)
 		struct onnx_case c;
 		struct file_codes weight;
 		make(&c, &ops[i]);
-		if (case_load_with(&c, &(struct onnx_options){.codes = true}))
+		if (case_load_with(&c, &(struct onnx_options){.pairs = true, .codes = true}))
 			fail_msg("%s", c.err.text);
-		int node = graph_find_node(c.loaded, "it"), y = graph_find_value(c.loaded, "y_QuantizeLinear_Input");
+		int node = graph_find_node(c.loaded, "it"), y = graph_find_value(c.loaded, "y");
 		assert_true(node >= 0 && y >= 0);
 		assert_string_equal(c.loaded->node[node].op->name, ops[i].to);
 		assert_int_equal(c.loaded->value[y].producer, node);
@@ -152,6 +152,55 @@ void test_onnx_on_codes__names_and_weights(void **state)
 	}
 }
 
+// Operators that move codes stand between pairs, on the grid of what they move.
+void test_onnx_on_codes__that_move_them(void **state)
+{
+	struct onnx_case c;
+	struct tensor want, got;
+	(void)state;
+	for (int pairs = 0; pairs < 2; pairs++) {
+		make(&c, &ops[0]);
+		c.graph->n_output = 0;
+		case_attr_ints(&c, case_node(&c, "MaxPool", "pool", "y_quantized", "pool_quantized"), "kernel_shape", DIMS(2, 2));
+		case_attr_int(&c, case_node(&c, "Split", "parts", "pool_quantized", "one_quantized two_quantized"), "axis", 1);
+		case_attr_int(&c, case_node(&c, "Concat", "join", "two_quantized one_quantized", "joined_quantized"), "axis", 1);
+		case_attr_ints(&c, case_node(&c, "Transpose", "turn", "joined_quantized", "z"), "perm", 4, (int64_t[]){0, 2, 3, 1});
+		case_output(&c, c.graph, "z");
+		if (case_load_with(&c, &(struct onnx_options){.pairs = pairs}))
+			fail_msg("%s", c.err.text);
+		evaluate(pairs ? &got : &want, &c, &ops[0]);
+		static const char *const tensor[] = {"y", "pool", "one", "two", "joined"};
+		for (size_t i = 0; i < sizeof tensor / sizeof *tensor; i++) {
+			int v = graph_find_value(c.loaded, tensor[i]);
+			assert_int_equal(v >= 0, pairs);
+			assert_true(!pairs || c.loaded->value[v].type == DT_F32);
+		}
+		case_done(&c);
+	}
+	assert_int_equal(got.type, DT_U8);
+	assert_int_equal(tensor_bytes(&want), tensor_bytes(&got));
+	assert_memory_equal(want.data, got.data, tensor_bytes(&want));
+	tensor_drop(&want);
+	tensor_drop(&got);
+}
+
+// What a file calls y is behind its own DequantizeLinear: there the result in floats has another name.
+void test_onnx_on_codes__names_that_are_taken(void **state)
+{
+	struct onnx_case c;
+	(void)state;
+	make(&c, &ops[0]);
+	case_node(&c, "DequantizeLinear", "out", "y_quantized sy zy", "y");
+	case_output(&c, c.graph, "y");
+	if (case_load_with(&c, &(struct onnx_options){.pairs = true}))
+		fail_msg("%s", c.err.text);
+	int y = graph_find_value(c.loaded, "y_QuantizeLinear_Input");
+	assert_true(y >= 0);
+	assert_string_equal(c.loaded->node[c.loaded->value[y].producer].name, "it");
+	assert_string_equal(c.loaded->node[c.loaded->value[graph_find_value(c.loaded, "y")].producer].name, "out");
+	case_done(&c);
+}
+
 // What an optimizer left of a file's nodes may be anything.
 void test_onnx_on_codes__that_lack_inputs(void **state)
 {
@@ -162,7 +211,7 @@ void test_onnx_on_codes__that_lack_inputs(void **state)
 		struct of_op o = ops[0];
 		o.in = in[i];
 		make(&c, &o);
-		assert_int_not_equal(case_load_with(&c, &(struct onnx_options){.codes = true}), STATUS_OK);
+		assert_int_not_equal(case_load_with(&c, &(struct onnx_options){.pairs = true, .codes = true}), STATUS_OK);
 		case_done(&c);
 	}
 }

@@ -612,7 +612,7 @@ void test_qdq__another_model_is_read_for_the_same_samples(void **state)
 	case_output(&file, file.graph, "y");
 	const char *model = case_save(&file, "open.onnx");
 	struct study *st = case_open(model, support_temp("sample.npy"), "onnxruntime");
-	assert_int_equal(study_load(&other, st, model, &err), STATUS_OK);
+	assert_int_equal(study_load(&other, st, model, false, &err), STATUS_OK);
 	assert_int_equal(other->value[other->input[0]].shape.dim[2], 5);
 	assert_int_equal(other->value[other->input[0]].shape.dim[3], 7);
 	graph_free(&other);

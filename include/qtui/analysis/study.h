@@ -42,8 +42,8 @@ void study_yield(struct study *s); // the computing threads get a lower priority
 
 const struct graph *study_graph(const struct study *s);
 // Another model for the study's samples: what their shapes and values decide about the inputs is decided as in the
-// study's own. The caller owns *out.
-MUST_CHECK enum status study_load(struct graph **out, const struct study *s, const char *model, struct error *err);
+// study's own. `pairs` as in onnx_options. The caller owns *out.
+MUST_CHECK enum status study_load(struct graph **out, const struct study *s, const char *model, bool pairs, struct error *err);
 // The calibration samples, prepared as the decision in force says; lives as long as the study.
 const struct dataset *study_dataset(const struct study *s);
 const struct study_options *study_options(const struct study *s); // as resolved (target, method, threads, memory)

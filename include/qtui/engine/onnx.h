@@ -19,8 +19,10 @@ struct onnx_options {
 	// Where the model leaves the batch (the first dimension) open: true takes it from the shape, so that several
 	// samples run at once; false makes it 1, whatever the shape says.
 	bool batched;
-	// A DequantizeLinear of constants stays a node, whose codes and scales can be read; false computes its weight. Operators on
-	// codes (QLinearConv and its like) become those on floats between pairs.
+	// Operators on codes (QLinearConv and its like) become those on floats between pairs: what they make are then floats with
+	// names, which lie a code apart from what the operator would give where a value is in the middle between two.
+	bool pairs;
+	// A DequantizeLinear of constants stays a node, whose codes and scales can be read; false computes its weight.
 	bool codes;
 	// What an input of one integer (inputs->input[input]) is in the data:
 	// how many different values it has (0: not known, 2: two or more), and the first two of them.

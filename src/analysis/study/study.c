@@ -31,7 +31,7 @@ static int values_in_samples(int64_t value[2], const struct graph *inputs, int i
 	return n;
 }
 
-enum status study_load(struct graph **out, const struct study *s, const char *model, struct error *err)
+enum status study_load(struct graph **out, const struct study *s, const char *model, bool pairs, struct error *err)
 {
 	struct data_shapes data = {0};
 	enum status st = STATUS_OK;
@@ -40,7 +40,7 @@ enum status study_load(struct graph **out, const struct study *s, const char *mo
 	struct onnx_input_shape *fixed = xcalloc(data.n + 1, sizeof *fixed);
 	for (size_t i = 0; i < data.n; i++)
 		fixed[i] = (struct onnx_input_shape){.name = data.at[i].name, .shape = data.at[i].shape, .file = data.at[i].file};
-	const struct onnx_options how = {.shape = fixed, .n_shapes = (int)data.n, .values = values_in_samples, .arg = &s->opt};
+	const struct onnx_options how = {.shape = fixed, .n_shapes = (int)data.n, .values = values_in_samples, .arg = &s->opt, .pairs = pairs};
 	if (st == STATUS_OK)
 		st = onnx_load(out, model, &how, err);
 	free(fixed);
@@ -148,7 +148,7 @@ static enum status open_parts(struct study *s, struct error *err)
 {
 	enum status st;
 	double begin = clock_seconds();
-	if ((st = study_load(&s->g, s, s->opt.model, err)) != STATUS_OK || (st = truncate_graph(s, err)) != STATUS_OK)
+	if ((st = study_load(&s->g, s, s->opt.model, false, err)) != STATUS_OK || (st = truncate_graph(s, err)) != STATUS_OK)
 		return st;
 	if ((st = graph_fits(s->g, 2, err)) != STATUS_OK || (st = first_decision(s, err)) != STATUS_OK)
 		return st;

@@ -124,7 +124,7 @@ enum status onnx_load(struct graph **out, const char *path, const struct onnx_op
 	if (!s) {
 		sequences_resolve(model.proto);
 		channels_last_resolve(model.proto);
-		if (opt && opt->codes)
+		if (opt && opt->pairs)
 			on_codes_resolve(model.proto);
 		s = load_trying(out, model.proto, externals, opt, err);
 	}

@@ -5,7 +5,8 @@
 #include "onnx.pb-c.h"
 
 // Each gives way to the operator on floats between pairs: the same network in QDQ form, as far as names go, too. What
-// makes T_quantized becomes T_QuantizeLinear_Input and its QuantizeLinear, a node N_quant is called N.
+// makes T_quantized becomes T (T_QuantizeLinear_Input where the file has a T) and its QuantizeLinear, a node N_quant is
+// called N. What moves codes does so between pairs, too.
 void on_codes_resolve(Onnx__ModelProto *m);
 
 #endif

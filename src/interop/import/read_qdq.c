@@ -168,7 +168,7 @@ static enum status load(struct graph **file, const struct graph *g, const char *
 	struct onnx_input_shape *shape = xcalloc((size_t)g->n_inputs + 1, sizeof *shape);
 	for (int i = 0; i < g->n_inputs; i++)
 		shape[i] = (struct onnx_input_shape){.name = g->value[g->input[i]].name, .shape = g->value[g->input[i]].shape};
-	enum status s = onnx_load(file, path, &(struct onnx_options){.shape = shape, .n_shapes = g->n_inputs, .codes = true}, err);
+	enum status s = onnx_load(file, path, &(struct onnx_options){.shape = shape, .n_shapes = g->n_inputs, .pairs = true, .codes = true}, err);
 	free(shape);
 	return s;
 }
