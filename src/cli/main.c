@@ -31,6 +31,8 @@ static const struct verb {
      VERB_COMPARE, verb_compare},
     {"quantize", "MODEL CALIB -o OUT.onnx [--session S]", "Writes the quantized network as an ONNX model with QuantizeLinear and DequantizeLinear.",
      VERB_QUANTIZE, verb_quantize},
+    {"dequantize", "MODEL -o OUT.onnx", "Writes the float network of a quantized model, to begin from where the original is lost.",
+     VERB_DEQUANTIZE, verb_dequantize},
     {"export", "MODEL CALIB --session S --format NAME [-o F]", "Writes the decisions as a file for another tool; lists what that file cannot say.",
      VERB_EXPORT, verb_export},
     {"run", "MODEL [CALIB] -i [NAME=]F.npy ... -o DIR [--all] [--session S]", "Runs the network on given inputs; writes its outputs, or every tensor, as NPY.",

@@ -18,6 +18,7 @@ int verb_eval(struct options *o);
 int verb_search(struct options *o);
 int verb_tune(struct options *o);
 int verb_equalize(struct options *o);
+int verb_dequantize(struct options *o);
 
 void export_formats_help(void); // a line a format, to standard output
 // As printf, for texts with names in them: control bytes become harmless, but for a line's end at the end of fmt.

@@ -47,6 +47,12 @@ expect compare_models_needs_data 2 "calibration data are needed" compare $model 
 expect report_suffix 2 ".md, .csv or .html" analyze $model $calib --report "$dir/x.doc"
 expect unknown_format 2 "--format nosuch" export $model $calib --format nosuch
 expect tune_over_the_model 2 "is read here and is not written over" tune $model $calib -o $model
+expect dequantize_without_model 2 "a MODEL is needed" dequantize -o "$dir/x.onnx"
+expect dequantize_without_output 2 "-o OUT.onnx is needed" dequantize $model
+expect dequantize_over_the_model 2 "is read here and is not written over" dequantize $model -o $model
+expect dequantize_a_float_model 1 "there is nothing to take out" dequantize $model -o "$dir/floats.onnx"
+report dequantize_writes_no_such_model "$([ -e "$dir/floats.onnx" ]; echo $((1 - $?)))"
+expect dequantize_into_nowhere 1 "there is no directory" dequantize $model -o "$dir/none/x.onnx"
 expect equalize_without_model 2 "a MODEL is needed" equalize
 expect equalize_too_many_words 2 "unexpected argument c" equalize $model $calib c
 expect equalize_threshold_beside_samples 2 "no meaning beside samples" equalize $model $calib --threshold 1
@@ -442,6 +448,13 @@ for t in /model.7/cv2/conv/Conv_output_0 /model.12/Sigmoid_output_0; do
 	a=$(snr_of "$dir/promised.json" $t) b=$(snr_of "$dir/kept.json" $t)
 	[ -n "$a" ] && [ "$a" = "$b" ]; report "compare_models_behind_the_quantizer_of_${t##*/}" $? "$a dB in the analysis, $b in the file"
 done
+# Where the float model is lost: the file's network in floats, the same model after the file's scales are taken over.
+expect dequantize 0 "" dequantize "$dir/promised.onnx" -o "$dir/floats.onnx"
+grep -qE '^.*floats.onnx: [0-9]+ quantizers taken out, 0 activations put back' "$dir/out"; report dequantize_says_what_it_did $? "$(cat "$dir/out")"
+"$qtui" analyze "$dir/floats.onnx" $calib --samples 2 -q --import "$dir/promised.onnx" --session "$dir/floats.json" >/dev/null
+"$qtui" quantize --session "$dir/floats.json" -q -o "$dir/again.onnx"
+expect dequantized_is_the_file_again 0 "" compare "$dir/promised.onnx" "$dir/again.onnx" $calib --samples 2 -q
+grep -qx 'No tensor differs.' "$dir/out"; report dequantized_gives_the_same_tensors $? "$(head -9 "$dir/out")"
 expect quantized_already 0 "the model is quantized already" analyze "$dir/promised.onnx" $calib --samples 1
 expect compare_one 2 "two files are needed" compare "$dir/1.json"
 expect compare_mixed 2 "the other is not" compare "$dir/1.json" $model

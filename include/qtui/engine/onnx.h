@@ -22,6 +22,9 @@ struct onnx_options {
 	// Operators on codes (QLinearConv and its like) become those on floats between pairs: what they make are then floats with
 	// names, which lie a code apart from what the operator would give where a value is in the middle between two.
 	bool pairs;
+	// QuantizeLinear and DequantizeLinear of what is computed go: the network in floats, with the file's weights. A Relu (a Clip
+	// at 6) stands where codes begin at zero (and end there) behind an operator that makes negative values, too.
+	bool floats;
 	// A DequantizeLinear of constants stays a node, whose codes and scales can be read; false computes its weight.
 	bool codes;
 	// What an input of one integer (inputs->input[input]) is in the data:

@@ -9,6 +9,7 @@
 
 static enum status (*const passes[])(struct draft *d, struct error *err) = {
     pass_folded,    // nodes whose outputs are all constant
+    pass_pairs,     // where a caller wants the float network: QuantizeLinear and DequantizeLinear
     pass_identity,  // nodes that only pass a tensor on
     pass_nbits,     // MatMulNBits and MatMulBnb4 of constants into MatMul
     pass_bias,      // Add of a constant into Conv, ConvTranspose, Gemm

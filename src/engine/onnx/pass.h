@@ -9,6 +9,7 @@ MUST_CHECK enum status pass_identity(struct draft *d, struct error *err);
 MUST_CHECK enum status pass_nbits(struct draft *d, struct error *err);
 MUST_CHECK enum status pass_batchnorm(struct draft *d, struct error *err);
 MUST_CHECK enum status pass_bias(struct draft *d, struct error *err);
+MUST_CHECK enum status pass_pairs(struct draft *d, struct error *err);
 MUST_CHECK enum status pass_unused(struct draft *d, struct error *err);
 
 // Lets value `from` stand for value `to` everywhere. An output of the model keeps its name: `from` takes it over where

@@ -89,9 +89,10 @@ static bool is_near(const struct tensor *x, const struct tensor *y, const struct
 static enum status rounded(struct tensor *out, const struct tensor *x, const struct quantizer *q, struct error *err)
 {
 	*out = (struct tensor){.type = DT_F32, .shape = x->shape};
-	if (tensor_alloc(out, NULL, err) == STATUS_OK)
-		fake_quantize(out, x, q, 1);
-	return err->status;
+	if (tensor_alloc(out, NULL, err) != STATUS_OK)
+		return err->status;
+	fake_quantize(out, x, q, 1);
+	return STATUS_OK;
 }
 
 static enum status is_rounded(bool *yes, const struct tensor *x, const struct tensor *from, const struct quantizer *q, struct error *err)
@@ -104,13 +105,13 @@ static enum status is_rounded(bool *yes, const struct tensor *x, const struct te
 	return STATUS_OK;
 }
 
-static enum status make_weight(struct fitting *f, struct error *err)
+// Of a file that has scales alone it needs a grid that fits.
+static enum status make_weight(struct fitting *f, bool fits, struct error *err)
 {
 	const struct tensor *theirs = &f->wish->codes.x;
-	if (!theirs->data)
-		return rounded(&f->x, f->own, &f->grid, err);
-	f->x = tensor_share(theirs);
-	return STATUS_OK;
+	if (theirs->data)
+		f->x = tensor_share(theirs);
+	return theirs->data || !fits ? STATUS_OK : rounded(&f->x, f->own, &f->grid, err);
 }
 
 static bool is_own_grid(const struct fitting *f)
@@ -163,7 +164,7 @@ static bool is_scaled_along(const struct tensor *w, const struct tensor *x, int 
 static bool is_scaled(const struct fitting *f)
 {
 	for (int axis = 0; axis < 2 && axis < f->own->shape.rank; axis++)
-		if (is_scaled_along(f->own, &f->x, axis))
+		if (f->x.data && is_scaled_along(f->own, &f->x, axis))
 			return true;
 	return false;
 }
@@ -220,11 +221,16 @@ static void refuse(struct taking *t, enum misfit why, int node)
 static enum status fit(struct taking *t, struct fitting *f, struct error *err)
 {
 	bool own_weight = false, on_grid = false;
-	if (make_grid(f, err) != STATUS_OK || make_weight(f, err) != STATUS_OK ||
-	    is_rounded(&own_weight, &f->x, f->own, f->q, err) != STATUS_OK || is_rounded(&on_grid, &f->x, &f->x, &f->grid, err) != STATUS_OK)
+	if (make_grid(f, err) != STATUS_OK)
 		return err->status;
 	enum misfit why = misfit_of(f);
-	own_weight &= why == FITS && is_own_grid(f);
+	enum status s = make_weight(f, why == FITS, err);
+	if (s == STATUS_OK && why == FITS && is_own_grid(f))
+		s = is_rounded(&own_weight, &f->x, f->own, f->q, err);
+	if (s == STATUS_OK && why == FITS)
+		s = is_rounded(&on_grid, &f->x, &f->x, &f->grid, err);
+	if (s != STATUS_OK)
+		return s;
 	if (own_weight && !f->wish->bias.data)
 		return STATUS_OK;
 	if (!own_weight && is_scaled(f)) {
@@ -259,8 +265,9 @@ static void tell(const struct taking *t)
 			wish_note(t->w, "weights with %s, which target %s has not: of %d nodes, %.120s first", reasons[i], target_name(t->p->target),
 			    t->refused[i], node[t->first[i]].name);
 	if (t->scaled)
-		wish_note(t->w, "%.120s: its weights are the model's times a factor for each channel, as equalized ones are (%d nodes): no weights "
-		    "are taken; the model that was quantized can be opened instead", node[t->first_scaled].name, t->scaled);
+		wish_note(t->w, "%.80s: its weights are the model's times a factor for each channel, as equalized ones are (%d nodes): no weights are "
+		    "taken, and scales between such nodes are of other ranges; open the model that was quantized instead",
+		    node[t->first_scaled].name, t->scaled);
 }
 
 enum status wished_tuning(struct tuning **out, int *nodes, struct wishes *w, const struct plan *p, const struct tuning *now, struct error *err)

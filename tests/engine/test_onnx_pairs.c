@@ -1,0 +1,155 @@
+// The float network of a quantized one: what goes, what comes back, what names there are.
+#include <stdio.h>
+#include "onnx_case.h"
+#include "qtui/engine/eval.h"
+#include "qtui/engine/op.h"
+
+enum { UINT8 = ONNX__TENSOR_PROTO__DATA_TYPE__UINT8, INT8 = ONNX__TENSOR_PROTO__DATA_TYPE__INT8, C = 2, H = 3, IMAGE = C * H * H };
+
+static void add_codes(struct onnx_case *c, const char *name, int type, int rank, const int64_t *dims, const void *data, size_t size)
+{
+	Onnx__TensorProto *t = case_tensor(c, name, type, rank, dims);
+	case_raw(c, t, data, size);
+	c->graph->initializer[c->graph->n_initializer++] = t;
+}
+
+// TENSOR -> TENSOR_q -> `to`
+static void add_pair(struct onnx_case *c, const char *tensor, float scale, int zero, int type, const char *to)
+{
+	char text[5][64], line[200];
+	static const char *const suffix[] = {"scale", "zero", "q", "quantize", "dequantize"};
+	uint8_t code = (uint8_t)zero;
+	for (int i = 0; i < 5; i++)
+		snprintf(text[i], sizeof text[i], "%s_%s", tensor, suffix[i]);
+	case_floats(c, text[0], 0, NULL, &scale);
+	add_codes(c, text[1], type, 0, NULL, &code, 1);
+	snprintf(line, sizeof line, "%s %s %s", tensor, text[0], text[1]);
+	case_node(c, "QuantizeLinear", text[3], line, text[2]);
+	snprintf(line, sizeof line, "%s %s %s", text[2], text[0], text[1]);
+	case_node(c, "DequantizeLinear", text[4], line, to);
+}
+
+static const int8_t weight_codes[C * C] = {64, -64, -32, 127};
+
+// x, a pair, Conv of codes, a pair with this grid, y.
+static void make(struct onnx_case *c, float scale, int zero, int type)
+{
+	case_init(c);
+	case_input(c, "x", FLOAT, DIMS(1, C, H, H));
+	add_pair(c, "x", 0.01f, 128, UINT8, "x_dq");
+	case_floats(c, "w_scale", 0, NULL, (const float[]){1 / 64.0f});
+	add_codes(c, "w_zero", INT8, 0, NULL, (const int8_t[]){0}, 1);
+	add_codes(c, "w_codes", INT8, DIMS(C, C, 1, 1), weight_codes, sizeof weight_codes);
+	case_node(c, "DequantizeLinear", "w_dequantize", "w_codes w_scale w_zero", "w");
+	case_node(c, "Conv", "conv", "x_dq w", "conv_y");
+	add_pair(c, "conv_y", scale, zero, type, "y");
+	case_output(c, c->graph, "y");
+}
+
+static void load(struct onnx_case *c)
+{
+	if (case_load_with(c, &(struct onnx_options){.floats = true}))
+		fail_msg("%s", c->err.text);
+}
+
+// What the network makes of -2, -1.9 ...: `clip` says what becomes of each sum.
+static void assert_computes(struct onnx_case *c, float low, float high)
+{
+	float x[IMAGE];
+	struct tensor in = {.type = DT_F32, .shape = {4, {1, C, H, H}}, .data = x}, y;
+	for (int i = 0; i < IMAGE; i++)
+		x[i] = (float)i * 0.9f - 4;
+	if (graph_eval(c->loaded, (const struct tensor *[]){&in}, &y, 1, &c->err))
+		fail_msg("%s", c->err.text);
+	for (int o = 0; o < C; o++)
+		for (int i = 0; i < H * H; i++) {
+			float sum = (float)(weight_codes[o * C] * x[i] + weight_codes[o * C + 1] * x[H * H + i]) / 64;
+			assert_float_equal(((const float *)y.data)[o * H * H + i], sum < low ? low : sum > high ? high : sum, 1e-5);
+		}
+	tensor_drop(&y);
+}
+
+static const char *last_op(const struct onnx_case *c)
+{
+	return c->loaded->node[c->loaded->n_nodes - 1].op->name;
+}
+
+void test_onnx_pairs__go(void **state)
+{
+	struct onnx_case c;
+	(void)state;
+	make(&c, 0.05f, 100, UINT8);
+	load(&c);
+	assert_int_equal(c.loaded->n_nodes, 1);
+	assert_string_equal(last_op(&c), "Conv");
+	assert_int_equal(graph_find_value(c.loaded, "y"), c.loaded->output[0]); // keeps its name
+	assert_computes(&c, -1e9f, 1e9f);
+	case_done(&c);
+	make(&c, 0.05f, 0, INT8); // symmetric
+	load(&c);
+	assert_int_equal(c.loaded->n_nodes, 1);
+	case_done(&c);
+}
+
+// Codes that begin at zero: the tool left a Relu out; where they end at 6, a Relu6.
+void test_onnx_pairs__bring_activations_back(void **state)
+{
+	static const struct {
+		float scale;
+		int zero, type;
+		const char *op;
+		float high;
+	} of[] = {{0.05f, 0, UINT8, "Relu", 1e9f}, {0.05f, -128, INT8, "Relu", 1e9f}, {6 / 255.0f, 0, UINT8, "Clip", 6}, {6 / 255.0f, -128, INT8, "Clip", 6}};
+	(void)state;
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+		struct onnx_case c;
+		make(&c, of[i].scale, of[i].zero, of[i].type);
+		load(&c);
+		assert_int_equal(c.loaded->n_nodes, 2);
+		assert_string_equal(last_op(&c), of[i].op);
+		assert_int_equal(graph_find_node(c.loaded, of[i].op[0] == 'R' ? "conv_Relu" : "conv_Clip"), 1);
+		assert_int_equal(graph_find_value(c.loaded, "y"), c.loaded->output[0]);
+		assert_computes(&c, 0, of[i].high);
+		case_rewrite(&c); // and as a file again
+		assert_computes(&c, 0, of[i].high);
+		case_done(&c);
+	}
+}
+
+// A sum of places is not cut off at zero, an image that nothing is negative in neither.
+void test_onnx_pairs__where_nothing_is_cut_off(void **state)
+{
+	struct onnx_case c;
+	(void)state;
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(1, 4, 20));
+	case_input(&c, "image", FLOAT, DIMS(1, C, H, H));
+	case_node(&c, "Add", "add", "x x", "sum");
+	add_pair(&c, "sum", 0.05f, 0, UINT8, "y");
+	add_pair(&c, "image", 0.05f, 0, UINT8, "z");
+	case_node(&c, "Sigmoid", "sigmoid", "z", "s");
+	add_pair(&c, "s", 1 / 255.0f, 0, UINT8, "t");
+	case_output(&c, c.graph, "y");
+	case_output(&c, c.graph, "t");
+	load(&c);
+	assert_int_equal(c.loaded->n_nodes, 2);
+	case_done(&c);
+}
+
+// An output that is an input of the network, or another output too, has the name by an Identity.
+void test_onnx_pairs__outputs_that_stand_for_others(void **state)
+{
+	struct onnx_case c;
+	(void)state;
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(1, C, H, H));
+	add_pair(&c, "x", 0.05f, 100, UINT8, "y");
+	case_node(&c, "DequantizeLinear", "again", "x_q x_scale x_zero", "z");
+	case_output(&c, c.graph, "y");
+	case_output(&c, c.graph, "z");
+	load(&c);
+	assert_int_equal(c.loaded->n_outputs, 2);
+	for (int i = 0; i < 2; i++)
+		assert_string_equal(c.loaded->node[c.loaded->value[c.loaded->output[i]].producer].op->name, "Identity");
+	case_done(&c);
+}
