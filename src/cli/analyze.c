@@ -244,7 +244,8 @@ static enum status write_all(const struct options *o, struct study *st, const st
 }
 
 // What is made of a run: figures, reports, the session. Where the task could not be measured there is nothing
-// to survey. What is asked beside the figures and cannot be had keeps them back no more than a bad label does.
+// to survey. What is asked beside the figures and cannot be had keeps them back no more than a bad label does, and neither
+// does who stops it.
 static enum status use_run(const struct options *o, const struct check *check, struct study *st, const struct session *se, bool has_task,
     struct error *err)
 {
@@ -253,8 +254,9 @@ static enum status use_run(const struct options *o, const struct check *check, s
 	struct snapshot *s = study_snapshot(st);
 	if (status == STATUS_OK)
 		status = isolate_study(st, s, o, err);
-	if (status != STATUS_CANCELLED)
-		status = first_failure(status, write_all(o, st, se, s, &of_results), &of_results, err);
+	if (status == STATUS_CANCELLED)
+		error_set(err, status, "cancelled: the figures that were complete by then are given");
+	status = first_failure(status, write_all(o, st, se, s, &of_results), &of_results, err);
 	if (status == STATUS_OK)
 		status = check_snapshot(check, s, err);
 	snapshot_drop(&s);

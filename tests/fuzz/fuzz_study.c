@@ -6,6 +6,7 @@
 #include "qtui/analysis/latency.h"
 #include "qtui/analysis/session.h"
 #include "qtui/base/json.h"
+#include "qtui/engine/onnx.h"
 #include "qtui/interop/import.h"
 
 static void undo_all(struct study *st)
@@ -46,7 +47,11 @@ void fuzz_import(const struct fuzz_input *in)
 
 void fuzz_qdq(const struct fuzz_input *in)
 {
+	struct error err = {0};
+	struct graph *floats = NULL;
 	fuzz_import(in);
+	(void)!onnx_load(&floats, in->path, &(struct onnx_options){.pairs = true, .floats = true}, &err);
+	graph_free(&floats);
 }
 
 void fuzz_latency(const struct fuzz_input *in)

@@ -478,6 +478,12 @@ interrupt analyze $model --random-data 100000; code=$?
 mkfifo "$dir/pipe"
 interrupt analyze $model $calib --eval "$dir/pipe" --labels "$dir/pipe"; code=$?
 [ $code = 130 ]; report interrupted_at_a_pipe_is_130 $? "exit code $code"
+# ... and behind the figures, which are written all the same
+"$qtui" analyze $model --random-data 200 --layerwise-output --json "$dir/cut.json" >/dev/null 2>"$dir/err" &
+pid=$! deadline=$((SECONDS + 120))
+until grep -q '^layerwise' "$dir/err" || ! kill -0 $pid 2>/dev/null || ((SECONDS > deadline)); do read -rt 0.02 <> <(:) || true; done
+kill -INT $pid; wait $pid; code=$?
+[ $code = 130 ] && grep -q '"snr_db"' "$dir/cut.json" && grep -q 'complete by then' "$dir/err"; report interrupted_behind_the_figures_is_130_and_writes_them $? "exit code $code: $(tail -1 "$dir/err")"
 # ... and once it has begun to try remedies, what was kept is saved, and it is an interruption all the same: of the line that drops, too
 for sig in INT HUP; do
 	rm -f "$dir/cut.s.json" "$dir/out" # in which the last one has kept something: this one would be stopped before it is qtui
