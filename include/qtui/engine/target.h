@@ -19,6 +19,8 @@ bool target_is_of(const struct target *t, const char *tool); // are its rules th
 int target_platform(const struct target *t, int bits);       // esp-ppq's number for nodes of so many bits; 0: it has none
 enum calib_method target_default_calibration(const struct target *t);
 bool target_has_precision(const struct target *t, int bits); // can nodes be sent to 16 bit?
+// Can activations have scales that are no powers of two (steps), or zero points other than the middle code (zeros)?
+bool target_has_scales(const struct target *t, bool steps, bool zeros);
 // Names of all targets that can be loaded, in order; the caller frees each and the array.
 char **target_list(int *n);
 

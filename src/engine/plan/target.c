@@ -70,6 +70,11 @@ static struct target *target_new(void)
 	return t;
 }
 
+bool target_has_scales(const struct target *t, bool steps, bool zeros)
+{
+	return t->kind == TARGET_LINEAR && (!steps || !t->scale.pow2) && (!zeros || !t->activation.symmetric);
+}
+
 void target_free(struct target **t)
 {
 	if (!*t)

@@ -161,7 +161,7 @@ struct importing {
 	struct import_report report;
 	int *node[PREC_COUNT], n_nodes[PREC_COUNT]; // to be set
 	struct scale_edit *scale;
-	int n_scales;
+	int n_scales, no_steps; // to be set; refused, as they are no powers of two
 	int *calibrated[CALIB_COUNT], n_calibrated[CALIB_COUNT]; // nodes that are to have this calibrator
 	struct tuning *tuning;  // with the file's weights, or NULL
 	int n_tuned;            // nodes of which something is taken
@@ -220,6 +220,8 @@ static bool accepts_scale(struct importing *m, int value)
 		return false;
 	}
 	if (plan_check_scale(m->bare, value, scale, m->w.zero[value], true, &err) != STATUS_OK) {
+		int e;
+		m->no_steps += tensor_quantizer(m->p, value)->pow2 && frexp(scale, &e) != 0.5;
 		if (!is_said_elsewhere(m, value))
 			wish_note(&m->w, "%s", err.text);
 		return false;
@@ -237,6 +239,35 @@ static void list_scales(struct importing *m)
 		if (m->w.scale[made[i]] != 0 && accepts_scale(m, made[i]))
 			m->scale[m->n_scales++] = (struct scale_edit){made[i], m->w.scale[made[i]], m->w.zero[made[i]]};
 	free(made);
+}
+
+// In front of all other notes, which are one for each tensor: most scales are not for this target, but for one of these.
+static void suggest_target(struct importing *m)
+{
+	enum { FEW = 4 };
+	int lost = m->no_steps + m->w.no_zeros, wished = m->w.no_zeros, n, found = 0;
+	struct str s = {0};
+	for (int v = 0; v < m->g->n_values; v++)
+		wished += m->w.scale[v] != 0;
+	if (lost < FEW || 2 * lost < wished)
+		return;
+	str_addf(&s, "%d of %d scales are lost: target %s has %s", lost, wished, target_name(m->target),
+	    m->w.no_zeros ? "no zero points" : "powers of two only");
+	char **name = target_list(&n);
+	for (int i = 0; i < n; i++) {
+		struct target *t = NULL;
+		struct error ignored;
+		if (target_load(&t, name[i], &ignored) == STATUS_OK && target_has_scales(t, m->no_steps > 0 || m->w.steps, m->w.no_zeros > 0))
+			str_addf(&s, "%s%s", found++ ? ", " : ", but these could have them: ", name[i]);
+		if (t)
+			target_free(&t);
+		free(name[i]);
+	}
+	free(name);
+	str_addf(&s, "\n%s", str_text(m->w.notes));
+	str_done(m->w.notes);
+	*m->w.notes = s;
+	m->w.n_notes++;
 }
 
 // What all have after the import, from the file or as it is, need not be said of a node.
@@ -315,6 +346,7 @@ enum status import_read(struct importing *m, struct error *err)
 		wishes_note_widths(&m->w);
 		list_scales(m);
 		list_calibrators(m);
+		suggest_target(m);
 	}
 	return status == STATUS_OK && m->w.n_weights ? list_weights(m, err) : status;
 }

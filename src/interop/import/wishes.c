@@ -101,8 +101,12 @@ static int32_t code_of_zero(const struct quantizer *q, double bits, double zero)
 static bool put_scale(struct wishes *w, int at, int value, double bits, double scale, double zero)
 {
 	const struct quantizer *q = tensor_quantizer(w->p, value);
-	if (q->symmetric && !is_middle(bits, zero))
+	if (q->symmetric && !is_middle(bits, zero)) {
+		int e;
+		w->no_zeros++;
+		w->steps |= frexp(scale, &e) != 0.5;
 		return false;
+	}
 	w->scale[at] = scale;
 	w->zero[at] = bits == 8 || bits == 16 ? code_of_zero(q, bits, zero) : ZERO_FOLLOWS;
 	return true;

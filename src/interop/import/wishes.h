@@ -23,6 +23,8 @@ struct wishes {
 	signed char *precision; // [n_nodes] enum precision, -1: nothing is said
 	double *scale;          // [n_values] of tensors that nodes make, 0: nothing is said
 	int32_t *zero;          // [n_values] the zero point of that scale as the target has it, or ZERO_FOLLOWS
+	int no_zeros;           // scales that are not wished, as they have a zero point and the target none
+	bool steps;             // some of these are no powers of two
 	bool *each;             // [n_nodes] of an operator's owner: `precision` is that of each of its nodes, also where they run by themselves
 	signed char *further;   // [n_values] of further outputs, enum precision, -1: nothing is said
 	signed char *said;      // [n_nodes] the rank of what said `precision`
