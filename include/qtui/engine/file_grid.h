@@ -17,13 +17,14 @@ bool file_grid_read(struct file_grid *out, const struct graph *g, const struct n
 
 // The constant that a DequantizeLinear makes of codes, or of what a QuantizeLinear makes of floats: a weight, a bias.
 struct file_codes {
-	struct tensor x;           // what it makes, float32
+	struct tensor codes;
 	struct tensor scale, zero; // float32 and int32, one of each or one for each index along q.axis
 	struct quantizer q;        // of all codes of their type; its arrays are those of `scale` and `zero`
 };
 // Of a model that was loaded with onnx_options.codes. STATUS_UNSUPPORTED: its input is computed, or its scales are of blocks, or its
 // codes are floats. The caller calls file_codes_done, whatever the status.
 MUST_CHECK enum status file_codes_read(struct file_codes *out, const struct graph *g, const struct node *dequantize_linear, struct error *err);
+MUST_CHECK enum status file_codes_floats(struct tensor *out, const struct file_codes *c, struct error *err); // what it makes; the caller drops it
 void file_codes_done(struct file_codes *c);
 
 #endif

@@ -273,11 +273,8 @@ static enum status take_codes(struct tensor *out, const struct graph *g, const s
 {
 	const struct tensor *in[3] = {g->value[n->in[0]].constant};
 	int maker = g->value[n->in[0]].producer;
-	if (in[0]) {
-		*out = *in[0];
-		out->buf = NULL; // the graph's
-		return STATUS_OK;
-	}
+	if (in[0])
+		return tensor_copy(out, in[0], err);
 	if (maker < 0 || g->node[maker].op->id != OP_QuantizeLinear)
 		return error_set(err, STATUS_UNSUPPORTED, "it is computed");
 	*out = (struct tensor){.type = g->value[n->in[0]].type};
@@ -291,13 +288,12 @@ static enum status take_codes(struct tensor *out, const struct graph *g, const s
 
 enum status file_codes_read(struct file_codes *out, const struct graph *g, const struct node *n, struct error *err)
 {
-	struct tensor codes = {0};
-	const struct tensor *in[3] = {&codes};
+	const struct tensor *in[3] = {&out->codes};
 	struct scales s;
 	struct quantizer q;
 	int32_t *zero = NULL;
 	*out = (struct file_codes){0};
-	enum status status = take_codes(&codes, g, n, err);
+	enum status status = take_codes(&out->codes, g, n, err);
 	if (status == STATUS_OK)
 		status = take_constants(in, g, n, 1, err);
 	if (status == STATUS_OK)
@@ -308,19 +304,22 @@ enum status file_codes_read(struct file_codes *out, const struct graph *g, const
 		status = make_quantizer(&q, &zero, &s, in[0]->type, in, n->n_in, err);
 	if (status == STATUS_OK)
 		status = take_arrays(out, &q, err);
-	out->x = (struct tensor){.type = DT_F32, .shape = codes.shape};
-	if (status == STATUS_OK)
-		status = tensor_alloc(&out->x, NULL, err);
-	if (status == STATUS_OK)
-		dequantize_whole(&out->x, &codes, &q, 1);
-	tensor_drop(&codes);
 	free(zero);
 	return status;
 }
 
+enum status file_codes_floats(struct tensor *out, const struct file_codes *c, struct error *err)
+{
+	*out = (struct tensor){.type = DT_F32, .shape = c->codes.shape};
+	if (tensor_alloc(out, NULL, err) != STATUS_OK)
+		return err->status;
+	dequantize_whole(out, &c->codes, &c->q, 1);
+	return STATUS_OK;
+}
+
 void file_codes_done(struct file_codes *c)
 {
-	tensor_drop(&c->x);
+	tensor_drop(&c->codes);
 	tensor_drop(&c->scale);
 	tensor_drop(&c->zero);
 	*c = (struct file_codes){0};

@@ -8,12 +8,12 @@ static const struct node *dequantize_of(const struct graph *file, const struct n
 	return qdq_is(file, maker, OP_DequantizeLinear) ? &file->node[maker] : NULL;
 }
 
-// Rounded as the file rounds them, the model's own biases are the file's.
-static bool is_own_bias(const struct tensor *own, const struct file_codes *c)
+// Rounded as the file rounds them (to steps of `q`; q->n 0: it does not), the model's own biases are the file's.
+static bool is_own_bias(const struct tensor *own, const struct tensor *theirs, const struct quantizer *q)
 {
 	for (int64_t i = 0, n = tensor_count(own); i < n; i++) {
-		double step = c->scale.data ? (double)c->q.scale[c->q.n > 1 ? i : 0] : 0, x = (double)((const float *)own->data)[i];
-		if (fabs((double)((const float *)c->x.data)[i] - x) > 0.501 * step + 1e-6 * fabs(x))
+		double step = q->n ? (double)q->scale[i % q->n] : 0, x = (double)((const float *)own->data)[i];
+		if (fabs((double)((const float *)theirs->data)[i] - x) > 0.501 * step + 1e-6 * fabs(x))
 			return false;
 	}
 	return true;
@@ -25,20 +25,30 @@ static const struct tensor *own_constant(const struct graph *g, const struct nod
 	return x && x->type == DT_F32 ? x : NULL;
 }
 
+// The bias as the file has it, codes or floats; *out stays empty where it has none.
+static enum status take_bias(struct tensor *out, struct file_codes *c, const struct graph *file, const struct node *n, struct error *err)
+{
+	const struct node *dequantize = dequantize_of(file, n, 2);
+	const struct tensor *x = own_constant(file, n, 2);
+	if (!dequantize)
+		return x ? tensor_copy(out, x, err) : STATUS_OK;
+	enum status s = file_codes_read(c, file, dequantize, err);
+	return s == STATUS_OK ? file_codes_floats(out, c, err) : s;
+}
+
 static void read_bias(struct reading *r, struct weight_wish *wish, const struct node *own, const struct node *theirs)
 {
-	const struct tensor *x = own_constant(r->w->g, own, 2), *y = own_constant(r->file, theirs, 2);
-	const struct node *dequantize = dequantize_of(r->file, theirs, 2);
+	const struct tensor *x = own_constant(r->w->g, own, 2);
+	struct tensor bias = {0};
 	struct file_codes c = {0};
 	struct error err = {0};
-	if (dequantize && file_codes_read(&c, r->file, dequantize, &err) != STATUS_OK)
+	if (take_bias(&bias, &c, r->file, theirs, &err) != STATUS_OK)
 		wish_note(r->w, "%.120s: its bias is not read: %s", own->name, err.text);
-	else if (!dequantize && y && tensor_copy(&c.x, y, &err) != STATUS_OK)
-		wish_note(r->w, "%.120s: its bias is not read: %s", own->name, err.text);
-	else if (c.x.data && (!x || !shape_equal(&x->shape, &c.x.shape)))
+	else if (bias.data && (!x || !shape_equal(&x->shape, &bias.shape)))
 		r->biases += !x; // of another shape where the model adds it by itself
-	else if (c.x.data && !is_own_bias(x, &c))
-		wish->bias = tensor_share(&c.x);
+	else if (bias.data && !is_own_bias(x, &bias, &c.q))
+		wish->bias = tensor_share(&bias);
+	tensor_drop(&bias);
 	file_codes_done(&c);
 }
 
@@ -54,7 +64,7 @@ void qdq_read_weights(struct reading *r)
 		struct error err = {0};
 		if (!dequantize || !own)
 			continue;
-		if (file_codes_read(&wish.codes, r->file, dequantize, &err) == STATUS_OK && shape_equal(&own->shape, &wish.codes.x.shape)) {
+		if (file_codes_read(&wish.codes, r->file, dequantize, &err) == STATUS_OK && shape_equal(&own->shape, &wish.codes.codes.shape)) {
 			read_bias(r, &wish, n, &r->file->node[other]);
 			wish_weight(r->w, &wish);
 		} else {

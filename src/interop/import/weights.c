@@ -108,10 +108,9 @@ static enum status is_rounded(bool *yes, const struct tensor *x, const struct te
 // Of a file that has scales alone it needs a grid that fits.
 static enum status make_weight(struct fitting *f, bool fits, struct error *err)
 {
-	const struct tensor *theirs = &f->wish->codes.x;
-	if (theirs->data)
-		f->x = tensor_share(theirs);
-	return theirs->data || !fits ? STATUS_OK : rounded(&f->x, f->own, &f->grid, err);
+	if (f->wish->codes.codes.data)
+		return file_codes_floats(&f->x, &f->wish->codes, err);
+	return fits ? rounded(&f->x, f->own, &f->grid, err) : STATUS_OK;
 }
 
 static bool is_own_grid(const struct fitting *f)

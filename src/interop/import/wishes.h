@@ -8,7 +8,7 @@
 // What the file has in place of a node's constants.
 struct weight_wish {
 	int node;
-	struct file_codes codes; // of the weight, input 1; x without data: the model's own on that grid
+	struct file_codes codes; // of the weight, input 1; without codes: the model's own on that grid
 	struct tensor bias;      // of input 2, float32; without data: the model's own holds
 };
 #define AXIS_UNSAID (-2) // of codes.q: that of the target
