@@ -346,3 +346,62 @@ void test_import_weights__scales_that_are_none(void **state)
 		study_close(&st);
 	}
 }
+
+// x -> Gemm -> y with a bias for each row; in the file a scale for each column of it.
+static const char *gemm_model(bool quantized, int moved)
+{
+	enum { ROWS = 2 };
+	struct onnx_case c;
+	float w[WEIGHTS], b[ROWS * OUT], x_scale = 0.02f, w_scale = 0.01f, b_scale[OUT] = {2e-4f, 2e-4f, 2e-4f, 2e-4f};
+	int8_t codes[WEIGHTS];
+	int32_t bias[ROWS * OUT];
+	for (int i = 0; i < WEIGHTS; i++) {
+		codes[i] = (int8_t)((i * 37 + 11) % 255 - 127);
+		w[i] = (float)codes[i] * w_scale;
+	}
+	for (int i = 0; i < ROWS * OUT; i++) {
+		b[i] = own_bias(i);
+		bias[i] = (int32_t)lrintf(b[i] / b_scale[0]) + (i == moved ? 9 : 0);
+	}
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(ROWS, IN));
+	if (quantized) {
+		case_floats(&c, "x_scale", 0, NULL, &x_scale);
+		add_codes(&c, "x_zero", U8, 0, NULL, &(uint8_t){128}, 1);
+		case_floats(&c, "w_scale", 0, NULL, &w_scale);
+		case_floats(&c, "b_scale", DIMS(OUT), b_scale);
+		add_codes(&c, "w_quantized", I8, DIMS(IN, OUT), codes, sizeof codes);
+		add_codes(&c, "b_quantized", I32, DIMS(ROWS, OUT), bias, sizeof bias);
+		case_node(&c, "QuantizeLinear", "x_quantize", "x x_scale x_zero", "x_q");
+		case_node(&c, "DequantizeLinear", "x_dequantize", "x_q x_scale x_zero", "x_dq");
+		case_node(&c, "DequantizeLinear", "w_dequantize", "w_quantized w_scale", "w");
+		case_attr_int(&c, case_node(&c, "DequantizeLinear", "b_dequantize", "b_quantized b_scale", "b"), "axis", 1);
+	} else {
+		case_floats(&c, "w", DIMS(IN, OUT), w);
+		case_floats(&c, "b", DIMS(ROWS, OUT), b);
+	}
+	case_node(&c, "Gemm", "conv", quantized ? "x_dq w b" : "x w b", "y");
+	case_output(&c, c.graph, "y");
+	const char *path = case_save(&c, quantized ? "gemm_quantized.onnx" : "gemm.onnx");
+	case_done(&c);
+	return path;
+}
+
+void test_import_weights__a_bias_of_several_rows(void **state)
+{
+	(void)state;
+	for (int moved = -1; moved < 8; moved += 8) { // none, the last
+		struct study *st = case_open(gemm_model(false, -1), NULL, "onnxruntime");
+		struct import_report r = take(st, gemm_model(true, moved));
+		const struct tuned *t = tuned(st);
+		if (moved >= 0) {
+			assert_non_null(t);
+			assert_float_equal(((const float *)t->bias.data)[moved], own_bias(moved) + 9 * 2e-4f, 1.1e-4);
+			assert_float_equal(((const float *)t->bias.data)[0], own_bias(0), 1.1e-4);
+		} else if (t) { // for the scale of the weights, if that is not the target's
+			assert_true(t->scale.data != NULL);
+		}
+		import_report_done(&r);
+		study_close(&st);
+	}
+}
