@@ -89,6 +89,8 @@ static enum status apply_import(struct study *st, const char *path, struct error
 	struct import_report r;
 	enum status s = import_file(&r, st, path, err);
 	const char *end, *note = str_text(&r.notes);
+	if (s == STATUS_OK && r.advice.len)
+		log_warn("--import %s: %s", path, str_text(&r.advice));
 	for (int i = 0; s == STATUS_OK && i < NOTES && (end = strchr(note, '\n')); i++, note = end + 1)
 		log_warn("--import %s: %.*s", path, (int)(end - note), note);
 	if (s == STATUS_OK && r.n_notes > NOTES)

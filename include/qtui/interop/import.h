@@ -14,6 +14,7 @@ struct import_report {
 	struct str notes;       // a line for each entry that is not taken over, and for each earlier edit that gave way; the first thousand.
 	                        // Freed by import_report_done
 	int n_notes;            // of all
+	struct str advice;      // where the target cannot have most scales of the file: a line about targets that could; else empty
 };
 // Adds at most ten steps to the history of `st`, and none where the file is not read: the error names it.
 // The caller calls import_report_done, whatever the status.

@@ -241,33 +241,29 @@ static void list_scales(struct importing *m)
 	free(made);
 }
 
-// In front of all other notes, which are one for each tensor: most scales are not for this target, but for one of these.
+// Beside the notes, which are one for each tensor: most scales are not for this target, but for one of these.
 static void suggest_target(struct importing *m)
 {
 	enum { FEW = 4 };
 	int lost = m->no_steps + m->w.no_zeros, wished = m->w.no_zeros, n, found = 0;
-	struct str s = {0};
+	struct str *s = &m->report.advice;
 	for (int v = 0; v < m->g->n_values; v++)
 		wished += m->w.scale[v] != 0;
 	if (lost < FEW || 2 * lost < wished)
 		return;
-	str_addf(&s, "%d of %d scales are lost: target %s has %s", lost, wished, target_name(m->target),
+	str_addf(s, "%d of %d scales are lost: target %s has %s", lost, wished, target_name(m->target),
 	    m->w.no_zeros ? "no zero points" : "powers of two only");
 	char **name = target_list(&n);
 	for (int i = 0; i < n; i++) {
 		struct target *t = NULL;
 		struct error ignored;
 		if (target_load(&t, name[i], &ignored) == STATUS_OK && target_has_scales(t, m->no_steps > 0 || m->w.steps, m->w.no_zeros > 0))
-			str_addf(&s, "%s%s", found++ ? ", " : ", but these could have them: ", name[i]);
+			str_addf(s, "%s%s", found++ ? ", " : ", but these could have them: ", name[i]);
 		if (t)
 			target_free(&t);
 		free(name[i]);
 	}
 	free(name);
-	str_addf(&s, "\n%s", str_text(m->w.notes));
-	str_done(m->w.notes);
-	*m->w.notes = s;
-	m->w.n_notes++;
 }
 
 // What all have after the import, from the file or as it is, need not be said of a node.
@@ -441,5 +437,6 @@ enum status import_file(struct import_report *r, struct study *st, const char *p
 void import_report_done(struct import_report *r)
 {
 	str_done(&r->notes);
+	str_done(&r->advice);
 	*r = (struct import_report){0};
 }

@@ -173,7 +173,10 @@ static enum status imported(struct ui *ui, struct error *err)
 		    r.method || r.calibrators ? ", calibration" : "");
 		log_info("import: %s", taken);
 		edit_done(ui);
-		ui_note(ui, "%s%s", taken, r.n_notes ? "; what is not taken over is in the log" : "");
+		if (r.advice.len)
+			ui_note(ui, "%s", str_text(&r.advice));
+		else
+			ui_note(ui, "%s%s", taken, r.n_notes ? "; what is not taken over is in the log" : "");
 	}
 	import_report_done(&r);
 	return st;
