@@ -405,3 +405,57 @@ void test_import_weights__a_bias_of_several_rows(void **state)
 		study_close(&st);
 	}
 }
+
+// The file wins over what was there: also where its weights are the target's own.
+void test_import_weights__in_place_of_others(void **state)
+{
+	struct of_file f = finer, own = {.zero = -1, .moved = -1};
+	struct study *st = case_open(float_model(), NULL, "onnxruntime");
+	struct snapshot *s;
+	const struct quantizer *q = slot_quantizer(weight_slot(st, &s));
+	(void)state;
+	own.scales = q->n;
+	memcpy(own.scale, q->scale, (size_t)q->n * sizeof *q->scale);
+	snapshot_drop(&s);
+	struct import_report r = take(st, quantized_model(&f)), other, back;
+	assert_int_equal(r.weights, 1);
+	assert_scale_in_force(st, 0, f.scale[0]);
+	f.scale[0] = 0.0125f;
+	other = take(st, quantized_model(&f));
+	assert_int_equal(other.weights, 1);
+	assert_scale_in_force(st, 0, 0.0125f);
+	back = take(st, quantized_model(&own));
+	assert_int_equal(back.weights, 1);
+	assert_int_equal(tuning_count(study_edits(st)->tuning), 0);
+	assert_scale_in_force(st, 0, own.scale[0]);
+	assert_true(study_undo(st));
+	assert_scale_in_force(st, 0, 0.0125f);
+	import_report_done(&r);
+	import_report_done(&other);
+	import_report_done(&back);
+	study_close(&st);
+}
+
+// Refused memory is an error that changes nothing.
+void test_import_weights__no_memory(void **state)
+{
+	struct study *st = case_open(float_model(), NULL, "onnxruntime");
+	const char *path = quantized_model(&finer);
+	struct import_report r;
+	struct error err = {0};
+	enum status s = STATUS_NOMEM;
+	int refused = 0;
+	(void)state;
+	while (s == STATUS_NOMEM) {
+		mem_fail_at(++refused);
+		s = import_file(&r, st, path, &err);
+		mem_fail_at(0);
+		assert_true(s == STATUS_OK || (s == STATUS_NOMEM && err.text[0] && steps(st) == 0));
+		if (s != STATUS_OK)
+			import_report_done(&r);
+	}
+	assert_int_equal(s, STATUS_OK);
+	assert_in_range(refused, 5, 200);
+	import_report_done(&r);
+	study_close(&st);
+}

@@ -92,7 +92,7 @@ MUST_CHECK enum status study_preprocess(struct study *s, char **word, int n, str
 MUST_CHECK enum status study_samples(struct study *s, const char *count, struct error *err);
 // Tuned weights that the study knows (a repair made them, or a session brought them), by name; "auto": the model's own.
 MUST_CHECK enum status study_tune(struct study *s, const char *name, struct error *err);
-// Others, which it knows from then on.
+// Others, which it knows from then on; an empty one is "auto".
 MUST_CHECK enum status study_take_tuning(struct study *s, struct tuning *t, struct error *err);
 bool study_undo(struct study *s);
 bool study_redo(struct study *s);

@@ -394,6 +394,8 @@ enum status study_tune(struct study *s, const char *name, struct error *err)
 enum status study_take_tuning(struct study *s, struct tuning *t, struct error *err)
 {
 	char name[TUNING_NAME];
+	if (!tuning_count(t))
+		return study_tune(s, "auto", err);
 	tuning_name(t, name);
 	repair_memo_keep_tuning(s->repairs, t);
 	return study_tune(s, name, err);

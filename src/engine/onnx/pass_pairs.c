@@ -85,14 +85,19 @@ static void take_dequantize(struct draft *d, struct draft_node *n)
 	n->n.n_in = 1;
 }
 
+static void each(struct draft *d, enum op_id op, void (*take)(struct draft *d, struct draft_node *n))
+{
+	for (size_t i = 0; i < d->n_nodes; i++)
+		if (d->node[i]->fate == FATE_KEPT && d->node[i]->n.op->id == op)
+			take(d, d->node[i]);
+}
+
 enum status pass_pairs(struct draft *d, struct error *err)
 {
 	(void)err;
-	for (size_t i = 0; i < d->n_nodes && d->opt && d->opt->floats; i++)
-		if (d->node[i]->fate == FATE_KEPT && d->node[i]->n.op->id == OP_QuantizeLinear)
-			take_quantize(d, d->node[i]);
-	for (size_t i = 0; i < d->n_nodes && d->opt && d->opt->floats; i++)
-		if (d->node[i]->fate == FATE_KEPT && d->node[i]->n.op->id == OP_DequantizeLinear)
-			take_dequantize(d, d->node[i]);
+	if (!d->opt || !d->opt->floats)
+		return STATUS_OK;
+	each(d, OP_QuantizeLinear, take_quantize);
+	each(d, OP_DequantizeLinear, take_dequantize);
 	return STATUS_OK;
 }

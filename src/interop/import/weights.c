@@ -174,9 +174,18 @@ struct taking {
 	struct wishes *w;
 	const struct plan *p;
 	struct tuning *to;
-	int taken, scaled, first_scaled;   // nodes; the first one's id
+	const struct tuning *now;
+	bool *settled;      // [n_nodes] the node has the file's weights, or the model's own, which are the same
+	int taken;          // nodes that had others
+	int scaled, first_scaled;   // nodes; the first one's id
 	int refused[MISFITS], first[MISFITS];
 };
+
+static void settle(struct taking *t, int node, bool differs)
+{
+	t->settled[node] = true;
+	t->taken += differs;
+}
 
 // The file's, or, where that is the same, a copy of the model's own.
 static enum status take_constant(struct tensor *out, const struct tensor *theirs, const struct tensor *own, struct error *err)
@@ -207,7 +216,7 @@ static enum status put(struct taking *t, const struct fitting *f, bool own_weigh
 	one.weight_key = tensor_key(&one.weight);
 	one.bias_key = one.bias.data ? tensor_key(&one.bias) : (struct key){0};
 	tuning_put(t->to, &one);
-	t->taken++;
+	settle(t, wish->node, true);
 	return STATUS_OK;
 }
 
@@ -230,8 +239,10 @@ static enum status fit(struct taking *t, struct fitting *f, struct error *err)
 		s = is_rounded(&on_grid, &f->x, &f->x, &f->grid, err);
 	if (s != STATUS_OK)
 		return s;
-	if (own_weight && !f->wish->bias.data)
+	if (own_weight && !f->wish->bias.data) {
+		settle(t, f->wish->node, tuning_of(t->now, f->wish->node) != NULL);
 		return STATUS_OK;
+	}
 	if (!own_weight && is_scaled(f)) {
 		if (t->scaled++ == 0)
 			t->first_scaled = f->wish->node;
@@ -269,17 +280,35 @@ static void tell(const struct taking *t)
 		    node[t->first_scaled].name, t->scaled);
 }
 
+// Nodes of which the file says nothing keep what they have.
+static void keep_others(struct taking *t)
+{
+	for (int i = 0; i < tuning_count(t->now); i++) {
+		struct tuned one = *tuning_at(t->now, i);
+		if (t->settled[one.node])
+			continue;
+		one.weight = tensor_share(&one.weight);
+		one.bias = tensor_share(&one.bias);
+		one.scale = tensor_share(&one.scale);
+		one.zero = tensor_share(&one.zero);
+		tuning_put(t->to, &one);
+	}
+}
+
 enum status wished_tuning(struct tuning **out, int *nodes, struct wishes *w, const struct plan *p, const struct tuning *now, struct error *err)
 {
-	struct taking t = {.w = w, .p = p, .to = tuning_copy(now)};
+	struct taking t = {.w = w, .p = p, .to = tuning_new(), .now = now, .settled = xcalloc((size_t)p->g->n_nodes + 1, 1)};
 	enum status s = STATUS_OK;
 	for (size_t i = 0; i < w->n_weights && s == STATUS_OK; i++)
 		s = take_one(&t, &w->weight[i], err);
 	bool take = s == STATUS_OK && t.taken && !t.scaled;
 	if (s == STATUS_OK)
 		tell(&t);
+	if (take)
+		keep_others(&t);
 	*nodes = take ? t.taken : 0;
 	*out = take ? tuning_take(t.to) : NULL;
 	tuning_drop(&t.to);
+	free(t.settled);
 	return s;
 }
