@@ -17,7 +17,7 @@ static void absorb(struct finding *into, struct finding *f, struct str *edit)
 {
 	for (int i = 0; i < f->n_nodes; i++)
 		finding_about(into, f->node[i]);
-	into->share += f->share;
+	into->share = fmin(1, into->share + f->share);
 	into->damage += f->damage;
 	into->reach = fmin(1, into->reach + f->reach);
 	str_addf(edit, " %s", f->edit + sizeof scale_word - 1);
