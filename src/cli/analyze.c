@@ -76,13 +76,14 @@ static void print_task(const struct snapshot *s)
 	const struct task_report *r = s->task;
 	if (!r)
 		return;
-	printf("\n%s", task_word(r->figure[0].name));
-	if (r->kind == TASK_AGREE)
-		printf(" %.4f", r->figure[0].value[TASK_QUANT]);
-	else
-		printf(" %.4f -> %.4f", r->figure[0].value[TASK_FLOAT], r->figure[0].value[TASK_QUANT]);
+	const struct task_figure *f = &r->figure[0];
+	int digits = task_decimals(f->name, 4);
+	printf("\n%s", task_word(f->name));
+	if (r->kind != TASK_AGREE)
+		printf(" %.*f ->", digits, f->value[TASK_FLOAT]);
+	printf(" %.*f", digits, f->value[TASK_QUANT]);
 	if (r->has_interval)
-		printf(" (%+.4f, 95 %% interval %+.4f to %+.4f)", r->interval.difference, r->interval.low, r->interval.high);
+		printf(" (%+.*f, 95 %% interval %+.*f to %+.*f)", digits, r->interval.difference, digits, r->interval.low, digits, r->interval.high);
 	say(" over %d sample%s of %s%s\n", r->samples[TASK_QUANT], plural(r->samples[TASK_QUANT]), r->dataset,
 	    s->task_calibrated ? ", the same that were calibrated on" : "");
 }

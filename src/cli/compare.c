@@ -263,8 +263,9 @@ static void print_task(const cJSON *task)
 	const cJSON *a = member(member(task, "a"), "quantized"), *b = member(member(task, "b"), "quantized");
 	const char *name = a && a->child ? a->child->string : NULL;
 	double x = name ? json_number(a, name, NAN) : NAN, y = name ? json_number(b, name, NAN) : NAN;
+	int digits = name ? task_decimals(name, 4) : 0;
 	if (isfinite(x) && isfinite(y))
-		printf("%9.4f%9.4f%+9.4f  %s\n", x, y, y - x, task_word(name));
+		printf("%9.*f%9.*f%+9.*f  %s\n", digits, x, digits, y, digits, y - x, task_word(name));
 }
 
 static double wide_share(const cJSON *macs)

@@ -37,7 +37,7 @@ static void print_value(double v, int width, int digits)
 
 static void print_row(const struct task_figure *f)
 {
-	int digits = task_is_decibels(f->name) ? 1 : SCORE_DIGITS;
+	int digits = task_decimals(f->name, SCORE_DIGITS);
 	say("%-12s", task_word(f->name));
 	print_value(f->value[TASK_FLOAT], 10, digits);
 	print_value(f->value[TASK_QUANT], 11, digits);
@@ -46,11 +46,11 @@ static void print_row(const struct task_figure *f)
 }
 
 // Below the figures, the name last: it may be long.
-static void print_lost(double before, double now, double change, const char *name)
+static void print_lost(double before, double now, double change, int digits, const char *name)
 {
-	print_value(before, 22, SCORE_DIGITS);
-	print_value(now, 11, SCORE_DIGITS);
-	print_value(change, 12, SCORE_DIGITS);
+	print_value(before, 22, digits);
+	print_value(now, 11, digits);
+	print_value(change, 12, digits);
 	say("  %s\n", name);
 }
 
@@ -63,7 +63,7 @@ static void print_classes(const struct task_report *r)
 	for (int i = 0; i < n && i < SHOWN; i++) {
 		char number[TASK_CLASS_NAME];
 		const double *v = lost[i]->value;
-		print_lost(v[TASK_FLOAT], v[TASK_QUANT], v[TASK_QUANT] - v[TASK_FLOAT], task_class_name(lost[i], number));
+		print_lost(v[TASK_FLOAT], v[TASK_QUANT], v[TASK_QUANT] - v[TASK_FLOAT], SCORE_DIGITS, task_class_name(lost[i], number));
 	}
 	free(lost);
 }
@@ -79,8 +79,16 @@ static void print_samples(const struct task_report *r)
 		if (!any)
 			puts("\nSamples that lost most:");
 		any = true;
-		print_lost(r->sample[i].value[TASK_FLOAT], r->sample[i].value[TASK_QUANT], -lost, r->sample[i].name);
+		print_lost(r->sample[i].value[TASK_FLOAT], r->sample[i].value[TASK_QUANT], -lost, task_decimals(r->figure[0].name, SCORE_DIGITS),
+		    r->sample[i].name);
 	}
+}
+
+static void print_interval(const struct task_interval *i, const char *figure)
+{
+	int digits = task_decimals(figure, SCORE_DIGITS);
+	printf("\n%s %+.*f, 95 %% interval %+.*f to %+.*f (bootstrap over the samples)\n", task_word(figure), digits, i->difference, digits,
+	    i->low, digits, i->high);
 }
 
 static void print_report(const struct study *st, const struct snapshot *s)
@@ -96,8 +104,7 @@ static void print_report(const struct study *st, const struct snapshot *s)
 		if (!isnan(r->figure[i].value[TASK_FLOAT]) || !isnan(r->figure[i].value[TASK_QUANT]))
 			print_row(&r->figure[i]);
 	if (r->has_interval)
-		printf("\n%s %+.4f, 95 %% interval %+.4f to %+.4f (bootstrap over the samples)\n", task_word(r->figure[0].name),
-		    r->interval.difference, r->interval.low, r->interval.high);
+		print_interval(&r->interval, r->figure[0].name);
 	print_classes(r);
 	print_samples(r);
 }

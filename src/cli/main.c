@@ -19,7 +19,7 @@ static const struct verb {
     {"analyze", "MODEL CALIB [--json F] [--report F.md|F.html|F.csv] [--findings] [--check CONDITIONS]",
      "Shows what the target's quantization does to every tensor, and why: figures, findings, a gate for CI.", VERB_ANALYZE, verb_analyze},
     {"eval", "MODEL DATASET [--task KIND] [--labels F] [--calib DIR] [--session S] [--json F], or DATASET --session S",
-     "Measures mAP, top-1 or mIoU of the float and the quantized network on labelled samples.", VERB_EVAL, verb_eval},
+     "Measures mAP, top-1, mIoU or PSNR of the float and the quantized network on labelled samples.", VERB_EVAL, verb_eval},
     {"search", "MODEL CALIB [--until GOAL] [--budget TIME] [--blame] [--session S] [--json F]",
      "Tries remedies one by one and keeps what pays; with --blame only ranks what does the damage.", VERB_SEARCH, verb_search},
     {"tune", "MODEL CALIB [-o OUT.onnx] [--budget TIME] [--session S] [--json F]",

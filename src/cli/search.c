@@ -43,7 +43,7 @@ static void print_figures(const struct search *s, const struct repair_figures *f
 	if (isfinite(f->snr_db))
 		printf("  SNR %.2f dB", f->snr_db);
 	if (!isnan(f->score))
-		printf("  %s %.4f", task_word(s->opt.score_name), f->score);
+		printf("  %s %.*f", task_word(s->opt.score_name), task_decimals(s->opt.score_name, 4), f->score);
 	printf("  above 8 bit %.1f %% of the MACs", 100 * f->wide);
 	if (!isnan(f->us))
 		printf("  %s", cost_time(time, f->us));
@@ -233,7 +233,7 @@ static void print_frontier(const struct search *s, const struct frontier *f)
 		printf(" ");
 		print_number(2, x->snr_db);
 		printf(" ");
-		print_number(4, x->score);
+		print_number(s->opt.score_name ? task_decimals(s->opt.score_name, 4) : 4, x->score);
 		printf("  %s%s\n", frontier_changes(text, f, i), f->at[i].as_run ? "" : " (estimated)");
 	}
 	puts("");
@@ -278,7 +278,7 @@ static enum status show(struct search *s, struct error *err)
 		print_figures(s, repair_now(s->repair));
 		printf("\n%d edit%s kept; %s", s->commands.n, plural(s->commands.n), repair_end(s->repair));
 		if (!isnan(repair_float_score(s->repair)))
-			printf("; %s of the float network %.4f", task_word(s->opt.score_name), repair_float_score(s->repair));
+			printf("; %s of the float network %.*f", task_word(s->opt.score_name), task_decimals(s->opt.score_name, 4), repair_float_score(s->repair));
 		puts("");
 	}
 	return s->o->json ? write_json(s, err) : STATUS_OK;

@@ -138,6 +138,7 @@ void test_check__another_task_is_not_the_one_asked_for(void **state)
 	    {TASK_DETECT, "drop<0.2,map_drop<0.2", "top1_drop<0.2", "map_drop<0.05"},
 	    {TASK_CLASSIFY, "drop<0.2,top1_drop<0.2", "map_drop<0.2", "top1_drop<0.05"},
 	    {TASK_SEGMENT, "drop<0.2,miou_drop<0.2", "top1_drop<0.2", "miou_drop<0.05"},
+	    {TASK_RESTORE, "drop<0.2,psnr_drop<0.2", "miou_drop<0.2", "psnr_drop<0.05"},
 	};
 	struct error err = {0};
 	struct task_figure figure = {.name = "first", .value = {[TASK_FLOAT] = 1, [TASK_QUANT] = 0.9}};

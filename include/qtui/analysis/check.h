@@ -8,9 +8,8 @@
 // outputs, and for those behind a selection by value (TopK, NonMaxSuppression) what the selection reads.
 struct check {
 	double min_snr, min_cos;   // dB; pooled over all samples
-	// Of the task's first figure: for any task, for a detection only, for a classification only. (Agreement with
-	// the float network is neither.)
-	double max_drop, max_map_drop, max_top1_drop, max_miou_drop;
+	// Of the task's first figure: for any task, for tasks of one kind. (Agreement with the float network is of none.)
+	double max_drop, max_map_drop, max_top1_drop, max_miou_drop, max_psnr_drop; // shares; dB
 	double max_cost, max_wide, max_time; // as of struct repair_goal
 };
 extern const struct check check_nothing;

@@ -1,4 +1,4 @@
-// Task metrics: what quantization costs in mAP, top-1 or mIoU, over labelled samples. A task borrows graph and samples and
+// Task metrics: what quantization costs in mAP, top-1, mIoU or PSNR, over labelled samples. A task borrows graph and samples and
 // owns all else. What a network said of each sample is kept under the network's key, so that every sample goes through
 // every network once. All functions but task_open and task_free may be called from any thread. Outputs may be added in
 // any order; figures are those of the samples so far, and the same samples give the same figures to the bit.
@@ -17,11 +17,16 @@ enum task_kind {
 	TASK_INSTANCE, // the same of boxes with masks, which are what is matched
 	TASK_CLASSIFY, // classes against classes
 	TASK_SEGMENT,  // classes of pixels against masks
+	TASK_RESTORE,  // pictures against pictures: super-resolution, noise, blur, darkness
 	TASK_AGREE,    // no labels: the quantized network's outputs against the float network's
 	TASK_KINDS,
 };
-const char *task_kind_name(enum task_kind k); // "detect", "pose", "instance", "classify", "segment", "agree"
-const char *task_kinds(void); // for a message: "detect, pose, instance, classify, segment or agree"
+const char *task_kind_name(enum task_kind k); // "detect", "pose", "instance", "classify", "segment", "restore", "agree"
+const char *task_kinds(void); // for a message: "detect, pose, instance, classify, segment, restore or agree"
+static inline bool task_is_of_pixels(enum task_kind k) // and of no boxes
+{
+	return k == TASK_SEGMENT || k == TASK_RESTORE;
+}
 bool task_kind_parse(enum task_kind *out, const char *name);
 MUST_CHECK enum status task_decoder_check(const char *name, struct error *err); // STATUS_NOTFOUND: no decoder has that name
 
@@ -29,7 +34,7 @@ enum task_variant { TASK_FLOAT, TASK_QUANT, TASK_VARIANTS };
 
 struct task_options {
 	int kind;            // enum task_kind, or -1: what labels and metadata say
-	const char *labels;  // COCO JSON, a directory of text files, XML files or masks, a CSV; NULL: what lies beside the data set
+	const char *labels;  // COCO JSON, a directory of text files, XML files, masks or pictures, a CSV; NULL: what lies beside the data set
 	const char *decoder; // a name of docs/TASK.md; NULL: found from names and shapes of the outputs
 	double score;        // boxes must score more than this
 	double iou;          // of NMS, the most overlap of boxes that are both kept; 0: the decoder's own, < 0: no NMS
@@ -91,12 +96,17 @@ double task_apart(struct task *t, const struct task_net *before, const struct ta
 // ---- figures: NAN where they are not known
 
 struct task_figure {
-	const char *name; // "AP", "AP50" ... "top1", "top5", "mIoU"
+	const char *name; // "AP", "AP50" ... "top1", "top5", "mIoU", "psnr_db"
 	double value[TASK_VARIANTS];
 };
 // What people call a figure, "mAP" for "AP", "top-1" for "top1"; files use the figure's own name.
 const char *task_word(const char *figure);
-bool task_is_decibels(const char *figure); // false: it is a share, 0..1
+const char *task_head(const char *figure); // the same in the seven letters that a column has
+// Digits behind the point: of decibels as many as mean something, of a share (0..1) `share`.
+int task_decimals(const char *figure, int share);
+const char *task_figure_name(enum task_kind k); // of figure[0]
+// By how much a figure has to change to mean as much as the whole of a share does: of decibels 20.
+double task_unit(const char *figure);
 struct task_class {
 	int id;           // of the data set
 	const char *name; // or NULL
@@ -106,7 +116,7 @@ struct task_class {
 struct task_sample {
 	int sample;
 	const char *name;
-	double value[TASK_VARIANTS]; // AP of the image, probability of its class, mean IoU of its classes, cosine
+	double value[TASK_VARIANTS]; // AP of the image, probability of its class, mean IoU of its classes, PSNR, cosine
 };
 // What figure[0] loses or gains from one network to another, with a 95 % interval from bootstrap draws of samples, the
 // same draws for both.

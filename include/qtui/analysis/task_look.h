@@ -35,12 +35,13 @@ struct task_region {
 	bool labelled;           // is it in the truth?
 };
 enum task_cell {
-	CELL_SAME,   // both networks say the same class, or find an object there
-	CELL_LOST,   // the float network was right
+	CELL_SAME,   // both networks say the same class, find an object there, or come as close to the truth
+	CELL_LOST,   // the float network was right, or closer
 	CELL_GAINED, // the quantized one is
 	CELL_OTHER,  // neither is
 	CELL_KINDS,
 };
+enum { TASK_LOOK_FIGURES = 3 };
 struct task_look {
 	atomic_int refs;
 	int sample;
@@ -60,7 +61,9 @@ struct task_look {
 
 	struct task_region *region; // TASK_SEGMENT: those that lost most first
 	int n_regions;
-	uint8_t *cell;          // TASK_SEGMENT, TASK_INSTANCE: enum task_cell of [cells_h, cells_w] that lie over the picture; NULL: not known
+	struct task_figure figure[TASK_LOOK_FIGURES]; // TASK_RESTORE
+	int n_figures;
+	uint8_t *cell;          // TASK_SEGMENT, TASK_INSTANCE, TASK_RESTORE: enum task_cell of [cells_h, cells_w] that lie over the picture; NULL: not known
 	int cells_w, cells_h;
 
 	const char *class;                 // TASK_CLASSIFY: the label's class
@@ -68,7 +71,10 @@ struct task_look {
 	double sure[TASK_VARIANTS];        // and that probability
 	double value[TASK_VARIANTS];       // as in the report
 
-	uint8_t *rgb; // the picture, w x h, made smaller where it was large; NULL: there is none
+	// The sample's picture, of TASK_RESTORE that which the networks should make; w x h, made smaller where it was large; NULL:
+	// there is none.
+	uint8_t *rgb;
+	uint8_t *made[TASK_VARIANTS]; // TASK_RESTORE: what they make, likewise
 	int w, h;
 	double scale; // from pixels of the image to those of the picture
 	struct arena *memory;

@@ -89,6 +89,12 @@ int array_value(int64_t *value, const char *path, const char *name, enum dtype t
 MUST_CHECK enum status array_write(const struct tensor *t, int float_bytes, const char *path, struct error *err);
 // Where dataset_load would place sample i, from the head of its file alone.
 MUST_CHECK enum status dataset_place(const struct dataset *d, int i, struct placement *where, struct error *err);
+// Another picture of what a sample shows, as an output of target->shape ([1, C, H, W] or [1, H, W, C], C 1 or 3; of floats)
+// should have it: laid as `where` says that the sample lies in the input, pixels 0..255 in the model's order of channels, 114
+// where the sample has padding. What it has beyond a whole multiple of the sample's sides (481 pixels of 120 made four times
+// as large) is cut off. The caller drops target.
+MUST_CHECK enum status dataset_target(const struct dataset *d, const char *path, const struct placement *where,
+    struct tensor *target, struct error *err);
 // Width and height of a JPEG or PNG file as it is shown (turned as Exif says), from its head alone.
 MUST_CHECK enum status image_size(int *w, int *h, const char *path, struct error *err);
 // A PNG whose pixels are numbers of classes: grey levels of 1 to 16 bits or places in a palette, nothing scaled; RGB only

@@ -11,6 +11,9 @@ char *format_unit(char *out, double v);    // cosine: "0.9996"
 char *format_score(char *out, double v);   // of 0..1: ".371"
 char *format_score2(char *out, double v);  // ".37"
 char *format_gain(char *out, double v);    // "-.053", "+.012"
+// A figure of a task by its name, as the two above or in decibels: "30.16", "-0.31".
+char *format_figure(char *out, const char *name, double v);
+char *format_figure_gain(char *out, const char *name, double v);
 char *format_blame(char *out, double v);   // "+.0123", "-.0040", ".0000"
 char *format_small(char *out, double v);   // "0.12", "2.1e-3"
 char *format_percent(char *out, double percent); // 0..100: "0.02", "<0.01"

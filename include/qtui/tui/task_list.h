@@ -8,11 +8,15 @@
 
 enum task_page { TASK_PAGE_SAMPLES, TASK_PAGE_CLASSES, TASK_PAGES };
 enum task_order { TASK_BY_LOSS, TASK_BY_GAIN, TASK_BY_FLOAT, TASK_BY_OBJECTS, TASK_BY_NAME, TASK_ORDERS };
-enum task_boxes { TASK_BOXES_CHANGED, TASK_BOXES_ALL, TASK_BOXES_TRUTH, TASK_BOXES_NONE, TASK_BOXES };
+// What is seen of a sample: which picture, of those that networks make, and what lies over it.
+struct task_overlay {
+	enum { OVERLAY_CHANGED, OVERLAY_ALL, OVERLAY_TRUTH, OVERLAY_FLOAT, OVERLAY_NONE } what;
+	const char *name;
+};
 struct task_list {
 	enum task_page page;
 	enum task_order order[TASK_PAGES];
-	enum task_boxes boxes;
+	int overlay;                   // of task_overlay
 	bool open;                     // one sample has the whole panel, its changes are the rows
 	struct scroll changes;         // of that sample
 	struct task_report *report;    // that the rows are of
@@ -27,6 +31,6 @@ void task_list_done(struct task_list *l);
 void task_list_refresh(struct task_list *l, struct task_report *r, struct scroll *s);
 const char *task_order_name(enum task_order o);
 enum task_order task_list_next_order(const struct task_list *l); // of those that the page has
-const char *task_boxes_name(enum task_boxes b);
+const struct task_overlay *task_overlay(enum task_kind k, int i); // from 0 on, then again the first
 
 #endif

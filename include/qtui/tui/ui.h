@@ -38,7 +38,7 @@ struct ui_repair {
 	struct repair_job *job;        // NULL: none was begun
 	enum repair_work work;
 	int tried, kept;
-	const char *task;              // "mAP"; NULL: none is measured
+	const char *task;              // the figure's name, "AP"; NULL: none is measured
 	double float_score;            // NAN: not known yet
 	struct repair_figures begin, now; // where there were steps
 	const struct blames *taken;    // the job's that the study has been given

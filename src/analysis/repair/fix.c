@@ -47,7 +47,7 @@ static const char *objection(const struct repair *r, const struct candidate *c, 
 		return f->score <= r->figures.score ? "the task gains nothing" : NULL;
 	if (!boxes_agree(r, c, f))
 		return "over all labelled samples the boxes come no nearer to the float network's";
-	return f->score < r->figures.score - LOSES ? "the task loses more than it may by chance" : NULL;
+	return f->score < r->figures.score - LOSES * repair_unit(r) ? "the task loses more than it may by chance" : NULL;
 }
 
 // A candidate under way.

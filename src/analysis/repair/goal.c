@@ -12,6 +12,7 @@ enum status repair_goal_parse(struct repair_goal *g, const char *text, struct er
 	    {"map_drop", '<', offsetof(struct repair_goal, max_drop), 0, 1},
 	    {"top1_drop", '<', offsetof(struct repair_goal, max_drop), 0, 1},
 	    {"miou_drop", '<', offsetof(struct repair_goal, max_drop), 0, 1},
+	    {"psnr_drop", '<', offsetof(struct repair_goal, max_drop), 0, 100},
 	    {"drop", '<', offsetof(struct repair_goal, max_drop), 0, 1},
 	    {"snr", '>', offsetof(struct repair_goal, min_snr), -200, 200},
 	    {"cost", '<', offsetof(struct repair_goal, max_cost), 1, 1000},
@@ -19,7 +20,7 @@ enum status repair_goal_parse(struct repair_goal *g, const char *text, struct er
 	    {"time", '<', offsetof(struct repair_goal, max_time), 0, 1e9},
 	};
 	return conditions_parse(g, condition, sizeof condition / sizeof *condition,
-	    "map_drop<0.005, top1_drop<0.01, snr>25, cost<1.1, wide<0.15 or time<12", text, err);
+	    "map_drop<0.005, top1_drop<0.01, psnr_drop<0.1, snr>25, cost<1.1, wide<0.15 or time<12", text, err);
 }
 
 enum status repair_goal_limits(struct repair_goal *g, bool timed, struct error *err)

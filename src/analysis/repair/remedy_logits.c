@@ -131,7 +131,7 @@ static enum status loss_of(struct repair *r, const struct trial *t, double *out,
 static enum status find_best(struct fixing *f, struct logits *l, double *scale, double *best, struct error *err)
 {
 	struct repair *r = f->r;
-	double least = repair_by_boxes(r) ? r->figures.damage : -r->figures.score - GAIN, step = coarsest(l, r);
+	double least = repair_by_boxes(r) ? r->figures.damage : -r->figures.score - GAIN * repair_unit(r), step = coarsest(l, r);
 	enum status st = STATUS_OK;
 	for (int i = 0; i < HALVINGS && step > 0 && st == STATUS_OK && fix_may_go_on(f); i++) {
 		double loss = NAN;

@@ -112,6 +112,11 @@ enum status repair_score(struct repair *r, const struct plan *p, struct repair_f
 	return st;
 }
 
+double repair_unit(const struct repair *r)
+{
+	return r->opt.score_name ? task_unit(r->opt.score_name) : 1;
+}
+
 bool repair_by_boxes(const struct repair *r)
 {
 	return r->reader && !r->queries;

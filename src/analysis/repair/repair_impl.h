@@ -156,6 +156,7 @@ MUST_CHECK enum status repair_estimate(struct repair *r, const struct trial *t, 
 enum precision repair_wide_precision(const struct repair *r); // what a part is widened to: float where the target has no 16 bit
 // The study takes this scale for the node's output: it has one of its own whatever else is edited.
 bool repair_may_scale(struct repair *r, int value, double scale);
+double repair_unit(const struct repair *r); // of score: task_unit
 // score and apart of a plan (NULL: of the float network).
 MUST_CHECK enum status repair_score(struct repair *r, const struct plan *p, struct repair_figures *out, struct error *err);
 

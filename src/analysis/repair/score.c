@@ -60,8 +60,7 @@ struct key repair_task_identity(const struct repair_task *t)
 
 const char *repair_task_name(const struct repair_task *t)
 {
-	static const char *const name[TASK_KINDS] = {[TASK_DETECT] = "AP", [TASK_POSE] = "AP", [TASK_INSTANCE] = "AP", [TASK_CLASSIFY] = "top1", [TASK_SEGMENT] = "mIoU", [TASK_AGREE] = "cosine"};
-	return name[task_kind(t->lease->task)];
+	return task_figure_name(task_kind(t->lease->task));
 }
 
 static struct key network_key(const struct repair_task *r, const struct plan *plan)

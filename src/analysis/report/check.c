@@ -6,7 +6,7 @@
 #include "qtui/base/str.h"
 #include "../repair/repair_impl.h"
 
-const struct check check_nothing = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+const struct check check_nothing = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 
 enum status check_parse(struct check *c, const char *text, struct error *err)
 {
@@ -16,13 +16,14 @@ enum status check_parse(struct check *c, const char *text, struct error *err)
 	    {"map_drop", '<', offsetof(struct check, max_map_drop), 0, 1},
 	    {"miou_drop", '<', offsetof(struct check, max_miou_drop), 0, 1},
 	    {"top1_drop", '<', offsetof(struct check, max_top1_drop), 0, 1},
+	    {"psnr_drop", '<', offsetof(struct check, max_psnr_drop), 0, 100},
 	    {"drop", '<', offsetof(struct check, max_drop), 0, 1},
 	    {"cost", '<', offsetof(struct check, max_cost), 1, 1000},
 	    {"wide", '<', offsetof(struct check, max_wide), 0, 1},
 	    {"time", '<', offsetof(struct check, max_time), 0, 1e9},
 	};
 	return conditions_parse(c, condition, sizeof condition / sizeof *condition,
-	    "snr>20, cos>0.99, map_drop<0.005, top1_drop<0.01, cost<1.1, wide<0.15 or time<12", text, err);
+	    "snr>20, cos>0.99, map_drop<0.005, top1_drop<0.01, psnr_drop<0.1, cost<1.1, wide<0.15 or time<12", text, err);
 }
 
 // ---- what the figures are
@@ -149,6 +150,7 @@ enum status check_snapshot(const struct check *c, const struct snapshot *s, stru
 	check_task(&said, s, "map_drop", 1u << TASK_DETECT | 1u << TASK_POSE | 1u << TASK_INSTANCE, c->max_map_drop);
 	check_task(&said, s, "miou_drop", 1u << TASK_SEGMENT, c->max_miou_drop);
 	check_task(&said, s, "top1_drop", 1u << TASK_CLASSIFY, c->max_top1_drop);
+	check_task(&said, s, "psnr_drop", 1u << TASK_RESTORE, c->max_psnr_drop);
 	check_share(&said, "cost", c->max_cost, cost_of(s));
 	check_share(&said, "wide", c->max_wide, share_of_macs(s, is_wide));
 	check_time(&said, s, c->max_time);

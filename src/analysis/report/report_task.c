@@ -54,26 +54,25 @@ static void task_classes(struct str *out, const struct task_format *f, const str
 static void add_task(struct str *out, const struct task_format *f, const struct snapshot *s)
 {
 	const struct task_report *r = s->task;
+	int digits = task_decimals(r->figure[0].name, SCORE_DIGITS);
 	str_add(out, f->title);
 	str_addf(out, "%s, %d sample%s%s", task_kind_name(r->kind), r->samples[TASK_QUANT], plural(r->samples[TASK_QUANT]),
 	    s->task_calibrated ? " (those that were calibrated on)" : "");
 	if (r->has_interval)
-		str_addf(out, ", %s %+.4f, 95 %% interval %+.4f to %+.4f", task_word(r->figure[0].name), r->interval.difference, r->interval.low,
-		    r->interval.high);
+		str_addf(out, ", %s %+.*f, 95 %% interval %+.*f to %+.*f", task_word(r->figure[0].name), digits, r->interval.difference, digits,
+		    r->interval.low, digits, r->interval.high);
 	str_add(out, f->after_title);
 	f->text(out, r->note);
 	str_add(out, "\n");
 	begin_table(out, f, "figure");
-	for (int i = 0; i < r->n_figures; i++) {
-		int digits = task_is_decibels(r->figure[i].name) ? 1 : SCORE_DIGITS;
-		task_row(out, f, task_word(r->figure[i].name), r->figure[i].value, digits);
-	}
+	for (int i = 0; i < r->n_figures; i++)
+		task_row(out, f, task_word(r->figure[i].name), r->figure[i].value, task_decimals(r->figure[i].name, SCORE_DIGITS));
 	str_add(out, f->table_end);
 	task_classes(out, f, r);
 	if (r->n_samples)
 		begin_table(out, f, "sample that lost most");
 	for (int i = 0; i < r->n_samples && i < TASK_ROWS; i++)
-		task_row(out, f, r->sample[i].name, r->sample[i].value, SCORE_DIGITS);
+		task_row(out, f, r->sample[i].name, r->sample[i].value, digits);
 	str_add(out, f->table_end);
 }
 

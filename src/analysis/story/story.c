@@ -40,19 +40,20 @@ static void tell_task(struct telling *t)
 	const struct task_report *r = t->s->task;
 	const struct task_figure *f = &r->figure[0];
 	double lost = f->value[TASK_FLOAT] - f->value[TASK_QUANT];
+	int digits = task_decimals(f->name, 3);
 	bool chance = r->has_interval && r->interval.low <= 0 && r->interval.high >= 0;
 	if (isnan(lost))
 		return;
 	t->lost |= lost > 0 && !chance;
 	if (lost == 0)
-		tell(t, STORY_LOSS, "%s %.3f in float and quantized, over %d sample%s.", task_word(f->name), f->value[TASK_FLOAT], r->samples[TASK_QUANT],
-		    plural(r->samples[TASK_QUANT]));
+		tell(t, STORY_LOSS, "%s %.*f in float and quantized, over %d sample%s.", task_word(f->name), digits, f->value[TASK_FLOAT],
+		    r->samples[TASK_QUANT], plural(r->samples[TASK_QUANT]));
 	else if (r->has_interval)
-		tell(t, STORY_LOSS, "%s %.3f in float, %.3f quantized: %.3f ±%.3f %s over %d sample%s%s.", task_word(f->name), f->value[TASK_FLOAT],
-		    f->value[TASK_QUANT], fabs(lost), (r->interval.high - r->interval.low) / 2, lost < 0 ? "gained" : "lost", r->samples[TASK_QUANT],
+		tell(t, STORY_LOSS, "%s %.*f in float, %.*f quantized: %.*f ±%.*f %s over %d sample%s%s.", task_word(f->name), digits,
+		    f->value[TASK_FLOAT], digits, f->value[TASK_QUANT], digits, fabs(lost), digits, (r->interval.high - r->interval.low) / 2, lost < 0 ? "gained" : "lost", r->samples[TASK_QUANT],
 		    plural(r->samples[TASK_QUANT]), chance ? ", which may be chance" : "");
 	else
-		tell(t, STORY_LOSS, "%s %.3f in float, %.3f quantized.", task_word(f->name), f->value[TASK_FLOAT], f->value[TASK_QUANT]);
+		tell(t, STORY_LOSS, "%s %.*f in float, %.*f quantized.", task_word(f->name), digits, f->value[TASK_FLOAT], digits, f->value[TASK_QUANT]);
 	t->blind = task_is_blind(r);
 	if (t->blind)
 		tell(t, STORY_LOSS, "The float network itself recognizes next to nothing: its labels, the way its outputs are read (--decoder) or its "
@@ -135,7 +136,7 @@ static void tell_repair(struct telling *t)
 	if (!t->s->blames || t->s->blames_old)
 		tell(t, STORY_NEXT, ":blame 30s (qtui search --blame) measures what each tensor does to the result, and what 16 bit there would gain.");
 	static const char *const task_goal[TASK_KINDS] = {[TASK_DETECT] = "map_drop<0.005", [TASK_POSE] = "map_drop<0.005",
-	    [TASK_INSTANCE] = "map_drop<0.005", [TASK_CLASSIFY] = "top1_drop<0.005", [TASK_SEGMENT] = "miou_drop<0.005"};
+	    [TASK_INSTANCE] = "map_drop<0.005", [TASK_CLASSIFY] = "top1_drop<0.005", [TASK_SEGMENT] = "miou_drop<0.005", [TASK_RESTORE] = "psnr_drop<0.1"};
 	char goal[32];
 	double above = isfinite(t->worst_db) ? ceil(t->worst_db) + GOAL_DB : 0;
 	const char *of_task = t->s->task ? task_goal[t->s->task->kind] : NULL;

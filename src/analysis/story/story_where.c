@@ -16,7 +16,7 @@ static void add_place(struct str *out, const struct telling *t, const struct bla
 	blame_name(out, b, t->s->g);
 	str_addf(out, "%s alone %.4f", b->run ? "," : "", b->alone);
 	if (!isnan(b->score_loss))
-		str_addf(out, " and %.3f of the %s", b->score_loss, task_word(t->s->blames->task));
+		str_addf(out, " and %.*f of the %s", task_decimals(t->s->blames->task, 3), b->score_loss, task_word(t->s->blames->task));
 }
 
 static void tell_blame(struct telling *t)

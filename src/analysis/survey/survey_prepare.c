@@ -159,7 +159,7 @@ static struct paired compare(const struct scores *a, const struct scores *b)
 
 static double worth(const struct scores *s)
 {
-	return s->kind == TASK_AGREE ? WORTH_STATISTICS : WORTH;
+	return s->kind == TASK_AGREE ? WORTH_STATISTICS : WORTH * task_unit(task_figure_name(s->kind));
 }
 
 // ---- the search

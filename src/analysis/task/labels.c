@@ -18,7 +18,7 @@ void labels_free(struct labels **lp)
 			rle_free(&l->label[i].truth[k].mask);
 		}
 		free(l->label[i].truth);
-		free(l->label[i].mask);
+		free(l->label[i].file);
 	}
 	for (int i = 0; i < l->n_classes; i++)
 		free(l->name[i]);
@@ -121,6 +121,10 @@ static enum status read_format(struct labels *l, const char *path, const struct 
 		return labels_read_folders(l, s, err);
 	if (file_is_dir(path) && labels_are_voc(path, s))
 		return labels_read_voc(l, path, s, err);
+	if (file_is_dir(path) && labels_are_pictures(path, s)) {
+		labels_read_pictures(l, path, s);
+		return STATUS_OK;
+	}
 	if (file_is_dir(path))
 		return labels_are_masks(path, s) ? labels_read_masks(l, path, s, err) : labels_read_yolo(l, path, s, err);
 	if (json_is_file(&json, path, err) != STATUS_OK)

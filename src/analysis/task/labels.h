@@ -1,6 +1,5 @@
-// Labels: what is to be found in each sample, read from COCO JSON, a directory of YOLO text files, of Pascal VOC's XML or of
-// masks, a list of
-// classes or the names of the samples' folders. Labels own all that they hold.
+// Labels: what is to be found in each sample, read from COCO JSON, a directory of YOLO text files, of Pascal VOC's XML, of
+// masks or of pictures, a list of classes or the names of the samples' folders. Labels own all that they hold.
 #ifndef QTUI_ANALYSIS_TASK_LABELS_H
 #define QTUI_ANALYSIS_TASK_LABELS_H
 
@@ -8,7 +7,7 @@
 #include "qtui/base/error.h"
 #include "names.h"
 
-enum labels_kind { LABELS_BOXES, LABELS_POSES, LABELS_OUTLINES, LABELS_CLASSES, LABELS_MASKS, LABELS_KINDS };
+enum labels_kind { LABELS_BOXES, LABELS_POSES, LABELS_OUTLINES, LABELS_CLASSES, LABELS_MASKS, LABELS_PICTURES, LABELS_KINDS };
 struct label {
 	bool known;               // false: the labels do not mention this sample
 	int class;                // LABELS_CLASSES
@@ -16,7 +15,7 @@ struct label {
 	double w, h;              // of the image as the labels say; 0: they do not
 	int n;
 	size_t cap;
-	char *mask;               // LABELS_MASKS: the file with the class of each pixel
+	char *file;               // LABELS_MASKS: with the class of each pixel; LABELS_PICTURES: with its colour
 };
 struct labels {
 	enum labels_kind kind;
@@ -40,8 +39,14 @@ struct labels_samples {
 	const char *const *file;
 	int n, w, h, points, dims;
 	bool outlines; // are the objects' masks wanted? Boxes alone are read in a fraction of the time
+	enum labels_pictures {
+		PICTURES_NONE,  // a directory of pictures is one of masks
+		PICTURES_MAYBE, // where they are no masks, they are what the network should make
+		PICTURES_SURE,  // they are what it should make, perhaps the samples themselves
+	} pictures;
 };
-// `path`: a COCO JSON, a directory of YOLO text files, of Pascal VOC's XML or of masks, a CSV; NULL: the names of the samples' folders.
+// `path`: a COCO JSON, a directory of YOLO text files, of Pascal VOC's XML, of masks or of pictures, a CSV; NULL: the names
+// of the samples' folders.
 MUST_CHECK enum status labels_read(
     struct labels **out, const char *path, const struct labels_samples *s, struct error *err);
 void labels_free(struct labels **l);
@@ -96,6 +101,11 @@ MUST_CHECK enum status labels_read_yolo(
 bool labels_are_masks(const char *dir, const struct labels_samples *s); // and no text files
 MUST_CHECK enum status labels_read_masks(
     struct labels *l, const char *dir, const struct labels_samples *s, struct error *err);
+bool labels_are_pictures(const char *dir, const struct labels_samples *s);
+void labels_read_pictures(struct labels *l, const char *dir, const struct labels_samples *s);
+// The file that goes with a sample `file`: in DIR, or in its folder that is called as the sample's, with the `ending` of the
+// sample's name (its extension left out) replaced by `as`. Heap; NULL: there is none, or it is the sample itself.
+char *labels_partner(const char *dir, const char *file, const char *ending, const char *as);
 char *labels_beside(const char *dir, const char *file, const char *ending); // DIR/NAME.txt for .../NAME.jpg; heap
 int labels_lie_in(const char *dir, const struct labels_samples *s, const char *ending); // the first sample that has one, or -1
 bool labels_are_text(const char *dir, const struct labels_samples *s);

@@ -42,6 +42,18 @@ static const struct place places[] = {
     {LABELS_MASKS, "D/masks", NULL, labels_are_masks},
     {LABELS_MASKS, "images", "labels", labels_are_masks},
     {LABELS_MASKS, "P/labels", NULL, labels_are_masks},
+    {LABELS_PICTURES, "LR", "HR", labels_are_pictures},
+    {LABELS_PICTURES, "lr", "hr", labels_are_pictures},
+    {LABELS_PICTURES, "lq", "gt", labels_are_pictures},
+    {LABELS_PICTURES, "input", "target", labels_are_pictures},
+    {LABELS_PICTURES, "input", "gt", labels_are_pictures},
+    {LABELS_PICTURES, "inputs", "targets", labels_are_pictures},
+    {LABELS_PICTURES, "low", "high", labels_are_pictures},   // LOL
+    {LABELS_PICTURES, "blur", "sharp", labels_are_pictures}, // GoPro
+    {LABELS_PICTURES, "noisy", "clean", labels_are_pictures},
+    {LABELS_PICTURES, "P/HR", NULL, labels_are_pictures},
+    {LABELS_PICTURES, "P/gt", NULL, labels_are_pictures},
+    {LABELS_PICTURES, "P/targets", NULL, labels_are_pictures},
 };
 
 // The data set's path with its last component `name` replaced; NULL where it has none.

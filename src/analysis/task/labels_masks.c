@@ -18,44 +18,11 @@ static const struct {
     {"_leftImg8bit", "_gtFine_labelTrainIds.png"}, // Cityscapes
 };
 
-static char *if_there(char *path, const char *file)
-{
-	if (file_exists(path) && strcmp(path, file) != 0)
-		return path;
-	free(path);
-	return NULL;
-}
-
-// A directory may hold images and masks: an image is not its own mask.
-static char *mask_in(const char *dir, const char *file)
-{
-	const char *base = file_base(file), *dot = strrchr(base, '.');
-	size_t stem = dot ? (size_t)(dot - base) : strlen(base);
-	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-		size_t end = strlen(endings[i].image);
-		if (stem < end || strncmp(base + stem - end, endings[i].image, end) != 0)
-			continue;
-		struct str name = {0};
-		str_addn(&name, base, stem - end);
-		str_add(&name, endings[i].mask);
-		char *path = if_there(file_join(dir, str_text(&name)), file);
-		str_done(&name);
-		if (path)
-			return path;
-	}
-	return NULL;
-}
-
-// Heap; NULL: there is none. Masks may lie in folders as their images do.
 static char *mask_path(const char *dir, const char *file)
 {
-	char *path = mask_in(dir, file);
-	if (path)
-		return path;
-	char *folder = file_dir(file), *below = file_join(dir, file_base(folder));
-	path = mask_in(below, file);
-	free(folder);
-	free(below);
+	char *path = NULL;
+	for (size_t i = 0; i < sizeof endings / sizeof *endings && !path; i++)
+		path = labels_partner(dir, file, endings[i].image, endings[i].mask);
 	return path;
 }
 
@@ -113,8 +80,8 @@ enum status labels_read_masks(struct labels *l, const char *dir, const struct la
 	l->kind = LABELS_MASKS;
 	l->source = xstrdup(dir);
 	for (int i = 0; i < s->n; i++) {
-		l->label[i].mask = s->file[i] ? mask_path(dir, s->file[i]) : NULL;
-		l->label[i].known = l->label[i].mask;
+		l->label[i].file = s->file[i] ? mask_path(dir, s->file[i]) : NULL;
+		l->label[i].known = l->label[i].file;
 	}
 	enum status st = file_exists(names) ? read_names(l, names, err) : STATUS_OK;
 	free(names);

@@ -33,7 +33,7 @@ static enum status look_at_masks(struct numbers *n, const struct labels *l, stru
 		struct mask m;
 		if (!l->label[i].known)
 			continue;
-		st = mask_read(&m, l->label[i].mask, err);
+		st = mask_read(&m, l->label[i].file, err);
 		if (st == STATUS_OK)
 			look_at(n, &m);
 		mask_done(&m);

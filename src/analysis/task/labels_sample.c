@@ -80,6 +80,35 @@ int sample_index_find(const struct sample_index *x, const char *file)
 
 // ---- files beside samples
 
+// A directory may hold samples and what goes with them: none goes with itself.
+static char *if_there(char *path, const char *file)
+{
+	if (file_exists(path) && !file_is_same(path, file))
+		return path;
+	free(path);
+	return NULL;
+}
+
+char *labels_partner(const char *dir, const char *file, const char *ending, const char *as)
+{
+	const char *base = file_base(file), *dot = strrchr(base, '.');
+	size_t stem = dot ? (size_t)(dot - base) : strlen(base), end = strlen(ending);
+	if (stem < end || strncmp(base + stem - end, ending, end) != 0)
+		return NULL;
+	struct str name = {0};
+	str_addn(&name, base, stem - end);
+	str_add(&name, as);
+	char *path = if_there(file_join(dir, str_text(&name)), file);
+	if (!path) {
+		char *folder = file_dir(file), *below = file_join(dir, file_base(folder));
+		path = if_there(file_join(below, str_text(&name)), file);
+		free(folder);
+		free(below);
+	}
+	str_done(&name);
+	return path;
+}
+
 char *labels_beside(const char *dir, const char *file, const char *ending)
 {
 	const char *base = file_base(file), *dot = strrchr(base, '.');

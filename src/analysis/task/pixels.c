@@ -7,7 +7,7 @@
 #include "qtui/base/mem.h"
 #include "qtui/engine/op.h"
 
-enum { COARSEST = 16, CLASSES_MAX = INT16_MAX, NO_PICTURE = 4 };
+enum { COARSEST = 16, LARGEST = 8, CLASSES_MAX = INT16_MAX, NO_PICTURE = 4 };
 
 // ---- which output
 
@@ -46,6 +46,7 @@ static void say_kind(struct pixels *p, const struct graph *g, enum dtype type, i
 	bool chosen = channels == 1 && (type != DT_F32 || is_op(n, "ArgMax"));
 	bool probable = is_op(n, "Sigmoid") || is_op(n, "HardSigmoid");
 	p->kind = chosen ? PIXELS_CLASSES : channels == 1 ? PIXELS_BINARY : PIXELS_SCORES;
+	p->channels = (int)channels;
 	p->threshold = probable ? .5F : 0;
 	p->likely = chosen || channels >= NO_PICTURE || is_op(n, "Softmax") || (channels == 1 && probable);
 	p->classes = p->kind == PIXELS_SCORES ? (int)channels : p->kind == PIXELS_BINARY ? 2 : is_op(n, "ArgMax") ? choices(g, n) : 0;
@@ -54,7 +55,7 @@ static void say_kind(struct pixels *p, const struct graph *g, enum dtype type, i
 // Does a map of that size have the input's proportions, to a pixel, and a pixel for 16 of the input at least?
 static bool is_map(int64_t map_w, int64_t map_h, int w, int h)
 {
-	if (map_w < 2 || map_h < 2 || map_w > 4 * (int64_t)w || map_h > 4 * (int64_t)h)
+	if (map_w < 2 || map_h < 2 || map_w > LARGEST * (int64_t)w || map_h > LARGEST * (int64_t)h)
 		return false;
 	return llabs(map_w * h - map_h * w) <= (w > h ? w : h) && map_w * COARSEST >= w && map_h * COARSEST >= h;
 }
@@ -105,6 +106,12 @@ bool pixels_find(struct pixels *p, const struct graph *g, const struct tensor *o
 		}
 	}
 	return found;
+}
+
+bool pixels_have_proportions(int w, int h, int image_w, int image_h)
+{
+	double off = fabs((double)w * image_h - (double)h * image_w);
+	return off <= 1.5 * fmax(fmax(w, h), fmax(image_w, image_h));
 }
 
 bool pixels_are_all(const struct graph *g)

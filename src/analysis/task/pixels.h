@@ -15,6 +15,7 @@ struct pixels {
 	enum pixels_kind kind;
 	float threshold;             // PIXELS_BINARY
 	int classes;                 // 0: not known (PIXELS_CLASSES)
+	int channels;                // of the output
 	bool likely;                 // false: it may as well be a picture, depths or a flow
 	int w, h;
 	int64_t channel, row, column; // steps between elements
@@ -24,6 +25,13 @@ struct pixels {
 bool pixels_find(struct pixels *p, const struct graph *g, const struct tensor *out, int w, int h);
 // Are classes of pixels all that the declared outputs say?
 bool pixels_are_all(const struct graph *g);
+// May the output be a picture: a level, or three colours, of each pixel?
+static inline bool pixels_may_be_colours(const struct pixels *p)
+{
+	return p->kind != PIXELS_CLASSES && (p->channels == 1 || p->channels == 3);
+}
+// Have masks and pictures of w x h pixels the proportions of an image, to a pixel?
+bool pixels_have_proportions(int w, int h, int image_w, int image_h);
 
 // The classes of an image, laid over the network's input as `where` says. Scores are interpolated between pixels first,
 // as an upsampling of the output would do (bilinear, centres of pixels). A line has `w` pixels of the image.

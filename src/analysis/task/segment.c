@@ -130,8 +130,7 @@ static void segment_release(struct task_result *r)
 // Masks may have another size than their images, in the same proportions.
 static enum status check_size(const struct reading *r, const struct placement *where, struct error *err)
 {
-	double w = r->mask.w, h = r->mask.h;
-	if (fabs(w * where->image_h - h * where->image_w) <= 1.5 * fmax(fmax(w, h), fmax(where->image_w, where->image_h)))
+	if (pixels_have_proportions(r->mask.w, r->mask.h, where->image_w, where->image_h))
 		return STATUS_OK;
 	return error_set(err, STATUS_FORMAT, "%s has %d x %d pixels, its image %d x %d", r->path, r->mask.w, r->mask.h, where->image_w, where->image_h);
 }
@@ -159,7 +158,7 @@ static enum status read_pixels(struct reading *r, const struct pixels *p, const 
 static enum status segment_read(struct task *t, int sample, const struct tensor *out, const struct tensor *float_out,
     struct task_result **result, struct error *err)
 {
-	struct reading r = {.t = t, .path = t->labels->label[sample].mask};
+	struct reading r = {.t = t, .path = t->labels->label[sample].file};
 	struct placement where;
 	struct pixels p;
 	float *heap;

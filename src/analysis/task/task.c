@@ -12,7 +12,7 @@
 
 static const struct task_ops *const kinds[TASK_KINDS] = {
     [TASK_DETECT] = &detect_ops, [TASK_POSE] = &pose_ops, [TASK_INSTANCE] = &instance_ops, [TASK_CLASSIFY] = &classify_ops,
-    [TASK_SEGMENT] = &segment_ops, [TASK_AGREE] = &agree_ops};
+    [TASK_SEGMENT] = &segment_ops, [TASK_RESTORE] = &restore_ops, [TASK_AGREE] = &agree_ops};
 
 const char *task_kind_name(enum task_kind k)
 {
@@ -21,7 +21,7 @@ const char *task_kind_name(enum task_kind k)
 
 const char *task_kinds(void)
 {
-	return "detect, pose, instance, classify, segment or agree";
+	return "detect, pose, instance, classify, segment, restore or agree";
 }
 
 bool task_kind_parse(enum task_kind *out, const char *name)
@@ -77,23 +77,38 @@ static bool is_classifier(const struct graph *g)
 	return g->n_outputs > 0;
 }
 
-static enum labels_kind likely_labels(const struct graph *g)
+// A picture that is larger than the input is none of classes.
+static enum labels_pictures makes_pictures(const struct graph *g)
 {
-	int points, dims;
-	head_points(&points, &dims, g);
-	return points ? LABELS_POSES : is_classifier(g) ? LABELS_CLASSES : pixels_are_all(g) ? LABELS_MASKS : LABELS_BOXES;
+	struct pixels p;
+	int w, h;
+	head_input(&w, &h, g);
+	if (!w || !pixels_find(&p, g, NULL, w, h) || !pixels_may_be_colours(&p))
+		return PICTURES_NONE;
+	return p.w > w ? PICTURES_SURE : PICTURES_MAYBE;
+}
+
+static enum labels_kind likely_labels(const struct graph *g, const struct labels_samples *s)
+{
+	if (s->points)
+		return LABELS_POSES;
+	if (is_classifier(g))
+		return LABELS_CLASSES;
+	return s->pictures == PICTURES_SURE ? LABELS_PICTURES : pixels_are_all(g) ? LABELS_MASKS : LABELS_BOXES;
 }
 
 // Labels beside the data set: of the kind that was asked for, else of the one that the model looks like, else of
-// another; masks only where the model looks so.
+// another; masks and pictures only where the model looks so.
 static char *find_labels(const struct task *t, const struct labels_samples *s, bool folders)
 {
 	const char *dataset = dataset_path(t->d);
 	if (t->opt.kind == TASK_AGREE)
 		return NULL;
-	char *found = labels_find(dataset, t->opt.kind < 0 ? likely_labels(t->g) : (enum labels_kind)kinds[t->opt.kind]->labels, s);
+	char *found = labels_find(dataset, t->opt.kind < 0 ? likely_labels(t->g, s) : (enum labels_kind)kinds[t->opt.kind]->labels, s);
 	if (!found && (t->opt.kind == TASK_POSE || t->opt.kind == TASK_INSTANCE))
 		found = labels_find(dataset, LABELS_BOXES, s); // which may have keypoints and outlines too
+	if (!found && t->opt.kind < 0 && s->pictures != PICTURES_NONE)
+		found = labels_find(dataset, LABELS_PICTURES, s);
 	for (int k = 0; !found && t->opt.kind < 0 && !folders && k < LABELS_MASKS; k++)
 		found = labels_find(dataset, (enum labels_kind)k, s);
 	return found;
@@ -105,6 +120,7 @@ static enum status read_labels(struct task *t, struct error *err)
 	struct labels_samples s = {.n = t->n_samples};
 	head_points(&s.points, &s.dims, t->g);
 	s.outlines = t->opt.kind == TASK_INSTANCE || (t->opt.kind < 0 && detect_may_have_masks(t->g));
+	s.pictures = t->opt.kind == TASK_RESTORE ? PICTURES_SURE : t->opt.kind < 0 ? makes_pictures(t->g) : PICTURES_NONE;
 	const char **file = xcalloc((size_t)t->n_samples + 1, sizeof *file);
 	enum status st = STATUS_OK;
 	for (int i = 0; i < t->n_samples; i++)
@@ -143,7 +159,8 @@ static enum task_kind natural_kind(const struct task *t)
 static enum status choose_kind(struct task *t, struct error *err)
 {
 	static const char *const held[LABELS_KINDS] = {[LABELS_BOXES] = "boxes", [LABELS_POSES] = "keypoints", [LABELS_OUTLINES] = "outlines",
-	    [LABELS_CLASSES] = "a class for each sample", [LABELS_MASKS] = "a class for each pixel"};
+	    [LABELS_CLASSES] = "a class for each sample", [LABELS_MASKS] = "a class for each pixel",
+	    [LABELS_PICTURES] = "a picture for each sample"};
 	t->kind = t->opt.kind < 0 ? natural_kind(t) : (enum task_kind)t->opt.kind;
 	if (t->kind == TASK_AGREE || serve(t->labels, t->kind))
 		return STATUS_OK;
@@ -213,7 +230,7 @@ int task_samples(const struct task *t)
 	return t->labels ? t->labels->n_known : t->n_samples;
 }
 
-static struct key mask_key(struct key k, const char *path)
+static struct key file_key(struct key k, const char *path)
 {
 	struct bytes b;
 	struct error err;
@@ -237,7 +254,7 @@ static struct key labels_key(const struct labels *l, int n_samples)
 			k = t->point ? key_add(k, t->point, (size_t)l->skeleton.n * sizeof *t->point) : k;
 			k = t->mask ? key_add(k, t->mask->edge, (size_t)t->mask->n * sizeof *t->mask->edge) : k;
 		}
-		k = one->mask ? mask_key(k, one->mask) : k;
+		k = one->file ? file_key(k, one->file) : k;
 	}
 	return key_add(k, l->class_of, (size_t)l->n_numbers * sizeof *l->class_of);
 }

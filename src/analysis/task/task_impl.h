@@ -11,7 +11,7 @@
 struct task_result {
 	atomic_int refs;
 	size_t bytes; // of the whole result
-	double value; // of the sample: AP of the image, probability of its class, mean IoU of its classes, cosine
+	double value; // of the sample, as in struct task_sample
 };
 void result_drop(const struct task *t, struct task_result *r);
 
@@ -42,7 +42,7 @@ struct task_ops {
 	    const struct task *t, const struct frozen f[TASK_VARIANTS], struct task_report *r); // figures and classes
 	void (*look)(struct task *t, struct task_result *const r[TASK_VARIANTS], struct task_look *l); // NULL: nothing more
 };
-extern const struct task_ops detect_ops, pose_ops, instance_ops, classify_ops, segment_ops, agree_ops;
+extern const struct task_ops detect_ops, pose_ops, instance_ops, classify_ops, segment_ops, restore_ops, agree_ops;
 
 struct task {
 	enum task_kind kind;

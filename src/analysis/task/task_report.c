@@ -9,25 +9,8 @@
 bool task_is_blind(const struct task_report *r)
 {
 	static const double least[TASK_KINDS] = {[TASK_DETECT] = .01, [TASK_POSE] = .01, [TASK_INSTANCE] = .01,
-	    [TASK_CLASSIFY] = .01, [TASK_SEGMENT] = .05}; // one class covers much by chance
+	    [TASK_CLASSIFY] = .01, [TASK_SEGMENT] = .05, [TASK_RESTORE] = 10}; // one class covers much by chance; dB
 	return r->kind != TASK_AGREE && r->n_figures && r->figure[0].value[TASK_FLOAT] < least[r->kind];
-}
-
-const char *task_word(const char *figure)
-{
-	static const char *const word[][2] = {{"AP", "mAP"}, {"AP50", "mAP50"}, {"AP75", "mAP75"}, {"AP_small", "mAP small"},
-	    {"AP_medium", "mAP medium"}, {"AP_large", "mAP large"}, {"AR_1", "AR 1"}, {"AR_10", "AR 10"}, {"AR_100", "AR 100"},
-	    {"AR_small", "AR small"}, {"AR_medium", "AR medium"}, {"AR_large", "AR large"}, {"top1", "top-1"}, {"top5", "top-5"},
-	    {"pixel_accuracy", "pixel acc."}, {"mean_accuracy", "mean acc."}, {"same_top1", "same top-1"}, {"same_pixels", "same pixels"}, {"snr_db", "SNR dB"}};
-	for (size_t i = 0; i < sizeof word / sizeof *word; i++)
-		if (strcmp(figure, word[i][0]) == 0)
-			return word[i][1];
-	return figure;
-}
-
-bool task_is_decibels(const char *figure)
-{
-	return strcmp(figure, "snr_db") == 0;
 }
 
 static double loss(const struct task_sample *s)

@@ -205,6 +205,34 @@ enum status dataset_place(const struct dataset *d, int i, struct placement *wher
 	return STATUS_OK;
 }
 
+static enum status lay_target(const struct dataset *d, struct image *raw, const struct placement *where, const struct image_input *as,
+    struct tensor *target, struct error *err)
+{
+	const struct preprocess pixels = {.std = {1, 1, 1, 1}, .bgr = d->opt.pre.bgr};
+	struct image placed = {0};
+	enum status s = place_target(&placed, raw, where, as->w, as->h, err);
+	if (!s)
+		s = tensor_alloc(target, NULL, err);
+	if (!s)
+		place_pixels(target, &placed, as, &pixels);
+	free(placed.rgb);
+	return s;
+}
+
+enum status dataset_target(const struct dataset *d, const char *path, const struct placement *where, struct tensor *target,
+    struct error *err)
+{
+	struct image_input as;
+	struct image raw = {0};
+	if (!place_input(&as, &target->shape))
+		return error_set(err, STATUS_UNSUPPORTED, "%s: the output is no picture of one or three channels", path);
+	enum status s = image_read(&raw.rgb, &raw.w, &raw.h, path, err);
+	if (!s && lay_target(d, &raw, where, &as, target, err))
+		s = error_prefix(err, "%s", path);
+	free(raw.rgb);
+	return s;
+}
+
 enum status input_as_fixed(const struct value *input, const struct tensor *t, struct error *err)
 {
 	if (!input->fixed || element_int(t, 0) == *input->fixed)

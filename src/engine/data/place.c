@@ -101,31 +101,60 @@ void place_measure(struct placement *where, int w, int h, const struct frame *fr
 	*where = placement_of(&in, &f, frame);
 }
 
-enum status place_image(
-    struct image *out, struct placement *where, const struct image *in, const struct frame *frame, struct error *err)
+static enum status place_fitted(struct image *out, const struct image *in, const struct fit *f, int w, int h, struct error *err)
 {
-	const int w = frame->w, h = frame->h;
-	struct fit f = fits[frame->mode](in, frame);
 	struct image scaled;
 	enum status s;
-	if ((int64_t)f.w * f.h / WASTE_MAX > (int64_t)w * h)
+	if ((int64_t)f->w * f->h / WASTE_MAX > (int64_t)w * h)
 		return error_set(err, STATUS_UNSUPPORTED, "%d x %d pixels are too long and narrow to be cropped to %d x %d",
 		    in->w, in->h, w, h);
-	s = resample(&scaled, in, f.w, f.h, err);
+	s = resample(&scaled, in, f->w, f->h, err);
 	if (s)
 		return s;
-	*where = placement_of(in, &f, frame);
-	if (f.w == w && f.h == h) {
+	if (f->w == w && f->h == h) {
 		*out = scaled;
 		return STATUS_OK;
 	}
 	*out = (struct image){.w = w, .h = h, .rgb = mem_try_array((size_t)w * (size_t)h, 3)};
 	if (out->rgb) {
 		memset(out->rgb, PADDING, (size_t)w * (size_t)h * 3);
-		paste(out, &scaled, f.x, f.y);
+		paste(out, &scaled, f->x, f->y);
 	}
 	free(scaled.rgb);
 	return out->rgb ? STATUS_OK : error_set(err, STATUS_NOMEM, "no memory for an input of %d x %d pixels", w, h);
+}
+
+enum status place_image(
+    struct image *out, struct placement *where, const struct image *in, const struct frame *frame, struct error *err)
+{
+	struct fit f = fits[frame->mode](in, frame);
+	*where = placement_of(in, &f, frame);
+	return place_fitted(out, in, &f, frame->w, frame->h, err);
+}
+
+// Pictures whose sides are no multiples of the factor lose the rest before they are made smaller.
+static int whole_multiple(int target, int image)
+{
+	int times = target / image;
+	return times >= 1 && target % image < times ? image * times : target;
+}
+
+static void cut_to(struct image *in, int w, int h)
+{
+	for (int y = 0; y < h; y++)
+		memmove(in->rgb + (size_t)y * (size_t)w * 3, in->rgb + (size_t)y * (size_t)in->w * 3, (size_t)w * 3);
+	in->w = w;
+	in->h = h;
+}
+
+enum status place_target(struct image *out, struct image *in, const struct placement *where, int w, int h, struct error *err)
+{
+	double x = (double)w / where->input_w, y = (double)h / where->input_h;
+	struct fit f = {.x = (int)rint(where->pad_x * x), .y = (int)rint(where->pad_y * y)};
+	f.w = at_least_one(rint(where->image_w * where->scale_x * x));
+	f.h = at_least_one(rint(where->image_h * where->scale_y * y));
+	cut_to(in, whole_multiple(in->w, where->image_w), whole_multiple(in->h, where->image_h));
+	return place_fitted(out, in, &f, w, h, err);
 }
 
 static bool is_size(int64_t n)

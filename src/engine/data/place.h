@@ -13,6 +13,11 @@ struct frame {
 // The image resized into *out of the frame's size (the caller frees out->rgb); *where says how it was placed.
 MUST_CHECK enum status place_image(
     struct image *out, struct placement *where, const struct image *in, const struct frame *frame, struct error *err);
+// A picture of what image `where` shows, of any size in its proportions, laid into w x h pixels as that image lies in the
+// input. What a picture has beyond a whole multiple of the image (481 pixels of 120 made four times as large) is cut from
+// *in.
+MUST_CHECK enum status place_target(
+    struct image *out, struct image *in, const struct placement *where, int w, int h, struct error *err);
 // Only where an image of w x h pixels would go.
 void place_measure(struct placement *where, int w, int h, const struct frame *frame);
 // An input that takes images: rank 4, NCHW or NHWC, 1 or 3 channels.

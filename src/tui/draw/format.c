@@ -75,6 +75,24 @@ char *format_gain(char *out, double v)
 	return without_zero(out);
 }
 
+char *format_figure(char *out, const char *name, double v)
+{
+	int decimals = task_decimals(name, 0);
+	if (!decimals || !isfinite(v))
+		return format_score(out, v);
+	snprintf(out, FIGURE, "%.*f", decimals, v);
+	return out;
+}
+
+char *format_figure_gain(char *out, const char *name, double v)
+{
+	int decimals = task_decimals(name, 0);
+	if (!decimals || !isfinite(v))
+		return format_gain(out, v);
+	snprintf(out, FIGURE, "%+.*f", decimals, fabs(v) < 0.5 * pow(10, -decimals) ? 0.0 : v);
+	return out;
+}
+
 char *format_blame(char *out, double v)
 {
 	if (!isfinite(v))

@@ -42,10 +42,9 @@ void act_task_sort(struct ui *ui)
 
 void act_task_boxes(struct ui *ui)
 {
-	enum task_boxes next = (enum task_boxes)((ui->task.boxes + 1) % TASK_BOXES);
-	bool boxes = !ui->snap->task || ui->snap->task->kind != TASK_SEGMENT;
-	ui->task.boxes = boxes || next == TASK_BOXES_CHANGED ? next : TASK_BOXES_NONE;
-	ui_note(ui, "over the picture: %s", task_boxes_name(ui->task.boxes));
+	enum task_kind kind = ui->snap->task ? ui->snap->task->kind : TASK_DETECT;
+	ui->task.overlay++;
+	ui_note(ui, "%s: %s", kind == TASK_RESTORE ? "the picture" : "over the picture", task_overlay(kind, ui->task.overlay)->name);
 }
 
 static void step(struct ui *ui, int by)

@@ -50,7 +50,8 @@ static void add_bought(struct str *out, const struct run_note *was, const struct
 	str_addf(out, "worst output %s → %s dB", format_db(a, was->out_snr_db), format_db(b, now->out_snr_db));
 	str_addf(out, ", mean of nodes %s → %s dB", format_db(a, was->mean_snr_db), format_db(b, now->mean_snr_db));
 	if (!isnan(was->task_quant) && !isnan(now->task_quant))
-		str_addf(out, ", %s %s → %s", task_word(now->task_name), format_score(a, was->task_quant), format_score(b, now->task_quant));
+		str_addf(out, ", %s %s → %s", task_word(now->task_name), format_figure(a, now->task_name, was->task_quant),
+		    format_figure(b, now->task_name, now->task_quant));
 }
 
 static void tell(struct ui *ui, const struct equalizing_result *r, const char *path)

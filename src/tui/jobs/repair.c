@@ -41,8 +41,7 @@ static enum status start(struct ui *ui, char *args, enum repair_work work, struc
 	if (repair_job_start(&ui->repair.job, ui->study, &o, work, err))
 		return err->status;
 	beside_begin(ui, BESIDE_REPAIR, repair_job_background(ui->repair.job), repair_work_name(work));
-	const char *task = repair_job_task(ui->repair.job);
-	ui->repair.task = task ? task_word(task) : NULL;
+	ui->repair.task = repair_job_task(ui->repair.job);
 	ui_show(ui, VIEW_BLAME);
 	return STATUS_OK;
 }

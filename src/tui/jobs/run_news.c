@@ -67,11 +67,12 @@ static void note_task(struct ui *ui)
 	const struct task_interval *i = &n->task_change;
 	char was[FIGURE], now[FIGURE], gain[FIGURE], spread[FIGURE];
 	if (i->low == 0 && i->high == 0) {
-		ui_note(ui, "run %d: %s %s as before", n->number, task_word(n->task_name), format_score(now, n->task_quant));
+		ui_note(ui, "run %d: %s %s as before", n->number, task_word(n->task_name), format_figure(now, n->task_name, n->task_quant));
 		return;
 	}
-	ui_note(ui, "run %d: %s %s → %s, %s ±%s%s", n->number, task_word(n->task_name), format_score(was, n->task_quant - i->difference),
-	    format_score(now, n->task_quant), format_gain(gain, i->difference), format_score(spread, (i->high - i->low) / 2),
+	ui_note(ui, "run %d: %s %s → %s, %s ±%s%s", n->number, task_word(n->task_name),
+	    format_figure(was, n->task_name, n->task_quant - i->difference), format_figure(now, n->task_name, n->task_quant),
+	    format_figure_gain(gain, n->task_name, i->difference), format_figure(spread, n->task_name, (i->high - i->low) / 2),
 	    i->low <= 0 && i->high >= 0 ? ": may be chance" : "");
 }
 

@@ -21,11 +21,18 @@ const char *task_order_name(enum task_order o)
 	return name[o];
 }
 
-const char *task_boxes_name(enum task_boxes b)
+const struct task_overlay *task_overlay(enum task_kind k, int i)
 {
-	static const char *const name[TASK_BOXES] = {[TASK_BOXES_CHANGED] = "what changed", [TASK_BOXES_ALL] = "all boxes",
-	    [TASK_BOXES_TRUTH] = "truth alone", [TASK_BOXES_NONE] = "nothing"};
-	return name[b];
+	enum { MOST = 4 };
+	static const struct {
+		int n;
+		struct task_overlay at[MOST];
+	} boxes = {4, {{OVERLAY_CHANGED, "what changed"}, {OVERLAY_ALL, "all boxes"}, {OVERLAY_TRUTH, "truth alone"}, {OVERLAY_NONE, "nothing"}}},
+	  classes = {2, {{OVERLAY_CHANGED, "what changed"}, {OVERLAY_NONE, "nothing"}}},
+	  pictures = {4, {{OVERLAY_CHANGED, "quantized, and what changed"}, {OVERLAY_NONE, "quantized"}, {OVERLAY_FLOAT, "float"},
+	      {OVERLAY_TRUTH, "truth"}}},
+	  *const of[TASK_KINDS] = {[TASK_SEGMENT] = &classes, [TASK_RESTORE] = &pictures};
+	return of[k] ? &of[k]->at[i % of[k]->n] : &boxes.at[i % boxes.n];
 }
 
 enum task_order task_list_next_order(const struct task_list *l)

@@ -210,7 +210,7 @@ static void draw_heads(struct canvas *c, const struct ui *ui, const struct blame
 		if (!shown[i])
 			continue;
 		if (columns[i].task)
-			canvas_right(c, x, r.y - 1, WIDTH - 1, role, task_word(b->task));
+			canvas_right(c, x, r.y - 1, WIDTH - 1, role, task_head(b->task));
 		canvas_right(c, x, r.y, WIDTH - 1, role, columns[i].value == price && blames_are_timed(b) ? "time %" : columns[i].head);
 		if (i == ui->repair.order)
 			canvas_text(c, x + WIDTH - 1, r.y, 1, role, "▾");

@@ -29,7 +29,8 @@ static void draw_side(struct canvas *c, struct rect r, int y, const char *letter
 	char db[FIGURE], was[FIGURE], now[FIGURE], task[96] = "", when[64] = "";
 	const struct run_note *n = &side->figures.note;
 	if (!isnan(n->task_quant))
-		snprintf(task, sizeof task, ", %s %s → %s", task_word(n->task_name), format_score(was, n->task_float), format_score(now, n->task_quant));
+		snprintf(task, sizeof task, ", %s %s → %s", task_word(n->task_name), format_figure(was, n->task_name, n->task_float),
+		    format_figure(now, n->task_name, n->task_quant));
 	if (n->earlier)
 		snprintf(when, sizeof when, " of %s", format_date(db, n->when));
 	canvas_textf(c, r.x + X_A, y, r.w - 3, ROLE_TEXT, "%s  %s%s: %d edit%s, worst output %s%s%s, %s %s", letter, side->name, when, n->n_edits,

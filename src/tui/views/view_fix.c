@@ -56,7 +56,8 @@ void view_fix_step(struct canvas *c, const struct ui *ui, struct rect r, int row
 	char score[FIGURE];
 	int x = r.x + LEFT;
 	if (ui->repair.task) {
-		canvas_right(c, x, r.y, NUMBER - 1, isnan(s.after.score) ? ROLE_DIM : ROLE_TEXT, format_score(score, s.after.score));
+		canvas_right(c, x, r.y, NUMBER - 1, isnan(s.after.score) ? ROLE_DIM : ROLE_TEXT,
+		    format_figure(score, ui->repair.task, s.after.score));
 		x += NUMBER;
 	}
 	x = draw_number(c, x, r.y, 4, s.after.damage);
@@ -71,9 +72,10 @@ static size_t score_text(char *out, size_t size, const struct ui_repair *r)
 {
 	double lost = r->float_score - r->begin.score, regained = r->now.score - r->begin.score;
 	char was[FIGURE], now[FIGURE], most[FIGURE];
-	int n = snprintf(out, size, "%s %s → %s", r->task, format_score(was, r->begin.score), format_score(now, r->now.score));
+	int n = snprintf(out, size, "%s %s → %s", task_word(r->task), format_figure(was, r->task, r->begin.score),
+	    format_figure(now, r->task, r->now.score));
 	if (!isnan(r->float_score) && n > 0 && (size_t)n < size)
-		n += snprintf(out + n, size - (size_t)n, " (float %s", format_score(most, r->float_score));
+		n += snprintf(out + n, size - (size_t)n, " (float %s", format_figure(most, r->task, r->float_score));
 	if (!isnan(r->float_score) && n > 0 && (size_t)n < size)
 		n += lost > 0.0005 ? snprintf(out + n, size - (size_t)n, ": %.0f %% of the loss regained)",
 		    fabs(regained / lost) < 0.005 ? 0 : 100 * regained / lost) :
@@ -112,7 +114,7 @@ static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	int x = r.x + LEFT;
 	if (ui->repair.task) {
-		canvas_right(c, x, r.y, NUMBER - 1, ROLE_HEAD, ui->repair.task);
+		canvas_right(c, x, r.y, NUMBER - 1, ROLE_HEAD, task_head(ui->repair.task));
 		x += NUMBER;
 	}
 	canvas_right(c, x, r.y, NUMBER - 1, ROLE_HEAD, "damage");

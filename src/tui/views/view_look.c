@@ -1,5 +1,5 @@
-// One sample: its picture with boxes and keypoints over it, and a list of what was missed, what appeared, what moved; of masks
-// and of a segmentation the pixels that changed, of the latter a list of classes too.
+// One sample: its picture with boxes and keypoints over it, and a list of what was missed, what appeared, what moved; of masks,
+// of a segmentation and of pictures the pixels that changed, with a list of classes or figures.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static const struct task_look *look(const struct ui *ui)
 int view_look_count(const struct ui *ui)
 {
 	const struct task_look *l = look(ui);
-	return !l ? 0 : l->kind == TASK_SEGMENT ? l->n_regions : l->n_changes;
+	return !l ? 0 : l->kind == TASK_SEGMENT ? l->n_regions : l->kind == TASK_RESTORE ? l->n_figures : l->n_changes;
 }
 
 void view_look_text(char *out, size_t size, const struct ui *ui, int row)
@@ -39,6 +39,8 @@ void view_look_text(char *out, size_t size, const struct ui *ui, int row)
 	const struct task_look *l = look(ui);
 	if (l->kind == TASK_SEGMENT)
 		snprintf(out, size, "%s", l->region[row].name);
+	else if (l->kind == TASK_RESTORE)
+		snprintf(out, size, "%s", task_word(l->figure[row].name));
 	else
 		snprintf(out, size, "%s %s", task_change_name(l->change[row].kind), l->change[row].name);
 }
@@ -77,6 +79,14 @@ static void draw_region(struct canvas *c, struct rect r, const struct task_regio
 	canvas_right(c, right - SCORES + 7, r.y, 5, role, format_score2(after, g->iou[TASK_QUANT]));
 }
 
+static void draw_figure(struct canvas *c, struct rect r, const struct task_figure *f)
+{
+	char before[FIGURE], after[FIGURE], gain[FIGURE];
+	canvas_textf(c, r.x + X_KIND, r.y, r.w - X_KIND, ROLE_TEXT, "%-10s %s → %s  %s", task_word(f->name),
+	    format_figure(before, f->name, f->value[TASK_FLOAT]), format_figure(after, f->name, f->value[TASK_QUANT]),
+	    format_figure_gain(gain, f->name, f->value[TASK_QUANT] - f->value[TASK_FLOAT]));
+}
+
 static void draw_verdict(struct canvas *c, struct rect r, const struct task_look *l)
 {
 	static const char *const label[TASK_VARIANTS] = {[TASK_FLOAT] = "float", [TASK_QUANT] = "quantized"};
@@ -100,6 +110,7 @@ static void count_changes(const struct task_look *l, int n[CHANGE_KINDS])
 static void draw_title(struct canvas *c, struct rect r, const struct task_look *l)
 {
 	char before[FIGURE], after[FIGURE];
+	const char *figure = task_figure_name(l->kind);
 	int n[CHANGE_KINDS], x = r.x;
 	count_changes(l, n);
 	x += canvas_cut(c, x, r.y, r.w / 2, ROLE_STRONG, CUT_LEFT, l->name) + 2;
@@ -107,8 +118,8 @@ static void draw_title(struct canvas *c, struct rect r, const struct task_look *
 		canvas_text(c, x, r.y, r.x + r.w - x, ROLE_DIM, "not measured yet");
 		return;
 	}
-	x += canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_TEXT, "%s → %s", format_score(before, l->value[TASK_FLOAT]),
-	    format_score(after, l->value[TASK_QUANT])) + 2;
+	x += canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_TEXT, "%s → %s", format_figure(before, figure, l->value[TASK_FLOAT]),
+	    format_figure(after, figure, l->value[TASK_QUANT])) + 2;
 	for (int k = 0; k < CHANGE_KINDS; k++)
 		if (n[k])
 			x += canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_DIM, "%d %s", n[k], task_change_name((enum task_change_kind)k)) + 2;
@@ -149,28 +160,41 @@ static void draw_change_boxes(struct canvas *c, const struct picture *p, const s
 
 static void draw_boxes(struct canvas *c, const struct ui *ui, const struct picture *p, const struct task_look *l)
 {
-	enum task_boxes which = ui->task.boxes;
+	int which = task_overlay(l->kind, ui->task.overlay)->what;
 	int one = ui->task.open ? ui->task.changes.cursor : -1;
-	if (which == TASK_BOXES_NONE)
+	if (which == OVERLAY_NONE)
 		return;
 	draw_boxes_of(c, p, l, l->truth, l->n_truths, PEN_TRUTH, ui->blocks);
-	if (which == TASK_BOXES_ALL) {
+	if (which == OVERLAY_ALL) {
 		draw_boxes_of(c, p, l, l->box[TASK_FLOAT], l->n_boxes[TASK_FLOAT], PEN_FLOAT, ui->blocks);
 		draw_boxes_of(c, p, l, l->box[TASK_QUANT], l->n_boxes[TASK_QUANT], PEN_QUANT, ui->blocks);
 	}
-	for (int i = l->n_changes - 1; which == TASK_BOXES_CHANGED && i >= 0; i--)
+	for (int i = l->n_changes - 1; which == OVERLAY_CHANGED && i >= 0; i--)
 		if (one < 0 || i == one)
 			draw_change_boxes(c, p, l, &l->change[i], ui->blocks);
+}
+
+static const uint8_t *pixels_of(const struct task_look *l, int which)
+{
+	if (l->kind != TASK_RESTORE || which == OVERLAY_TRUTH)
+		return l->rgb;
+	return l->made[which == OVERLAY_FLOAT ? TASK_FLOAT : TASK_QUANT];
+}
+
+static bool has_cells(enum task_kind kind, int which)
+{
+	return kind == TASK_RESTORE ? which == OVERLAY_CHANGED : which != OVERLAY_NONE;
 }
 
 // Returns how many lines it takes.
 static int draw_picture(struct canvas *c, const struct ui *ui, struct rect r, const struct task_look *l)
 {
-	struct picture p = {.rgb = l->rgb, .w = l->w, .h = l->h, .cell_w = ui->cell_w, .cell_h = ui->cell_h};
-	p.cells = ui->task.boxes == TASK_BOXES_NONE ? NULL : l;
+	int which = task_overlay(l->kind, ui->task.overlay)->what;
+	struct picture p = {.rgb = pixels_of(l, which), .w = l->w, .h = l->h, .cell_w = ui->cell_w, .cell_h = ui->cell_h};
+	p.cells = has_cells(l->kind, which) ? l : NULL;
 	struct rect old;
-	if (!l->rgb || r.w < 4 || r.h < 2) {
-		canvas_text(c, r.x, r.y, r.w, ROLE_DIM, l->rgb ? "" : "this sample has no picture");
+	if (!p.rgb || r.w < 4 || r.h < 2) {
+		canvas_text(c, r.x, r.y, r.w, ROLE_DIM, p.rgb ? "" : l->known ? "this sample has no picture" : "");
 		return 1;
 	}
 	picture_fit(&p, r);
@@ -185,8 +209,11 @@ static int draw_picture(struct canvas *c, const struct ui *ui, struct rect r, co
 // "l lost  g gained  w wrong otherwise"; both return where it ends.
 static int draw_cell_legend(struct canvas *c, const struct ui *ui, struct rect r, int x)
 {
-	static const char *const text[CELL_KINDS] = {[CELL_LOST] = "lost", [CELL_GAINED] = "gained", [CELL_OTHER] = "wrong otherwise"};
-	int kinds = look(ui)->kind == TASK_INSTANCE ? CELL_OTHER : CELL_KINDS; // of one class a pixel is either
+	static const char *const class[CELL_KINDS] = {[CELL_LOST] = "lost", [CELL_GAINED] = "gained", [CELL_OTHER] = "wrong otherwise"};
+	static const char *const level[CELL_KINDS] = {[CELL_LOST] = "1 dB worse", [CELL_GAINED] = "1 dB better"};
+	enum task_kind kind = look(ui)->kind;
+	const char *const *text = kind == TASK_RESTORE ? level : class;
+	int kinds = kind == TASK_SEGMENT ? CELL_KINDS : CELL_OTHER; // of one class a pixel is either
 	for (int k = CELL_LOST; k < kinds; k++) {
 		const char letter[] = {picture_cell_letter((enum task_cell)k), '\0'};
 		x += canvas_textf(c, x, r.y, r.x + r.w - x, picture_cell_role((enum task_cell)k), "%s %s", ui->blocks ? "■" : letter, text[k]) + 2;
@@ -211,11 +238,11 @@ static void draw_legend(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	enum task_kind kind = look(ui)->kind;
 	int x = r.x;
-	if (kind != TASK_SEGMENT)
+	if (!task_is_of_pixels(kind))
 		x = draw_box_legend(c, ui, r, x);
-	if (kind == TASK_SEGMENT || kind == TASK_INSTANCE)
+	if (task_is_of_pixels(kind) || kind == TASK_INSTANCE)
 		x = draw_cell_legend(c, ui, r, x);
-	canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_DIM, "b: %s", task_boxes_name(ui->task.boxes));
+	canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_DIM, "b: %s", task_overlay(kind, ui->task.overlay)->name);
 }
 
 // ---- places
@@ -248,6 +275,9 @@ static void draw_said(struct canvas *c, struct rect r, const struct task_look *l
 	else if (l->kind == TASK_SEGMENT)
 		for (struct rows at = rows_in(c, r, s, l->n_regions, true); rows_next(&at);)
 			draw_region(c, at.line, &l->region[at.row]);
+	else if (l->kind == TASK_RESTORE)
+		for (struct rows at = rows_in(c, r, s, l->n_figures, true); rows_next(&at);)
+			draw_figure(c, at.line, &l->figure[at.row]);
 	else if (l->known && l->n_changes == 0)
 		canvas_text(c, r.x + X_KIND, r.y, r.w - X_KIND, ROLE_DIM, "nothing that scores .25 or more has changed");
 	else
@@ -289,6 +319,6 @@ void view_look_preview(struct canvas *c, const struct ui *ui, struct rect r)
 	draw_title(c, (struct rect){r.x, r.y, r.w, 1}, l);
 	top = r.y + 1 + draw_picture(c, ui, (struct rect){r.x, r.y + 1, r.w, r.h - 1 - rows}, l);
 	draw_said(c, (struct rect){r.x - X_KIND, top, r.w + X_KIND, r.y + r.h - top}, l, (struct scroll){.cursor = -1});
-	if (has_legend(l) && l->rgb && top + n < r.y + r.h)
+	if (has_legend(l) && pixels_of(l, OVERLAY_CHANGED) && top + n < r.y + r.h)
 		draw_legend(c, ui, (struct rect){r.x, r.y + r.h - 1, r.w, 1});
 }

@@ -14,37 +14,42 @@
 
 enum { LEFT = 2, HEAD = 3 };
 
-static void steps_text(char *out, const struct repair_state *s)
+static void steps_text(char *out, const struct ui *ui, const struct repair_state *s)
 {
+	(void)ui;
 	if (s->steps == FRONTIER_EARLIER)
 		snprintf(out, FIGURE, "–");
 	else
 		format_int(out, s->steps);
 }
 
-static void cost_text(char *out, const struct repair_state *s)
+static void cost_text(char *out, const struct ui *ui, const struct repair_state *s)
 {
+	(void)ui;
 	snprintf(out, FIGURE, "%.3f", s->figures.cost);
 }
 
-static void time_text(char *out, const struct repair_state *s)
+static void time_text(char *out, const struct ui *ui, const struct repair_state *s)
 {
+	(void)ui;
 	cost_time(out, s->figures.us);
 }
 
-static void damage_text(char *out, const struct repair_state *s)
+static void damage_text(char *out, const struct ui *ui, const struct repair_state *s)
 {
+	(void)ui;
 	snprintf(out, FIGURE, "%s%.4f", s->as_run ? "" : "~", s->figures.damage);
 }
 
-static void snr_text(char *out, const struct repair_state *s)
+static void snr_text(char *out, const struct ui *ui, const struct repair_state *s)
 {
+	(void)ui;
 	format_db(out, s->figures.snr_db);
 }
 
-static void score_text(char *out, const struct repair_state *s)
+static void score_text(char *out, const struct ui *ui, const struct repair_state *s)
 {
-	format_score(out, s->figures.score);
+	format_figure(out, ui->repair.frontier->basis.task, s->figures.score);
 }
 
 static bool always(const struct ui *ui)
@@ -67,7 +72,7 @@ static const struct pareto_column {
 	const char *head; // NULL: the task's
 	int width;
 	bool (*shown)(const struct ui *ui);
-	void (*text)(char *out, const struct repair_state *s);
+	void (*text)(char *out, const struct ui *ui, const struct repair_state *s);
 } columns[] = {
 	{"steps", 6, always, steps_text}, {"cost", 7, always, cost_text}, {"time", 9, has_times, time_text}, {"damage", 9, always, damage_text},
 	{"SNR dB", 8, always, snr_text}, {NULL, 7, has_task, score_text},
@@ -100,7 +105,7 @@ static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, int r
 	int x = r.x + LEFT;
 	for (int i = 0; i < COLUMNS; i++)
 		if (columns[i].shown(ui)) {
-			columns[i].text(text, &f->at[row]);
+			columns[i].text(text, ui, &f->at[row]);
 			canvas_right(c, x, r.y, columns[i].width - 1, role, text);
 			x += columns[i].width;
 		}
@@ -132,7 +137,7 @@ static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
 	for (int i = 0; i < COLUMNS; i++)
 		if (columns[i].shown(ui)) {
 			canvas_right(c, x, r.y + HEAD - 1, columns[i].width - 1, ROLE_HEAD,
-			    columns[i].head ? columns[i].head : task_word(ui->repair.frontier->basis.task));
+			    columns[i].head ? columns[i].head : task_head(ui->repair.frontier->basis.task));
 			x += columns[i].width;
 		}
 	canvas_text(c, x + 1, r.y + HEAD - 1, r.x + r.w - x - 2, ROLE_HEAD, "nodes and scales changed since it began");

@@ -123,11 +123,12 @@ static void draw_task(struct canvas *c, const struct run_note *run, int x, int y
 	char before[FIGURE], now[FIGURE], gain[FIGURE], spread[FIGURE];
 	const struct task_interval *i = &run->task_change;
 	bool chance = i->low <= 0 && i->high >= 0;
-	x += canvas_textf(c, x, y, TASK - 2, ROLE_STRONG, "%s %s → %s", task_word(run->task_name), format_score(before, run->task_float),
-	    format_score(now, run->task_quant)) + 2;
+	x += canvas_textf(c, x, y, TASK - 2, ROLE_STRONG, "%s %s → %s", task_head(run->task_name),
+	    format_figure(before, run->task_name, run->task_float), format_figure(now, run->task_name, run->task_quant)) + 2;
 	if (run->has_task_change)
 		canvas_textf(c, x, y, TASK - 2, chance ? ROLE_DIM : i->difference > 0 ? ROLE_BETTER : ROLE_WORSE, "%s%s ±%s",
-		    chance ? "≈ " : "", format_gain(gain, i->difference), format_score(spread, (i->high - i->low) / 2));
+		    chance ? "≈ " : "", format_figure_gain(gain, run->task_name, i->difference),
+		    format_figure(spread, run->task_name, (i->high - i->low) / 2));
 }
 
 // What a run cost; of one of an earlier sitting, when it was.

@@ -1,4 +1,4 @@
-// The task: what quantization costs in mAP, top-1 or mIoU, in all, by class, by sample; and the sample under the cursor.
+// The task: what quantization costs in mAP, top-1, mIoU or PSNR, in all, by class, by sample; and the sample under the cursor.
 #include "qtui/tui/view_task.h"
 
 #include <math.h>
@@ -60,16 +60,19 @@ static bool task_is_chance(const struct task_report *r)
 void view_task_brief(char *out, size_t size, const struct task_report *r)
 {
 	char before[FIGURE], after[FIGURE];
-	const double *v = r->figure[0].value;
+	const struct task_figure *f = &r->figure[0];
+	const double *v = f->value;
 	if (r->kind == TASK_AGREE)
-		snprintf(out, size, "%s %s", task_word(r->figure[0].name), format_unit(after, v[TASK_QUANT]));
+		snprintf(out, size, "%s %s", task_word(f->name), format_unit(after, v[TASK_QUANT]));
 	else
-		snprintf(out, size, "%s %s → %s", task_word(r->figure[0].name), format_score(before, v[TASK_FLOAT]), format_score(after, v[TASK_QUANT]));
+		snprintf(out, size, "%s %s → %s", task_word(f->name), format_figure(before, f->name, v[TASK_FLOAT]),
+		    format_figure(after, f->name, v[TASK_QUANT]));
 }
 
 void view_task_headline(char *out, size_t size, const struct task_report *r)
 {
 	char brief[64], change[FIGURE], spread[FIGURE];
+	const char *name = r->figure[0].name;
 	const double *v = r->figure[0].value;
 	size_t n;
 	view_task_brief(brief, sizeof brief, r);
@@ -78,8 +81,8 @@ void view_task_headline(char *out, size_t size, const struct task_report *r)
 	else if (r->has_interval && r->interval.low == 0 && r->interval.high == 0)
 		n = (size_t)snprintf(out, size, "%s (the same on every sample)", brief);
 	else
-		n = (size_t)snprintf(out, size, "%s (%s%s%s%s)", brief, format_gain(change, v[TASK_QUANT] - v[TASK_FLOAT]), r->has_interval ? " ±" : "",
-		    r->has_interval ? format_score(spread, (r->interval.high - r->interval.low) / 2) : "",
+		n = (size_t)snprintf(out, size, "%s (%s%s%s%s)", brief, format_figure_gain(change, name, v[TASK_QUANT] - v[TASK_FLOAT]),
+		    r->has_interval ? " ±" : "", r->has_interval ? format_figure(spread, name, (r->interval.high - r->interval.low) / 2) : "",
 		    task_is_chance(r) ? ", may be chance" : "");
 	if (r->samples[TASK_QUANT] < r->total && n < size)
 		snprintf(out + n, size - n, " n %d/%d", r->samples[TASK_QUANT], r->total);
@@ -87,9 +90,11 @@ void view_task_headline(char *out, size_t size, const struct task_report *r)
 
 // ---- summary
 
-static enum role change_role(double change)
+// What rounds to nothing is none.
+static enum role change_role(const char *figure, double change)
 {
-	return !(fabs(change) >= .0005) ? ROLE_DIM : change > 0 ? ROLE_BETTER : ROLE_WORSE;
+	double seen = 0.5 * pow(10, -task_decimals(figure, 3));
+	return !(fabs(change) >= seen) ? ROLE_DIM : change > 0 ? ROLE_BETTER : ROLE_WORSE;
 }
 
 // As much of it as there is room for, in whole words: the headline says its half width already.
@@ -98,7 +103,8 @@ static void draw_interval(struct canvas *c, const struct task_report *r, int x, 
 	char low[FIGURE], high[FIGURE], text[3][96];
 	if (!r->has_interval)
 		return;
-	snprintf(text[1], sizeof text[1], "95 %% interval %s to %s", format_gain(low, r->interval.low), format_gain(high, r->interval.high));
+	snprintf(text[1], sizeof text[1], "95 %% interval %s to %s", format_figure_gain(low, r->figure[0].name, r->interval.low),
+	    format_figure_gain(high, r->figure[0].name, r->interval.high));
 	snprintf(text[0], sizeof text[0], "%.64s%s", text[1], task_is_chance(r) ? ": no change is proved" : "");
 	snprintf(text[2], sizeof text[2], "%s", task_is_chance(r) ? "no change is proved" : "");
 	for (int i = 0; i < 3; i++)
@@ -130,17 +136,6 @@ static void draw_source(struct canvas *c, const struct ui *ui, struct rect r)
 	canvas_cut(c, x, r.y, r.x + r.w - x - 1, ROLE_DIM, CUT_RIGHT, t->note);
 }
 
-// Heads of columns: some names are too long for them.
-static const char *figure_head(const char *name)
-{
-	static const char *const head[][2] = {{"AP_small", "small"}, {"AP_medium", "medium"}, {"AP_large", "large"}, {"AR_small", "AR sml"},
-	    {"AR_medium", "AR med"}, {"AR_large", "AR lrg"}, {"same_top1", "top-1 ="}, {"same_pixels", "pixel ="}, {"pixel_accuracy", "pix acc"}, {"mean_accuracy", "cls acc"}};
-	for (size_t i = 0; i < sizeof head / sizeof *head; i++)
-		if (!strcmp(name, head[i][0]))
-			return head[i][1];
-	return task_word(name);
-}
-
 static void draw_figures(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	enum { LABEL = 11, WIDTH = 8 };
@@ -152,12 +147,12 @@ static void draw_figures(struct canvas *c, const struct ui *ui, struct rect r)
 	for (int i = 0; i < 3; i++)
 		canvas_text(c, r.x + 2, r.y + 1 + i, LABEL, ROLE_DIM, label[i]);
 	for (int i = 0; i < t->n_figures && x + WIDTH < r.x + r.w; i++, x += WIDTH) {
+		const char *name = t->figure[i].name;
 		const double *v = t->figure[i].value, change = v[TASK_QUANT] - v[TASK_FLOAT];
-		char *(*format)(char *, double) = task_is_decibels(t->figure[i].name) ? format_db : format_score;
-		canvas_right(c, x, r.y, WIDTH - 1, ROLE_HEAD, figure_head(t->figure[i].name));
+		canvas_right(c, x, r.y, WIDTH - 1, ROLE_HEAD, task_head(name));
 		for (int k = 0; k < TASK_VARIANTS; k++)
-			canvas_right(c, x, r.y + 1 + k, WIDTH - 1, role, format(text, v[k]));
-		canvas_right(c, x, r.y + 3, WIDTH - 1, change_role(change), format_gain(text, change));
+			canvas_right(c, x, r.y + 1 + k, WIDTH - 1, role, format_figure(text, name, v[k]));
+		canvas_right(c, x, r.y + 3, WIDTH - 1, change_role(name, change), format_figure_gain(text, name, change));
 	}
 }
 
@@ -186,9 +181,10 @@ static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, int r
 	int x = r.x + X_NAME + (classes ? OBJECTS : 0);
 	enum role role = ui->snap->task_old ? ROLE_PENDING : ROLE_TEXT;
 	char text[FIGURE], name[512];
-	canvas_right(c, r.x + X_CHANGE, r.y, 7, change_role(change), format_gain(text, change));
-	canvas_right(c, r.x + X_FLOAT, r.y, 6, role, format_score(text, v[TASK_FLOAT]));
-	canvas_right(c, r.x + X_QUANT, r.y, 6, role, format_score(text, v[TASK_QUANT]));
+	const char *figure = l->report->figure[0].name;
+	canvas_right(c, r.x + X_CHANGE, r.y, 7, change_role(figure, change), format_figure_gain(text, figure, change));
+	canvas_right(c, r.x + X_FLOAT, r.y, 6, role, format_figure(text, figure, v[TASK_FLOAT]));
+	canvas_right(c, r.x + X_QUANT, r.y, 6, role, format_figure(text, figure, v[TASK_QUANT]));
 	if (classes)
 		canvas_right(c, r.x + X_OBJECTS, r.y, OBJECTS, ROLE_DIM, format_int(text, l->report->class[l->row[row]].objects));
 	view_task_text(name, sizeof name, ui, row);
@@ -216,7 +212,7 @@ static void draw_nothing(struct canvas *c, const struct ui *ui, struct rect r)
 	    running ? "The task is measured after the figures, where there are labels." : "No task is measured.");
 	line.y += canvas_paragraph(c, line, ROLE_ERROR, ui->snap->task_problem) + 1;
 	line.y += canvas_paragraph(c, line, ROLE_DIM,
-	    "Labels beside the calibration samples (COCO JSON, text or XML files, CSV of classes, masks) are found by themselves;");
+	    "Labels beside the calibration samples (COCO JSON, text or XML files, CSV of classes, masks, pictures) are found by themselves;");
 	line.y += canvas_paragraph(c, line, ROLE_DIM, ":eval DIR measures on labelled samples elsewhere, :labels FILE names labels that lie apart.");
 	if (ui->snap->task_problem[0])
 		canvas_paragraph(c, line, ROLE_DIM, ":eval none takes both back, and with them what is said here after each run.");

@@ -1,0 +1,72 @@
+// A directory of pictures, for each sample the one that the network should make of it.
+#include <stdio.h>
+#include <stdlib.h>
+#include "labels.h"
+#include "qtui/base/file.h"
+#include "qtui/base/mem.h"
+#include "qtui/engine/data.h"
+
+// What the names of samples and of their pictures end in.
+static const struct {
+	const char *sample, *picture;
+} endings[] = {
+    {"", ""},
+    {"_LR", "_HR"}, // Set5, Set14: img_001_SRF_4_LR.png
+    {"x2", ""},     // DIV2K: 0801x4.png
+    {"x3", ""},
+    {"x4", ""},
+    {"x8", ""},
+};
+static const char *const extensions[] = {".png", ".jpg", ".jpeg", ".PNG", ".JPG", ".JPEG"};
+enum { ENDINGS = sizeof endings / sizeof *endings, EXTENSIONS = sizeof extensions / sizeof *extensions };
+
+static bool is_itself(const char *dir, const char *file)
+{
+	char *own = file_dir(file);
+	bool same = file_is_same(own, dir);
+	free(own);
+	return same;
+}
+
+static char *picture_path(const char *dir, const char *file, const struct labels_samples *s)
+{
+	char *path = NULL;
+	for (int i = 0; i < ENDINGS * EXTENSIONS && !path; i++) {
+		char as[16];
+		snprintf(as, sizeof as, "%s%s", endings[i / EXTENSIONS].picture, extensions[i % EXTENSIONS]);
+		path = labels_partner(dir, file, endings[i / EXTENSIONS].sample, as);
+	}
+	if (!path && s->pictures == PICTURES_SURE && is_itself(dir, file))
+		path = xstrdup(file);
+	return path;
+}
+
+static bool is_mask(const char *path)
+{
+	struct mask m = {0};
+	struct error ignored; // whoever reads it will tell
+	bool mask = mask_read(&m, path, &ignored) == STATUS_OK;
+	mask_done(&m);
+	return mask;
+}
+
+// The first sample that has one decides.
+bool labels_are_pictures(const char *dir, const struct labels_samples *s)
+{
+	char *path = NULL;
+	for (int i = 0; s->pictures != PICTURES_NONE && i < s->n && !path; i++)
+		path = s->file[i] ? picture_path(dir, s->file[i], s) : NULL;
+	bool pictures = path && (s->pictures == PICTURES_SURE || !is_mask(path));
+	free(path);
+	return pictures;
+}
+
+void labels_read_pictures(struct labels *l, const char *dir, const struct labels_samples *s)
+{
+	l->kind = LABELS_PICTURES;
+	l->source = xstrdup(dir);
+	for (int i = 0; i < s->n; i++) {
+		l->label[i].file = s->file[i] ? picture_path(dir, s->file[i], s) : NULL;
+		l->label[i].known = l->label[i].file;
+	}
+}
