@@ -235,6 +235,47 @@ void test_repair__logits_are_asked_of_the_task(void **state)
 	study_close(&st);
 }
 
+// A task that is against whatever is done to the first plan that it sees.
+static enum status against_all(void *arg, struct engine *e, const struct plan *plan, double *score, struct error *err)
+{
+	int *seen = arg;
+	(void)e;
+	(void)err;
+	*score = !plan || !(*seen)++;
+	return STATUS_OK;
+}
+
+struct undone {
+	int n;
+	char reason[64][256];
+};
+
+static void only_once(void *arg, const struct repair_step *s)
+{
+	struct undone *u = arg;
+	assert_false(s->kept);
+	for (int i = 0; i < u->n; i++)
+		assert_string_not_equal(s->reason, u->reason[i]);
+	assert_true(u->n < 64);
+	snprintf(u->reason[u->n++], sizeof u->reason[0], "%s", s->reason);
+}
+
+// Remedies come again behind others, which may have changed what they find: but not where nothing was kept.
+void test_repair__what_was_undone_is_not_tried_again(void **state)
+{
+	struct error err = {0};
+	struct study *st = open_study(2);
+	struct repair *r = NULL;
+	int seen = 0;
+	struct undone u = {0};
+	assert_int_equal(repair_open(&r, st, &(struct repair_options){.samples = 2, .goal = repair_goal_default, .score = against_all, .score_arg = &seen}, &err),
+	    STATUS_OK);
+	assert_int_equal(repair_fix(r, only_once, &u, &err), STATUS_OK);
+	assert_true(u.n > 3);
+	repair_free(&r);
+	study_close(&st);
+}
+
 // The detector with a product behind a selection of its largest values, as a decoder of queries has.
 static const char *with_a_decoder(void)
 {

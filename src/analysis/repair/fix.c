@@ -168,14 +168,28 @@ static bool is_passed_by(const struct repair *r)
 }
 
 typedef enum status remedy_fn(struct fixing *f, struct error *err);
+enum { REMEDIES_MAX = 16 };
+
+// Has the remedy before the i-th of them ended in the state that there is now? What did not pay there does not pay here.
+static bool is_exhausted(remedy_fn *const *remedy, const int *kept, size_t i, const struct repair *r)
+{
+	for (size_t k = 0; k < i; k++)
+		if (remedy[k] == remedy[i] && kept[k] == r->kept)
+			return true;
+	return false;
+}
 
 static enum status try_remedies(struct repair *r, remedy_fn *const *remedy, size_t n, repair_step_fn *step, void *arg, struct error *err)
 {
 	struct fixing f = {.r = r, .step = step, .arg = arg};
+	int kept[REMEDIES_MAX] = {0}; // when each ended
 	enum status st = repair_prepare(r, err);
 	r->end = "nothing pays any more";
-	for (size_t i = 0; st == STATUS_OK && fix_may_go_on(&f) && i < n; i++) // also behind the last one: it says why it ends
-		st = remedy[i](&f, err);
+	for (size_t i = 0; st == STATUS_OK && fix_may_go_on(&f) && i < n; i++) { // also behind the last one: it says why it ends
+		if (!is_exhausted(remedy, kept, i, r))
+			st = remedy[i](&f, err);
+		kept[i] = r->kept;
+	}
 	if (st == STATUS_OK)
 		st = repair_measure_states(r, err);
 	if (st == STATUS_CANCELLED) {

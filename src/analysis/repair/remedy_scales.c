@@ -178,9 +178,10 @@ enum status remedy_scales(struct fixing *f, struct error *err)
 	// The chief one for itself, so that its gain is seen; where it does not pay, once more beside the others.
 	if (st == STATUS_OK && n > 0 && fix_may_go_on(f))
 		st = try_scales(f, found, 1, &tries, err);
+	const int kept = r->kept;
 	if (st == STATUS_OK && n > 1 && fix_may_go_on(f))
 		st = try_scales(f, found + 1, n - 1, &tries, err);
-	if (st == STATUS_OK && n > 1 && r->now.edits->scale[found->value] != found->scale && fix_may_go_on(f))
+	if (st == STATUS_OK && r->kept > kept && r->now.edits->scale[found->value] != found->scale && fix_may_go_on(f))
 		st = try_scales(f, found, 1, &tries, err);
 	free(found);
 	runs_done(&runs);

@@ -59,7 +59,8 @@ enum status remedy_tail(struct fixing *f, struct error *err)
 	candidate_set(r, &c, tail, PREC_FLOAT);
 	c.harmless = r->reader != NULL;
 	c.unseen = !r->reader && reaches_behind(r, tail);
-	c.reason = repair_text(r, "%d operators behind the last weights: post-processing, which costs no multiply-accumulates in float.", count);
+	c.reason = repair_text(r, "%d operator%s behind the last weights: post-processing, which costs no multiply-accumulates in float.",
+	    count, plural(count));
 	repair_tell(r, 0, "post-processing in float");
 	if (count > 0)
 		st = fix_try(f, &c, NULL, err);

@@ -189,9 +189,9 @@ static enum status apply(struct widener *w, const struct option *o, bool *kept, 
 	if (st != STATUS_OK)
 		return st;
 	const char *time = r->costs->latency ? cost_time(more, o->outlay.cost * r->costs->narrow) : "";
-	c.reason = repair_text(r, "%d operators, %.2f %% of the MACs%s%s%s: with them wide, what the parts do alone falls "
+	c.reason = repair_text(r, "%d operator%s, %.2f %% of the MACs%s%s%s: with them wide, what the parts do alone falls "
 	    "from %.4f to %.4f; most by %s.",
-	    count, 100 * o->outlay.wide, *time ? ", " : "", time, *time ? " more" : "", allocator_left(w->allocator, NULL),
+	    count, plural(count), 100 * o->outlay.wide, *time ? ", " : "", time, *time ? " more" : "", allocator_left(w->allocator, NULL),
 	    allocator_left(w->allocator, o->wide), r->g->node[w->parts->at[w->rank[0]].node].name);
 	return fix_try(w->f, &c, kept, err);
 }
