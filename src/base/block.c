@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include "pages.h"
 #include "qtui/base/mem.h"
 
-#define PAGE ((size_t)4096)
+// Of huge pages so many bytes are taken at once: what is left of the last one serves the next requests.
+#define CHUNK ((size_t)8 << 20)
 
 struct run {
 	char *at;
@@ -28,9 +30,14 @@ static const size_t least = SIZE_MAX;
 static const size_t least = BLOCK_LEAST;
 #endif
 
+static size_t up(size_t size, size_t step)
+{
+	return (size + step - 1) / step * step;
+}
+
 static size_t rounded(size_t size)
 {
-	return (size + PAGE - 1) / PAGE * PAGE;
+	return up(size, PAGE);
 }
 
 static void remove_run(size_t i)
@@ -66,7 +73,14 @@ static void *from_kept(size_t size)
 	return p;
 }
 
-static void keep(char *p, size_t size)
+static void join_next(size_t i)
+{
+	runs[i].size += runs[i + 1].size;
+	runs[i].given = runs[i].given > runs[i + 1].given ? runs[i].given : runs[i + 1].given;
+	remove_run(i + 1);
+}
+
+static void keep(char *p, size_t size, uint64_t given)
 {
 	size_t i = 0, end = n_runs;
 	while (i < end) { // the first run behind p
@@ -78,63 +92,43 @@ static void keep(char *p, size_t size)
 	}
 	runs = xgrow(runs, &cap_runs, n_runs + 1, sizeof *runs);
 	memmove(runs + i + 1, runs + i, (n_runs++ - i) * sizeof *runs);
-	runs[i] = (struct run){p, size, ++clock_now};
+	runs[i] = (struct run){p, size, given};
 	bytes += size;
-	if (i + 1 < n_runs && runs[i].at + runs[i].size == runs[i + 1].at) {
-		runs[i].size += runs[i + 1].size;
-		remove_run(i + 1);
-	}
-	if (i > 0 && runs[i - 1].at + runs[i - 1].size == runs[i].at) {
-		runs[i - 1].size += runs[i].size;
-		runs[i - 1].given = runs[i].given;
-		remove_run(i);
-	}
+	if (i + 1 < n_runs && runs[i].at + runs[i].size == runs[i + 1].at)
+		join_next(i);
+	if (i > 0 && runs[i - 1].at + runs[i - 1].size == runs[i].at)
+		join_next(i - 1);
 }
 
-// What is too much of the oldest run, taken out; size 0 when nothing is.
+// What the system can be given of a run: whole units.
+static struct run whole_units(const struct run *r)
+{
+	uintptr_t from = up((uintptr_t)r->at, pages_unit()), to = ((uintptr_t)r->at + r->size) / pages_unit() * pages_unit();
+	return (struct run){(char *)from, to > from ? to - from : 0, r->given};
+}
+
+// What is too much of the oldest run that has a whole unit, taken out; size 0 when nothing is.
 static struct run excess(size_t limit)
 {
 	struct run out = {NULL, 0, 0};
-	size_t oldest = 0;
-	if (bytes <= limit)
-		return out;
-	for (size_t i = 1; i < n_runs; i++)
-		if (runs[i].given < runs[oldest].given)
+	size_t oldest = n_runs;
+	for (size_t i = 0; bytes > limit && i < n_runs; i++)
+		if (whole_units(&runs[i]).size && (oldest == n_runs || runs[i].given < runs[oldest].given))
 			oldest = i;
-	struct run *r = &runs[oldest];
-	out.size = rounded(bytes - limit);
-	out.size = r->size < out.size ? r->size : out.size;
-	r->size -= out.size;
-	bytes -= out.size;
-	out.at = r->at + r->size;
-	if (r->size == 0)
-		remove_run(oldest);
+	if (oldest == n_runs)
+		return out;
+	const struct run from = runs[oldest];
+	size_t want = up(bytes - limit, pages_unit());
+	out = whole_units(&from);
+	out.at += out.size > want ? out.size - want : 0; // its end
+	out.size = out.size > want ? want : out.size;
+	remove_run(oldest);
+	bytes -= from.size;
+	if (out.at > from.at)
+		keep(from.at, (size_t)(out.at - from.at), from.given);
+	if (out.at + out.size < from.at + from.size)
+		keep(out.at + out.size, (size_t)(from.at + from.size - out.at) - out.size, from.given);
 	return out;
-}
-
-// All of it will be written: where the system can give the pages at once,
-// that takes two thirds of the time of a fault each.
-#ifndef MAP_POPULATE
-#define MAP_POPULATE 0
-#endif
-
-// Huge pages are not asked for: where memory is fragmented the kernel first moves what lies in the way,
-// which was seen to take five times as long as ordinary pages.
-static void *fresh(size_t size)
-{
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	return p == MAP_FAILED ? NULL : p;
-}
-
-void *block_take(size_t size)
-{
-	void *p;
-	if (size < least)
-		return posix_memalign(&p, 64, size) == 0 ? p : NULL;
-	pthread_mutex_lock(&lock);
-	p = from_kept(rounded(size));
-	pthread_mutex_unlock(&lock);
-	return p ? p : fresh(rounded(size));
 }
 
 // Called with the lock, which it lets go of while the system is busy.
@@ -148,6 +142,29 @@ static void release_above(size_t limit)
 	}
 }
 
+static void *fresh(size_t size)
+{
+	size_t all = pages_unit() == PAGE ? size : up(size < CHUNK ? CHUNK : size, pages_unit());
+	char *p = pages_map(all);
+	if (!p || all == size)
+		return p;
+	pthread_mutex_lock(&lock);
+	keep(p + size, all - size, ++clock_now);
+	pthread_mutex_unlock(&lock);
+	return p;
+}
+
+void *block_take(size_t size)
+{
+	void *p;
+	if (size < least)
+		return posix_memalign(&p, 64, size) == 0 ? p : NULL;
+	pthread_mutex_lock(&lock);
+	p = from_kept(rounded(size));
+	pthread_mutex_unlock(&lock);
+	return p ? p : fresh(rounded(size));
+}
+
 void block_give(void *p, size_t size)
 {
 	if (size < least) {
@@ -155,7 +172,7 @@ void block_give(void *p, size_t size)
 		return;
 	}
 	pthread_mutex_lock(&lock);
-	keep(p, rounded(size));
+	keep(p, rounded(size), ++clock_now);
 	release_above(most);
 	pthread_mutex_unlock(&lock);
 }
@@ -183,6 +200,7 @@ size_t block_release(void)
 	pthread_mutex_lock(&lock);
 	n = bytes;
 	release_above(0);
+	n -= bytes;
 	pthread_mutex_unlock(&lock);
 	return n;
 }

@@ -9,6 +9,7 @@
 #include <malloc.h>
 #endif
 #include "block.h"
+#include "pages.h"
 #include "qtui/base/error.h"
 
 // Above this size a request is compared with what the system has: Linux grants more than there is, and kills later.
@@ -41,6 +42,7 @@ static void *checked(void *p)
 {
 	if (!p)
 		mem_exhausted();
+	pages_follow_heap();
 	return p;
 }
 
