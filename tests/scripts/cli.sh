@@ -437,6 +437,10 @@ expect compare_same 0 "" compare "$dir/5.json" "$dir/7.json"
 grep -q '^No node has another' "$dir/out"; report compare_finds_nothing $?
 expect compare_models 0 "" compare $model "$dir/q.onnx" $calib --samples 2 -q
 grep -q 'output0$' "$dir/out"; report compare_models_shows_outputs $?
+expect compare_directories 0 "" compare "$dir/float" "$dir/float2"
+grep -q '^1 file of the same name, 1 exactly the same$' "$dir/out"; report compare_directories_finds_nothing $? "$(head -n 4 "$dir/out")"
+expect compare_a_directory_with_a_model 2 "$dir/float is a directory, $model a model" compare "$dir/float" $model
+expect compare_directories_without_a_common_file 1 "have no file of the same name" compare "$dir/float" $calib
 for n in 1 3; do "$qtui" compare $model "$dir/q.onnx" $calib --samples 5 --threads $n -q --json "$dir/threads$n.json"; done
 cmp -s "$dir/threads1.json" "$dir/threads3.json"; report compare_models_with_any_threads $?
 # What the layers behind a quantizer get is what the analysis says of it: the file does what was promised.
@@ -456,8 +460,8 @@ grep -qE '^.*floats.onnx: [0-9]+ quantizers taken out, 0 activations put back' "
 expect dequantized_is_the_file_again 0 "" compare "$dir/promised.onnx" "$dir/again.onnx" $calib --samples 2 -q
 grep -qx 'No tensor differs.' "$dir/out"; report dequantized_gives_the_same_tensors $? "$(head -9 "$dir/out")"
 expect quantized_already 0 "the model is quantized already" analyze "$dir/promised.onnx" $calib --samples 1
-expect compare_one 2 "two files are needed" compare "$dir/1.json"
-expect compare_mixed 2 "the other is not" compare "$dir/1.json" $model
+expect compare_one 2 "two are needed" compare "$dir/1.json"
+expect compare_mixed 2 "1.json is a session or an analysis, $model a model" compare "$dir/1.json" $model
 echo '{"version": 1}' >"$dir/other.json"
 expect compare_a_missing_model 1 "nosuch.onnx: No such file" compare "$dir/nosuch.onnx" $model $calib
 expect compare_other_json 1 "neither a session nor an analysis" compare "$dir/1.json" "$dir/other.json"

@@ -1,6 +1,7 @@
 // Two models on the same samples: a float model and what somebody quantized of it, say. Tensors are matched by name.
 #include <stdlib.h>
 #include <string.h>
+#include "compare_impl.h"
 #include "qtui/analysis/compare.h"
 #include "qtui/base/jobs.h"
 #include "qtui/base/thread.h"
@@ -221,7 +222,7 @@ static enum status compare_all(struct comparison *c, const atomic_bool *cancel, 
 
 // ---- what comes out
 
-static void add_figures(cJSON *row, const struct tensor_sums *s)
+void compare_add_figures(cJSON *row, const struct tensor_sums *s)
 {
 	struct metrics m = sums_metrics(s);
 	if (m.exact)
@@ -255,7 +256,7 @@ static cJSON *to_json(const struct comparison *c)
 		cJSON *row = cJSON_CreateObject();
 		cJSON_AddStringToObject(row, "tensor", v->name);
 		cJSON_AddStringToObject(row, "node", a->node[v->producer].name);
-		add_figures(row, &c->tensors.sums[i]);
+		compare_add_figures(row, &c->tensors.sums[i]);
 		if (v->is_output)
 			cJSON_AddItemToArray(outputs, cJSON_Duplicate(row, true));
 		cJSON_AddItemToArray(tensors, row);

@@ -95,7 +95,7 @@ static float *light_new(const struct pair *it, const struct area *a, const float
 		const float *green = picture + offset(it, a, 1, y), *last = picture + offset(it, a, 2, y);
 		const float *red = it->bgr ? last : first, *blue = it->bgr ? first : last;
 		for (int x = 0; x < a->w; x++)
-			to[x] = 16 + (65.481F * red[x] + 128.553F * green[x] + 24.966F * blue[x]) / 255;
+			to[x] = similarity_light(red[x], green[x], blue[x]);
 	}
 	return out;
 }

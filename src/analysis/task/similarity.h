@@ -8,4 +8,10 @@ double psnr_of(double mse);
 // 11 x 11 that lie within both planes of w x h: weights of a Gaussian of 1.5 pixels, K1 .01, K2 .03. NAN: no window fits.
 double ssim_of(const float *a, const float *b, int w, int h);
 
+// Of levels: the Y of ITU-R BT.601, 16..235.
+static inline float similarity_light(float red, float green, float blue)
+{
+	return 16 + (65.481F * red + 128.553F * green + 24.966F * blue) / 255;
+}
+
 #endif

@@ -1,0 +1,308 @@
+// Two directories of arrays or pictures of the same names: the outputs of a float and a quantized network, a board's tensors
+// and what should be there.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "compare_impl.h"
+#include "../task/similarity.h"
+#include "qtui/analysis/compare.h"
+#include "qtui/base/file.h"
+#include "qtui/base/json.h"
+#include "qtui/base/mem.h"
+#include "qtui/base/str.h"
+#include "qtui/engine/data.h"
+
+enum { DEPTH = 8 }; // of directories in directories
+
+// ---- which files
+
+static const char *const arrays[] = {".npy", ".pb"}, *const pictures[] = {".png", ".jpg", ".jpeg", ".PNG", ".JPG", ".JPEG"};
+
+static bool ends_in(const char *name, const char *const *ending, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_has_suffix(name, ending[i]))
+			return true;
+	return false;
+}
+
+static bool is_array(const char *name)
+{
+	return ends_in(name, arrays, sizeof arrays / sizeof *arrays);
+}
+
+static bool is_picture(const char *name)
+{
+	return ends_in(name, pictures, sizeof pictures / sizeof *pictures);
+}
+
+struct names { // paths below a directory
+	char **at;
+	size_t n, cap;
+};
+
+static void names_done(struct names *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		free(l->at[i]);
+	free(l->at);
+}
+
+static void add_name(struct names *l, const char *below, const char *name)
+{
+	l->at = xgrow(l->at, &l->cap, l->n + 1, sizeof *l->at);
+	l->at[l->n++] = *below ? file_join(below, name) : xstrdup(name);
+}
+
+// Adds the files that can be compared, then those of its subdirectories.
+static enum status list(struct names *out, const char *dir, const char *below, int depth, struct error *err)
+{
+	struct file_list files = {0}, dirs = {0};
+	char *here = *below ? file_join(dir, below) : xstrdup(dir);
+	enum status st = file_list_dir(&files, here, err);
+	if (st == STATUS_OK && depth > 0)
+		st = file_list_subdirs(&dirs, here, err);
+	for (size_t i = 0; st == STATUS_OK && i < files.n; i++)
+		if (is_array(files.name[i]) || is_picture(files.name[i]))
+			add_name(out, below, files.name[i]);
+	for (size_t i = 0; st == STATUS_OK && i < dirs.n; i++) {
+		char *deeper = *below ? file_join(below, dirs.name[i]) : xstrdup(dirs.name[i]);
+		st = list(out, dir, deeper, depth - 1, err);
+		free(deeper);
+	}
+	file_list_done(&files);
+	file_list_done(&dirs);
+	free(here);
+	return st;
+}
+
+// ---- one file
+
+// Of [N, C, H, W] as [N, H, W, C], or the other way round: does b hold a's elements in the other order?
+static bool is_turned(const struct shape *a, const struct shape *b, bool last)
+{
+	static const int first_to_last[] = {0, 2, 3, 1}, last_to_first[] = {0, 3, 1, 2};
+	const int *from = last ? first_to_last : last_to_first;
+	for (int i = 0; i < 4; i++)
+		if (a->rank != 4 || b->rank != 4 || b->dim[i] != a->dim[from[i]])
+			return false;
+	return true;
+}
+
+// *t, [N, H, W, C] (last) or [N, C, H, W], in a's order of channels. In place of its floats.
+static void turn(struct tensor *t, const struct shape *as, bool last)
+{
+	const int64_t n = as->dim[0], channels = as->dim[last ? 1 : 3], pixels = tensor_count(t) / (n * channels);
+	float *data = t->data, *copy = xmalloc(tensor_bytes(t));
+	memcpy(copy, data, tensor_bytes(t));
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t c = 0; c < channels; c++)
+			for (int64_t p = 0; p < pixels; p++) {
+				int64_t first = (i * channels + c) * pixels + p, at = (i * pixels + p) * channels + c;
+				data[last ? first : at] = copy[last ? at : first];
+			}
+	free(copy);
+	t->shape = *as;
+}
+
+static enum status give_shape(struct tensor *b, const struct tensor *a, cJSON *row, const char *path, struct error *err)
+{
+	char x[64], y[64];
+	if (shape_equal(&a->shape, &b->shape))
+		return STATUS_OK;
+	for (int last = 0; last < 2; last++)
+		if (is_turned(&a->shape, &b->shape, last)) {
+			turn(b, &a->shape, last);
+			cJSON_AddStringToObject(row, "layout", last ? "B has its channels last" : "B has its channels first");
+			return STATUS_OK;
+		}
+	if (tensor_count(a) != tensor_count(b))
+		return error_set(err, STATUS_FORMAT, "%s has the shape %s, the other %s", path, shape_text(&b->shape, x, sizeof x),
+		    shape_text(&a->shape, y, sizeof y));
+	b->shape = a->shape; // the same elements in one order, counted otherwise
+	return STATUS_OK;
+}
+
+static void add_sums(cJSON *row, const struct tensor_sums *s)
+{
+	compare_add_figures(row, s);
+	json_add_number(row, "l2", sqrt(s->e2));
+}
+
+static enum status compare_arrays(cJSON *row, const char *path[2], struct error *err)
+{
+	struct tensor t[2] = {{0}, {0}};
+	struct tensor_sums s = {0};
+	enum status st = array_read(&t[0], path[0], NULL, DT_F32, err);
+	if (st == STATUS_OK)
+		st = array_read(&t[1], path[1], NULL, DT_F32, err);
+	if (st == STATUS_OK)
+		st = give_shape(&t[1], &t[0], row, path[1], err);
+	if (st == STATUS_OK) {
+		stats_compare(&s, &t[0], &t[1], NULL);
+		add_sums(row, &s);
+	}
+	tensor_drop(&t[0]);
+	tensor_drop(&t[1]);
+	return st;
+}
+
+// Levels and, in light, 16..235 (ITU-R BT.601).
+static void spread(const uint8_t *rgb, size_t pixels, float *levels, float *light)
+{
+	for (size_t i = 0; i < pixels; i++) {
+		const uint8_t *p = rgb + 3 * i;
+		for (int c = 0; c < 3; c++)
+			levels[3 * i + (size_t)c] = p[c];
+		light[i] = similarity_light(p[0], p[1], p[2]);
+	}
+}
+
+static void compare_levels(cJSON *row, uint8_t *const rgb[2], int w, int h)
+{
+	size_t pixels = (size_t)w * (size_t)h;
+	float *levels[2], *light[2];
+	for (int i = 0; i < 2; i++) {
+		levels[i] = xmalloc(3 * pixels * sizeof(float));
+		light[i] = xmalloc(pixels * sizeof(float));
+		spread(rgb[i], pixels, levels[i], light[i]);
+	}
+	struct tensor_sums s = {0};
+	struct tensor t[2];
+	for (int i = 0; i < 2; i++)
+		t[i] = (struct tensor){.type = DT_F32, .shape = {3, {h, w, 3}}, .data = levels[i]};
+	stats_compare(&s, &t[0], &t[1], NULL);
+	add_sums(row, &s);
+	json_add_number(row, "psnr_db", psnr_of(s.e2 / s.n));
+	json_add_number(row, "ssim", ssim_of(light[0], light[1], w, h));
+	for (int i = 0; i < 2; i++) {
+		free(levels[i]);
+		free(light[i]);
+	}
+}
+
+static enum status compare_pictures(cJSON *row, const char *path[2], struct error *err)
+{
+	uint8_t *rgb[2] = {NULL, NULL};
+	int w[2], h[2];
+	enum status st = image_read(&rgb[0], &w[0], &h[0], path[0], err);
+	if (st == STATUS_OK)
+		st = image_read(&rgb[1], &w[1], &h[1], path[1], err);
+	if (st == STATUS_OK && (w[0] != w[1] || h[0] != h[1]))
+		st = error_set(err, STATUS_FORMAT, "%s has %d x %d pixels, the other %d x %d", path[1], w[1], h[1], w[0], h[0]);
+	if (st == STATUS_OK)
+		compare_levels(row, rgb, w[0], h[0]);
+	free(rgb[0]);
+	free(rgb[1]);
+	return st;
+}
+
+// ---- all of them
+
+// What of one cannot be compared does not keep the others from it.
+static cJSON *compare_file(const char *const dir[2], const char *name)
+{
+	cJSON *row = cJSON_CreateObject();
+	char *path[2] = {file_join(dir[0], name), file_join(dir[1], name)};
+	struct error err = {0};
+	json_add_text(row, "file", name);
+	enum status st = (is_picture(name) ? compare_pictures : compare_arrays)(row, (const char *[2]){path[0], path[1]}, &err);
+	if (st != STATUS_OK)
+		json_add_text(row, "problem", err.text);
+	free(path[0]);
+	free(path[1]);
+	return row;
+}
+
+static void add_mean(cJSON *to, const cJSON *files, const char *figure)
+{
+	const cJSON *row;
+	double sum = 0;
+	int n = 0;
+	cJSON_ArrayForEach(row, files)
+	{
+		double v = json_number(row, figure, NAN);
+		sum += isnan(v) ? 0 : v;
+		n += !isnan(v);
+	}
+	if (n)
+		json_add_number(to, figure, sum / n);
+}
+
+static cJSON *side_of(const char *dir)
+{
+	cJSON *side = cJSON_CreateObject();
+	json_add_text(side, "directory", dir);
+	return side;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static cJSON *compare_names(struct names l[2], const char *const dir[2])
+{
+	static const char *const figure[] = {"snr_db", "cosine", "l2", "psnr_db", "ssim"};
+	cJSON *root = cJSON_CreateObject(), *only[2];
+	cJSON_AddNumberToObject(root, "qtui_compare", 1);
+	cJSON_AddItemToObject(root, "a", side_of(dir[0]));
+	cJSON_AddItemToObject(root, "b", side_of(dir[1]));
+	cJSON *files = cJSON_AddArrayToObject(root, "files");
+	only[0] = cJSON_AddArrayToObject(root, "only_in_a");
+	only[1] = cJSON_AddArrayToObject(root, "only_in_b");
+	for (int i = 0; i < 2; i++)
+		if (l[i].n)
+			qsort(l[i].at, l[i].n, sizeof *l[i].at, by_name);
+	for (size_t i = 0, k = 0; i < l[0].n || k < l[1].n;) {
+		int order = i == l[0].n ? 1 : k == l[1].n ? -1 : strcmp(l[0].at[i], l[1].at[k]);
+		if (order)
+			cJSON_AddItemToArray(only[order > 0], cJSON_CreateString(order > 0 ? l[1].at[k] : l[0].at[i]));
+		else
+			cJSON_AddItemToArray(files, compare_file(dir, l[0].at[i]));
+		i += order <= 0;
+		k += order >= 0;
+	}
+	cJSON *mean = cJSON_AddObjectToObject(root, "mean");
+	for (size_t i = 0; i < sizeof figure / sizeof *figure; i++)
+		add_mean(mean, files, figure[i]);
+	return root;
+}
+
+// Something must have been compared.
+static enum status check(const cJSON *root, const char *a, const char *b, struct error *err)
+{
+	const cJSON *row, *files = cJSON_GetObjectItemCaseSensitive(root, "files");
+	const char *problem = NULL;
+	cJSON_ArrayForEach(row, files)
+	{
+		const char *its = json_text(row, "problem", NULL);
+		if (!its)
+			return STATUS_OK;
+		problem = problem ? problem : its;
+	}
+	if (!problem)
+		return error_set(err, STATUS_NOTFOUND, "%s and %s have no file of the same name (.npy, .pb, .png or .jpg): nothing to compare", a, b);
+	return error_set(err, STATUS_FORMAT, "%s and %s: no file of the same name can be compared: %s", a, b, problem);
+}
+
+enum status compare_directories(struct cJSON **out, const char *a, const char *b, struct error *err)
+{
+	const char *const dir[2] = {a, b};
+	struct names l[2] = {{0}, {0}};
+	cJSON *root = NULL;
+	enum status st = list(&l[0], a, "", DEPTH, err);
+	if (st == STATUS_OK)
+		st = list(&l[1], b, "", DEPTH, err);
+	if (st == STATUS_OK) {
+		root = compare_names(l, dir);
+		st = check(root, a, b, err);
+	}
+	if (st == STATUS_OK)
+		*out = root;
+	else
+		cJSON_Delete(root);
+	names_done(&l[0]);
+	names_done(&l[1]);
+	return st;
+}
