@@ -410,6 +410,25 @@ void test_restore__masks_are_no_truths_unless_asked(void **state)
 	bench_done(&b);
 }
 
+// What gives each pixel a probability is asked for classes, unless somebody says otherwise: colours may be masks of another tool.
+void test_restore__probabilities_are_no_pictures_unless_asked(void **state)
+{
+	struct bench b;
+	bench_new(&b, "probable", SHAPE(1, 3, SIDE, SIDE), SHAPE(1, 1, SIDE, SIDE));
+	builder_node(&b.b, "Sigmoid", "sure", "picture", "probability");
+	b.b.g->n_outputs = 0;
+	builder_output(&b.b, "probability");
+	output(&b)->type = DT_F32;
+	output(&b)->shape = SHAPE(1, 1, SIDE, SIDE);
+	add_sample(&b, "a.png", "a.png", SIDE, SIDE);
+	assert_int_equal(bench_open(&b, &unasked), STATUS_OK);
+	assert_int_equal(task_kind(b.t), TASK_AGREE);
+	task_free(&b.t);
+	dataset_free(&b.d);
+	bench_open_ok(&b, &asked);
+	bench_done(&b);
+}
+
 // Of a network that makes pictures larger: each sample is what should become of it.
 void test_restore__the_samples_themselves(void **state)
 {

@@ -85,7 +85,7 @@ static enum labels_pictures makes_pictures(const struct graph *g)
 	head_input(&w, &h, g);
 	if (!w || !pixels_find(&p, g, NULL, w, h) || !pixels_may_be_colours(&p))
 		return PICTURES_NONE;
-	return p.w > w ? PICTURES_SURE : PICTURES_MAYBE;
+	return p.w > w ? PICTURES_SURE : p.likely ? PICTURES_NONE : PICTURES_MAYBE;
 }
 
 static enum labels_kind likely_labels(const struct graph *g, const struct labels_samples *s)
