@@ -13,10 +13,6 @@
 #endif
 #include "qtui/base/mem.h"
 
-#define HUGE ((size_t)2 << 20)
-enum { ROUNDS = 4, TOUCHES = 16 };
-static const double DEAR = 2e-6; // seconds of a touch; a page that is there costs some 10^-8
-
 // All of it will be written: where the system can give the pages at once,
 // that takes two thirds of the time of a fault each.
 #ifndef MAP_POPULATE
@@ -37,6 +33,10 @@ static void *map(size_t size, int flags)
 }
 
 #if defined(MADV_HUGEPAGE) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+#define HUGE ((size_t)2 << 20)
+enum { ROUNDS = 4, TOUCHES = 16 };
+static const double DEAR = 2e-6; // seconds of a touch; a page that is there costs some 10^-8
 
 // The end of the heap as far as the system was told that it shall be in huge pages; NULL: it shall not.
 static _Atomic(char *) heap_end;
