@@ -482,6 +482,74 @@ void test_restore__what_does_not_fit_is_refused(void **state)
 	bench_done(&b);
 }
 
+// ---- without truths
+
+static void add_both(struct bench *b, const float *before, const float *after)
+{
+	struct tensor x = {.type = DT_F32, .shape = output(b)->shape, .data = (void *)before}, y = x;
+	y.data = (void *)after;
+	if (task_add(b->t, net(b, TASK_QUANT), 0, &y, &x, &b->err))
+		fail_msg("%s", b->err.text);
+}
+
+static double agreed(struct bench *b, const char *name)
+{
+	struct task_report *r = task_report(b->t, net(b, TASK_FLOAT), net(b, TASK_QUANT), 0);
+	double value = NAN;
+	for (int i = 0; i < r->n_figures; i++)
+		if (!strcmp(r->figure[i].name, name))
+			value = r->figure[i].value[TASK_QUANT];
+	task_report_drop(&r);
+	return value;
+}
+
+// The float network's picture takes the place of the truth, and its values tell the range.
+void test_restore__pictures_agree_where_there_is_no_truth(void **state)
+{
+	static float before[MOST], after[MOST];
+	for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+		char name[40];
+		struct bench b;
+		snprintf(name, sizeof name, "agree_%s", ranges[i].name);
+		bench_new(&b, name, SHAPE(1, 3, SIDE, SIDE), SHAPE(1, 3, TWICE, TWICE));
+		b.data.pre = (struct preprocess){.mean_set = true, .std_set = true};
+		for (int c = 0; c < 3; c++) {
+			b.data.pre.mean[c] = ranges[i].mean;
+			b.data.pre.std[c] = ranges[i].std;
+		}
+		add_sample(&b, "a.png", "other.png", TWICE, TWICE);
+		assert_int_equal(bench_open(&b, &unasked), STATUS_OK);
+		assert_int_equal(task_kind(b.t), TASK_AGREE);
+		said(before, TWICE, TWICE, 0, 0, ranges[i].times, ranges[i].plus);
+		said(after, TWICE, TWICE, 0, 5, ranges[i].times, ranges[i].plus);
+		add_both(&b, before, after);
+		near(agreed(&b, "psnr_db"), psnr(5), 1e-9);
+		assert_true(agreed(&b, "ssim") > .9 && agreed(&b, "ssim") < 1);
+		assert_true(isnan(agreed(&b, "same_top1")));
+		struct task_look *l = task_look_new(b.t, net(&b, TASK_FLOAT), net(&b, TASK_QUANT), (struct key){1, 2}, 0, .25);
+		assert_true(l->known && l->made[TASK_QUANT][0] == l->made[TASK_FLOAT][0] + 5 && l->cell[0] == CELL_LOST);
+		assert_int_equal(l->n_figures, 4);
+		task_look_drop(&l);
+		bench_done(&b);
+	}
+}
+
+// Depths, a map of one channel from a picture of three, are none.
+void test_restore__depths_are_no_pictures(void **state)
+{
+	static float before[SIDE * SIDE], after[SIDE * SIDE];
+	struct bench b;
+	bench_new(&b, "depths", SHAPE(1, 3, SIDE, SIDE), SHAPE(1, 1, SIDE, SIDE));
+	add_sample(&b, "a.png", "other.png", SIDE, SIDE);
+	assert_int_equal(bench_open(&b, &unasked), STATUS_OK);
+	for (int i = 0; i < SIDE * SIDE; i++)
+		after[i] = before[i] = (float)i;
+	add_both(&b, before, after);
+	near(agreed(&b, "cosine"), 1, 1e-9);
+	assert_true(isnan(agreed(&b, "psnr_db")));
+	bench_done(&b);
+}
+
 // ---- a look
 
 void test_restore__a_look_says_where_it_got_worse(void **state)

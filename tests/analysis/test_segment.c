@@ -378,10 +378,7 @@ static void agreement(const char *name, const char *op, const char *figure, doub
 	assert_int_equal(task_add(b.t, net(&b, TASK_QUANT), 0, &after, &before, &b.err), STATUS_OK);
 	struct task_report *r = report(&b);
 	assert_string_equal(r->figure[2].name, figure);
-	if (isnan(value))
-		assert_true(isnan(r->figure[2].value[TASK_QUANT]));
-	else
-		equal(r->figure[2].value[TASK_QUANT], value);
+	equal(r->figure[2].value[TASK_QUANT], value);
 	task_report_drop(&r);
 	bench_done(&b);
 }
@@ -389,7 +386,7 @@ static void agreement(const char *name, const char *op, const char *figure, doub
 void test_segment__agreement_of_pixels(void **state)
 {
 	agreement("agreement", "Softmax", "same_pixels", 6. / 8);
-	agreement("picture", "Relu", "same_top1", NAN);
+	agreement("picture", "Relu", "psnr_db", 10 * log10(24. / 4)); // four of 24 levels are black in place of white, or the other way round
 }
 
 // ---- refusals

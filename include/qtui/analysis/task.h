@@ -23,10 +23,6 @@ enum task_kind {
 };
 const char *task_kind_name(enum task_kind k); // "detect", "pose", "instance", "classify", "segment", "restore", "agree"
 const char *task_kinds(void); // for a message: "detect, pose, instance, classify, segment, restore or agree"
-static inline bool task_is_of_pixels(enum task_kind k) // and of no boxes
-{
-	return k == TASK_SEGMENT || k == TASK_RESTORE;
-}
 bool task_kind_parse(enum task_kind *out, const char *name);
 MUST_CHECK enum status task_decoder_check(const char *name, struct error *err); // STATUS_NOTFOUND: no decoder has that name
 
@@ -102,7 +98,7 @@ struct task_figure {
 // What people call a figure, "mAP" for "AP", "top-1" for "top1"; files use the figure's own name.
 const char *task_word(const char *figure);
 const char *task_head(const char *figure); // the same in the seven letters that a column has
-// Digits behind the point: of decibels as many as mean something, of a share (0..1) `share`.
+// Digits behind the point: as many as mean something, of a share (0..1) `share`.
 int task_decimals(const char *figure, int share);
 const char *task_figure_name(enum task_kind k); // of figure[0]
 // By how much a figure has to change to mean as much as the whole of a share does: of decibels 20.

@@ -41,7 +41,7 @@ enum task_cell {
 	CELL_OTHER,  // neither is
 	CELL_KINDS,
 };
-enum { TASK_LOOK_FIGURES = 3 };
+enum { TASK_LOOK_FIGURES = 4 };
 struct task_look {
 	atomic_int refs;
 	int sample;
@@ -61,9 +61,9 @@ struct task_look {
 
 	struct task_region *region; // TASK_SEGMENT: those that lost most first
 	int n_regions;
-	struct task_figure figure[TASK_LOOK_FIGURES]; // TASK_RESTORE
+	struct task_figure figure[TASK_LOOK_FIGURES]; // TASK_RESTORE, TASK_AGREE
 	int n_figures;
-	uint8_t *cell;          // TASK_SEGMENT, TASK_INSTANCE, TASK_RESTORE: enum task_cell of [cells_h, cells_w] that lie over the picture; NULL: not known
+	uint8_t *cell;          // of TASK_SEGMENT, TASK_INSTANCE, and where pictures are made: enum task_cell of [cells_h, cells_w] that lie over the picture; NULL: not known
 	int cells_w, cells_h;
 
 	const char *class;                 // TASK_CLASSIFY: the label's class
@@ -71,10 +71,10 @@ struct task_look {
 	double sure[TASK_VARIANTS];        // and that probability
 	double value[TASK_VARIANTS];       // as in the report
 
-	// The sample's picture, of TASK_RESTORE that which the networks should make; w x h, made smaller where it was large; NULL:
+	// The sample's picture, of TASK_RESTORE that which the networks should make, of TASK_AGREE none where they make any; w x h, made smaller where it was large; NULL:
 	// there is none.
 	uint8_t *rgb;
-	uint8_t *made[TASK_VARIANTS]; // TASK_RESTORE: what they make, likewise
+	uint8_t *made[TASK_VARIANTS]; // TASK_RESTORE, TASK_AGREE: what they make, likewise; NULL: no pictures
 	int w, h;
 	double scale; // from pixels of the image to those of the picture
 	struct arena *memory;

@@ -62,7 +62,7 @@ static struct task_look *look_at(struct study *s, int sample)
 	if (p->task && p->net[TASK_QUANT] && sample < dataset_count(task_dataset(p->task)))
 		l = task_look_new(p->task, p->net[TASK_FLOAT], p->net[TASK_QUANT], p->network, sample, least_score);
 	pthread_mutex_unlock(&p->looking);
-	if (l && l->kind != TASK_RESTORE)
+	if (l && !l->made[TASK_QUANT] && l->kind != TASK_RESTORE)
 		add_picture(l);
 	return l;
 }

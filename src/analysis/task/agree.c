@@ -1,10 +1,11 @@
 // Agreement, where there are no labels: cosine and SNR of the quantized network's outputs against the float network's,
-// and how often both say the same class: of a sample, or of its pixels. Figures exist for the quantized variant only.
+// and how often both say the same class, of a sample or of its pixels, or how like the pictures are that they make. Figures
+// exist for the quantized variant only.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "head.h"
-#include "pixels.h"
+#include "made.h"
 #include "task_impl.h"
 
 struct sums { // of one sample
@@ -12,12 +13,26 @@ struct sums { // of one sample
 	double ff, qq, fq, ee;
 	bool has_class, same;
 	double pixels, same_pixels;
+	bool is_picture;
+	struct made made, exact; // the quantized network's picture, and the float one's
 };
+
+static enum status agree_open(struct task *t, struct error *err)
+{
+	(void)err;
+	t->state = levels_range_new(dataset_preprocess(t->d));
+	return STATUS_OK;
+}
+
+static void agree_close(struct task *t)
+{
+	levels_range_free((struct levels_range **)&t->state);
+}
 
 static void agree_note(struct task *t, char *out, size_t size)
 {
-	(void)t;
-	snprintf(out, size, "no labels: the quantized outputs are compared with the float ones");
+	const char *range = levels_range_name(t->state);
+	snprintf(out, size, "no labels: the quantized outputs are compared with the float ones%s%s", range ? "; their levels are " : "", range ? range : "");
 }
 
 static int64_t first_class(const float *x, int64_t n)
@@ -66,6 +81,37 @@ static void compare_pixels(const struct task *t, const struct tensor *f, const s
 	free(heap_q);
 }
 
+// Maps of one channel are depths and the like, unless a picture of one went in.
+static bool makes_picture(const struct task *t, const struct pixels *p, int input_w)
+{
+	const struct shape *in = t->g->n_inputs ? &t->g->value[t->g->input[0]].shape : NULL;
+	bool grey = in && in->rank == 4 && (in->dim[1] == 1 || in->dim[3] == 1);
+	return pixels_may_be_colours(p) && (p->channels == 3 || grey) && (!p->likely || p->w > input_w);
+}
+
+static void compare_pictures(struct task *t, int sample, const struct tensor *f, const struct tensor *q, struct sums *s)
+{
+	struct placement where;
+	struct pixels p;
+	struct error ignored; // arrays are no pictures, and lie in the input as they are
+	float *heap_f, *heap_q;
+	if (dataset_place(t->d, sample, &where, &ignored) || !pixels_find(&p, t->g, f, where.input_w, where.input_h) ||
+	    !makes_picture(t, &p, where.input_w))
+		return;
+	const float *x = task_floats(&f[p.output], &heap_f), *y = task_floats(&q[p.output], &heap_q);
+	struct area a = made_area(p.w, p.h, &where);
+	int range = levels_range_find(t->state, &t->lock, &p, &a, x, NULL);
+	float *before = levels_new(t->state, range, &p, x), *after = levels_new(t->state, range, &p, y);
+	bool bgr = dataset_preprocess(t->d)->bgr;
+	made_measure(&s->made, &(struct pair){after, before, p.channels, p.w, p.h, bgr}, &a, made_share(t->n_samples));
+	made_measure(&s->exact, &(struct pair){before, before, p.channels, p.w, p.h, bgr}, &a, made_share(t->n_samples));
+	s->is_picture = true;
+	free(before);
+	free(after);
+	free(heap_f);
+	free(heap_q);
+}
+
 static enum status compare(
     const struct task *t, const struct tensor *f, const struct tensor *q, struct sums *s, struct error *err)
 {
@@ -98,12 +144,13 @@ static double cosine(const struct sums *s)
 static enum status agree_read(struct task *t, int sample, const struct tensor *out, const struct tensor *float_out,
     struct task_result **result, struct error *err)
 {
-	(void)sample;
 	if (!float_out || float_out == out)
 		return STATUS_OK;
 	struct sums *s = xcalloc(1, sizeof *s);
 	enum status st = compare(t, float_out, out, s, err);
-	s->base = (struct task_result){.refs = 1, .bytes = sizeof *s, .value = cosine(s)};
+	if (st == STATUS_OK)
+		compare_pictures(t, sample, float_out, out, s);
+	s->base = (struct task_result){.refs = 1, .bytes = sizeof *s + s->made.bytes + s->exact.bytes, .value = cosine(s)};
 	if (st == STATUS_OK)
 		*result = &s->base;
 	else
@@ -113,6 +160,8 @@ static enum status agree_read(struct task *t, int sample, const struct tensor *o
 
 static void agree_release(struct task_result *r)
 {
+	made_done(&((struct sums *)r)->made);
+	made_done(&((struct sums *)r)->exact);
 	free(r);
 }
 
@@ -167,23 +216,69 @@ static double same_class(const struct frozen *f)
 	return all > 0 ? same / all : NAN;
 }
 
+// The mean over the samples that have it.
+static double mean_of_pictures(const struct frozen *f, enum made_figure_kind figure)
+{
+	double sum = 0, n = 0;
+	for (int i = 0; i < f->n; i++) {
+		double v = f->at[i] && sums(f, i)->is_picture ? sums(f, i)->made.figure[figure] : NAN;
+		sum += isnan(v) ? 0 : v;
+		n += !isnan(v);
+	}
+	return n > 0 ? sum / n : NAN;
+}
+
+static void add_figure(struct task_report *r, const char *name, double quantized)
+{
+	r->figure[r->n_figures++] = (struct task_figure){.name = name, .value = {NAN, quantized}};
+}
+
 static void agree_report(const struct task *t, const struct frozen f[TASK_VARIANTS], struct task_report *r)
 {
-	bool pixels = !isnan(same_pixels(&f[TASK_QUANT]));
-	r->n_figures = 3;
-	r->figure = xcalloc(3, sizeof *r->figure);
-	r->figure[0] = (struct task_figure){.name = "cosine", .value = {NAN, agree_score(t, &f[TASK_QUANT], NULL)}};
-	r->figure[1] = (struct task_figure){.name = "snr_db", .value = {NAN, snr_db(&f[TASK_QUANT])}};
-	r->figure[2] = pixels ? (struct task_figure){.name = "same_pixels", .value = {NAN, same_pixels(&f[TASK_QUANT])}}
-	                      : (struct task_figure){.name = "same_top1", .value = {NAN, same_class(&f[TASK_QUANT])}};
+	const struct frozen *q = &f[TASK_QUANT];
+	double psnr = mean_of_pictures(q, MADE_PSNR);
+	r->figure = xcalloc(4, sizeof *r->figure);
+	add_figure(r, "cosine", agree_score(t, q, NULL));
+	add_figure(r, "snr_db", snr_db(q));
+	if (!isnan(psnr)) {
+		add_figure(r, made_figure[MADE_PSNR], psnr);
+		add_figure(r, made_figure[MADE_SSIM], mean_of_pictures(q, MADE_SSIM));
+	} else if (!isnan(same_pixels(q)))
+		add_figure(r, "same_pixels", same_pixels(q));
+	else
+		add_figure(r, "same_top1", same_class(q));
+}
+
+static void say_figure(struct task_look *l, const char *name, double quantized)
+{
+	if (!isnan(quantized))
+		l->figure[l->n_figures++] = (struct task_figure){name, {NAN, quantized}};
+}
+
+static void agree_look(struct task *t, struct task_result *const r[TASK_VARIANTS], struct task_look *l)
+{
+	const struct sums *s = (const struct sums *)r[TASK_QUANT];
+	(void)t;
+	if (!s)
+		return;
+	const struct frozen one = {.at = (struct task_result *[1]){r[TASK_QUANT]}, .n = 1};
+	say_figure(l, "cosine", s->base.value);
+	say_figure(l, "snr_db", snr_db(&one));
+	if (!s->is_picture || !made_look(l, &s->exact, &s->made))
+		return;
+	say_figure(l, made_figure[MADE_PSNR], s->made.figure[MADE_PSNR]);
+	say_figure(l, made_figure[MADE_SSIM], s->made.figure[MADE_SSIM]);
 }
 
 const struct task_ops agree_ops = {
     .name = "agree",
     .labels = -1,
+    .open = agree_open,
+    .close = agree_close,
     .note = agree_note,
     .read = agree_read,
     .release = agree_release,
     .score = agree_score,
     .report = agree_report,
+    .look = agree_look,
 };

@@ -4,7 +4,8 @@
 
 static const struct figure {
 	const char *name, *word, *head; // NULL: the same
-	int decimals;                   // of decibels; 0: a share
+	int decimals;                   // 0: a share
+	bool decibels;
 } figures[] = {
     {.name = "AP", .word = "mAP"},
     {.name = "AP50", .word = "mAP50"},
@@ -23,11 +24,11 @@ static const struct figure {
     {.name = "mIoU"},
     {.name = "pixel_accuracy", .word = "pixel acc.", .head = "pix acc"},
     {.name = "mean_accuracy", .word = "mean acc.", .head = "cls acc"},
-    {.name = "psnr_db", .word = "PSNR dB", .head = "PSNR", .decimals = 2},
-    {.name = "psnr_y_db", .word = "PSNR Y dB", .head = "Y dB", .decimals = 2},
+    {.name = "psnr_db", .word = "PSNR dB", .head = "PSNR", .decimals = 2, .decibels = true},
+    {.name = "psnr_y_db", .word = "PSNR Y dB", .head = "Y dB", .decimals = 2, .decibels = true},
     {.name = "ssim", .word = "SSIM"},
-    {.name = "cosine"},
-    {.name = "snr_db", .word = "SNR dB", .decimals = 1},
+    {.name = "cosine", .decimals = 4}, // near 1
+    {.name = "snr_db", .word = "SNR dB", .decimals = 1, .decibels = true},
     {.name = "same_top1", .word = "same top-1", .head = "top-1 ="},
     {.name = "same_pixels", .word = "same pixels", .head = "pixel ="},
 };
@@ -67,5 +68,6 @@ const char *task_figure_name(enum task_kind k)
 
 double task_unit(const char *figure)
 {
-	return task_decimals(figure, 0) ? 20 : 1;
+	const struct figure *f = find(figure);
+	return f && f->decibels ? 20 : 1;
 }

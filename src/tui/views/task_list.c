@@ -31,7 +31,8 @@ const struct task_overlay *task_overlay(enum task_kind k, int i)
 	  classes = {2, {{OVERLAY_CHANGED, "what changed"}, {OVERLAY_NONE, "nothing"}}},
 	  pictures = {4, {{OVERLAY_CHANGED, "quantized, and what changed"}, {OVERLAY_NONE, "quantized"}, {OVERLAY_FLOAT, "float"},
 	      {OVERLAY_TRUTH, "truth"}}},
-	  *const of[TASK_KINDS] = {[TASK_SEGMENT] = &classes, [TASK_RESTORE] = &pictures};
+	  alone = {3, {{OVERLAY_CHANGED, "quantized, and what differs"}, {OVERLAY_NONE, "quantized"}, {OVERLAY_FLOAT, "float"}}},
+	  *const of[TASK_KINDS] = {[TASK_SEGMENT] = &classes, [TASK_RESTORE] = &pictures, [TASK_AGREE] = &alone};
 	return of[k] ? &of[k]->at[i % of[k]->n] : &boxes.at[i % boxes.n];
 }
 

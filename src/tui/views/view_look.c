@@ -28,10 +28,15 @@ static const struct task_look *look(const struct ui *ui)
 	return l && l->sample == view_task_sample(ui) ? l : NULL;
 }
 
+static bool has_figures(const struct task_look *l)
+{
+	return l->kind == TASK_RESTORE || l->kind == TASK_AGREE;
+}
+
 int view_look_count(const struct ui *ui)
 {
 	const struct task_look *l = look(ui);
-	return !l ? 0 : l->kind == TASK_SEGMENT ? l->n_regions : l->kind == TASK_RESTORE ? l->n_figures : l->n_changes;
+	return !l ? 0 : l->kind == TASK_SEGMENT ? l->n_regions : has_figures(l) ? l->n_figures : l->n_changes;
 }
 
 void view_look_text(char *out, size_t size, const struct ui *ui, int row)
@@ -39,7 +44,7 @@ void view_look_text(char *out, size_t size, const struct ui *ui, int row)
 	const struct task_look *l = look(ui);
 	if (l->kind == TASK_SEGMENT)
 		snprintf(out, size, "%s", l->region[row].name);
-	else if (l->kind == TASK_RESTORE)
+	else if (has_figures(l))
 		snprintf(out, size, "%s", task_word(l->figure[row].name));
 	else
 		snprintf(out, size, "%s %s", task_change_name(l->change[row].kind), l->change[row].name);
@@ -82,6 +87,10 @@ static void draw_region(struct canvas *c, struct rect r, const struct task_regio
 static void draw_figure(struct canvas *c, struct rect r, const struct task_figure *f)
 {
 	char before[FIGURE], after[FIGURE], gain[FIGURE];
+	if (isnan(f->value[TASK_FLOAT])) {
+		canvas_textf(c, r.x + X_KIND, r.y, r.w - X_KIND, ROLE_TEXT, "%-10s %s", task_word(f->name), format_figure(after, f->name, f->value[TASK_QUANT]));
+		return;
+	}
 	canvas_textf(c, r.x + X_KIND, r.y, r.w - X_KIND, ROLE_TEXT, "%-10s %s → %s  %s", task_word(f->name),
 	    format_figure(before, f->name, f->value[TASK_FLOAT]), format_figure(after, f->name, f->value[TASK_QUANT]),
 	    format_figure_gain(gain, f->name, f->value[TASK_QUANT] - f->value[TASK_FLOAT]));
@@ -118,7 +127,7 @@ static void draw_title(struct canvas *c, struct rect r, const struct task_look *
 		canvas_text(c, x, r.y, r.x + r.w - x, ROLE_DIM, "not measured yet");
 		return;
 	}
-	x += canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_TEXT, "%s → %s", format_figure(before, figure, l->value[TASK_FLOAT]),
+	x += l->kind == TASK_AGREE ? 0 : canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_TEXT, "%s → %s", format_figure(before, figure, l->value[TASK_FLOAT]),
 	    format_figure(after, figure, l->value[TASK_QUANT])) + 2;
 	for (int k = 0; k < CHANGE_KINDS; k++)
 		if (n[k])
@@ -176,14 +185,14 @@ static void draw_boxes(struct canvas *c, const struct ui *ui, const struct pictu
 
 static const uint8_t *pixels_of(const struct task_look *l, int which)
 {
-	if (l->kind != TASK_RESTORE || which == OVERLAY_TRUTH)
+	if (!has_figures(l) || which == OVERLAY_TRUTH || (l->kind == TASK_AGREE && !l->made[TASK_QUANT]))
 		return l->rgb;
 	return l->made[which == OVERLAY_FLOAT ? TASK_FLOAT : TASK_QUANT];
 }
 
-static bool has_cells(enum task_kind kind, int which)
+static bool has_cells(const struct task_look *l, int which)
 {
-	return kind == TASK_RESTORE ? which == OVERLAY_CHANGED : which != OVERLAY_NONE;
+	return has_figures(l) ? which == OVERLAY_CHANGED : which != OVERLAY_NONE;
 }
 
 // Returns how many lines it takes.
@@ -191,7 +200,7 @@ static int draw_picture(struct canvas *c, const struct ui *ui, struct rect r, co
 {
 	int which = task_overlay(l->kind, ui->task.overlay)->what;
 	struct picture p = {.rgb = pixels_of(l, which), .w = l->w, .h = l->h, .cell_w = ui->cell_w, .cell_h = ui->cell_h};
-	p.cells = has_cells(l->kind, which) ? l : NULL;
+	p.cells = has_cells(l, which) ? l : NULL;
 	struct rect old;
 	if (!p.rgb || r.w < 4 || r.h < 2) {
 		canvas_text(c, r.x, r.y, r.w, ROLE_DIM, p.rgb ? "" : l->known ? "this sample has no picture" : "");
@@ -212,8 +221,9 @@ static int draw_cell_legend(struct canvas *c, const struct ui *ui, struct rect r
 	static const char *const class[CELL_KINDS] = {[CELL_LOST] = "lost", [CELL_GAINED] = "gained", [CELL_OTHER] = "wrong otherwise"};
 	static const char *const level[CELL_KINDS] = {[CELL_LOST] = "1 dB worse", [CELL_GAINED] = "1 dB better"};
 	enum task_kind kind = look(ui)->kind;
-	const char *const *text = kind == TASK_RESTORE ? level : class;
-	int kinds = kind == TASK_SEGMENT ? CELL_KINDS : CELL_OTHER; // of one class a pixel is either
+	static const char *const alone[CELL_KINDS] = {[CELL_LOST] = "differs"};
+	const char *const *text = kind == TASK_RESTORE ? level : kind == TASK_AGREE ? alone : class;
+	int kinds = kind == TASK_SEGMENT ? CELL_KINDS : kind == TASK_AGREE ? CELL_GAINED : CELL_OTHER; // of one class a pixel is either
 	for (int k = CELL_LOST; k < kinds; k++) {
 		const char letter[] = {picture_cell_letter((enum task_cell)k), '\0'};
 		x += canvas_textf(c, x, r.y, r.x + r.w - x, picture_cell_role((enum task_cell)k), "%s %s", ui->blocks ? "■" : letter, text[k]) + 2;
@@ -238,9 +248,10 @@ static void draw_legend(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	enum task_kind kind = look(ui)->kind;
 	int x = r.x;
-	if (!task_is_of_pixels(kind))
+	bool pixels = kind == TASK_SEGMENT || has_figures(look(ui));
+	if (!pixels)
 		x = draw_box_legend(c, ui, r, x);
-	if (task_is_of_pixels(kind) || kind == TASK_INSTANCE)
+	if (pixels || kind == TASK_INSTANCE)
 		x = draw_cell_legend(c, ui, r, x);
 	canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_DIM, "b: %s", task_overlay(kind, ui->task.overlay)->name);
 }
@@ -275,7 +286,7 @@ static void draw_said(struct canvas *c, struct rect r, const struct task_look *l
 	else if (l->kind == TASK_SEGMENT)
 		for (struct rows at = rows_in(c, r, s, l->n_regions, true); rows_next(&at);)
 			draw_region(c, at.line, &l->region[at.row]);
-	else if (l->kind == TASK_RESTORE)
+	else if (has_figures(l))
 		for (struct rows at = rows_in(c, r, s, l->n_figures, true); rows_next(&at);)
 			draw_figure(c, at.line, &l->figure[at.row]);
 	else if (l->known && l->n_changes == 0)
@@ -287,7 +298,7 @@ static void draw_said(struct canvas *c, struct rect r, const struct task_look *l
 
 static bool has_legend(const struct task_look *l)
 {
-	return l->kind != TASK_CLASSIFY && l->kind != TASK_AGREE;
+	return l->kind != TASK_CLASSIFY && (l->kind != TASK_AGREE || l->made[TASK_QUANT]);
 }
 
 void view_look_draw(struct canvas *c, const struct ui *ui, struct rect r)
