@@ -1,5 +1,5 @@
 // qtui compare: two sessions or analyses, or two models on the same samples: what differs, node by node, and what it
-// bought; or two directories of arrays or pictures.
+// bought; or two directories or .npz files of arrays or pictures.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +7,7 @@
 #include "qtui/analysis/report.h"
 #include "qtui/base/file.h"
 #include "qtui/base/json.h"
+#include "qtui/base/str.h"
 #include "compare_print.h"
 #include "verbs.h"
 
@@ -113,20 +114,20 @@ struct kind {
 	int words; // at the most
 };
 
-static enum status compare_folders(cJSON **out, struct options *o, struct error *err)
+static enum status compare_collected(cJSON **out, struct options *o, struct error *err)
 {
-	return compare_directories(out, o->positional.at[0], o->positional.at[1], err);
+	return compare_collections(out, o->positional.at[0], o->positional.at[1], err);
 }
 
 static const struct kind figures = {compare_files, compare_print_comparison, "a session or an analysis", 2},
                          models = {compare_networks, compare_print_models, "a model", 3},
-                         directories = {compare_folders, compare_print_directories, "a directory", 2};
+                         collections = {compare_collected, compare_print_collections, "a directory or an .npz file", 2};
 
 static enum status kind_of(const struct kind **out, const char *path, struct error *err)
 {
 	bool json = false;
-	if (file_is_dir(path)) {
-		*out = &directories;
+	if (file_is_dir(path) || str_has_suffix(path, ".npz")) {
+		*out = &collections;
 		return STATUS_OK;
 	}
 	enum status st = json_is_file(&json, path, err);
@@ -140,13 +141,14 @@ static enum status compare(struct options *o, struct error *err)
 	const struct kind *kind[2];
 	cJSON *j = NULL;
 	if (o->positional.n < 2)
-		return error_set(err, STATUS_USAGE, "two are needed: sessions, analyses (qtui analyze --json), models, or directories");
+		return error_set(err, STATUS_USAGE, "two are needed: sessions, analyses (qtui analyze --json), models, directories or .npz files");
 	memcpy(path, o->positional.at, sizeof path);
 	for (int i = 0; i < 2; i++)
 		if (kind_of(&kind[i], path[i], err) != STATUS_OK)
 			return err->status;
 	if (kind[0] != kind[1])
-		return error_set(err, STATUS_USAGE, "%s is %s, %s %s: compare two sessions or analyses, two models, or two directories", path[0],
+		return error_set(err, STATUS_USAGE, "%s is %s, %s %s: compare two sessions or analyses, two models, or two directories or .npz files",
+		    path[0],
 		    kind[0]->what, path[1], kind[1]->what);
 	if (o->positional.n > kind[0]->words)
 		return error_set(err, STATUS_USAGE, "unexpected argument %s", o->positional.at[kind[0]->words]);

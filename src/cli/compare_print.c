@@ -285,7 +285,7 @@ static void print_file(const cJSON *row)
 		say("%9s%9s%12.4g  %s\n", "-", "-", json_number(row, "max_error", NAN), json_text(row, "file", ""));
 }
 
-void compare_print_directories(const cJSON *j, const char *const *path)
+void compare_print_collections(const cJSON *j, const char *const *path)
 {
 	const cJSON *row, *files = member(j, "files"), **order;
 	int n = 0, exact = 0, only[2] = {cJSON_GetArraySize(member(j, "only_in_a")), cJSON_GetArraySize(member(j, "only_in_b"))};
@@ -297,10 +297,9 @@ void compare_print_directories(const cJSON *j, const char *const *path)
 			order[n++] = row;
 	}
 	qsort(order, (size_t)n, sizeof *order, by_snr);
-	say("A  %s: %d more file%s\n", path[0], only[0], plural(only[0]));
-	say("B  %s: %d more file%s\n", path[1], only[1], plural(only[1]));
-	printf("%d file%s of the same name, %d exactly the same\n\n%12s%12s  B against A\n", cJSON_GetArraySize(files),
-	    plural(cJSON_GetArraySize(files)), exact, "mean", "worst");
+	say("A  %s: %d more\n", path[0], only[0]);
+	say("B  %s: %d more\n", path[1], only[1]);
+	printf("%d of the same name, %d exactly the same\n\n%12s%12s  B against A\n", cJSON_GetArraySize(files), exact, "mean", "worst");
 	print_figure(j, "snr_db", "SNR dB (of those that differ)", 2, true);
 	print_figure(j, "cosine", "cosine", 4, true);
 	print_figure(j, "l2", "L2 distance", 4, false);

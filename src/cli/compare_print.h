@@ -6,6 +6,6 @@
 
 void compare_print_comparison(const cJSON *j, const char *const *path);
 void compare_print_models(const cJSON *j, const char *const *path);
-void compare_print_directories(const cJSON *j, const char *const *path);
+void compare_print_collections(const cJSON *j, const char *const *path);
 
 #endif

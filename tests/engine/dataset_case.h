@@ -2,6 +2,7 @@
 #ifndef TESTS_ENGINE_DATASET_CASE_H
 #define TESTS_ENGINE_DATASET_CASE_H
 
+#include <zip.h>
 #include "data_case.h"
 #include "qtui/base/file.h"
 #include "qtui/base/mem.h"
@@ -40,5 +41,17 @@ static inline float x0(const struct data_case *c, int i)
 }
 
 static const float batch[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+
+// Packs .npy files into an .npz; `name` pairs: name in the archive, file.
+static inline const char *write_npz(const char *name, int n, const char *const *pairs)
+{
+	const char *path = support_temp(name);
+	zip_t *z = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, NULL);
+	assert_non_null(z);
+	for (int i = 0; i < n; i++)
+		assert_true(zip_file_add(z, pairs[2 * i], zip_source_file(z, pairs[2 * i + 1], 0, -1), 0) >= 0);
+	assert_int_equal(zip_close(z), 0);
+	return path;
+}
 
 #endif

@@ -1,6 +1,5 @@
 // Datasets of arrays: NPY, NPZ, raw elements and TensorProto; what does not fit an input.
 #include <math.h>
-#include <zip.h>
 #include "dataset_case.h"
 #include "onnx.pb-c.h"
 #include "qtui/base/log.h"
@@ -89,18 +88,6 @@ void test_dataset_arrays__tensor_proto(void **state)
 	case_load(&c, 0);
 	assert_memory_equal(c.in[0].data, batch, 16);
 	case_done(&c);
-}
-
-// Packs .npy files into an .npz; `name` pairs: name in the archive, file.
-static const char *write_npz(const char *name, int n, const char *const *pairs)
-{
-	const char *path = support_temp(name);
-	zip_t *z = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, NULL);
-	assert_non_null(z);
-	for (int i = 0; i < n; i++)
-		assert_true(zip_file_add(z, pairs[2 * i], zip_source_file(z, pairs[2 * i + 1], 0, -1), 0) >= 0);
-	assert_int_equal(zip_close(z), 0);
-	return path;
 }
 
 void test_dataset_arrays__npz_fills_inputs_by_name(void **state)

@@ -80,6 +80,15 @@ MUST_CHECK enum status input_as_fixed(const struct value *input, const struct te
 MUST_CHECK enum status dataset_pixels(const struct dataset *d, int i, struct tensor *pixels, struct error *err);
 // The same as dataset_load, from these pixels.
 MUST_CHECK enum status dataset_load_pixels(const struct dataset *d, int i, const struct tensor *pixels, struct tensor *in, struct error *err);
+// A file that holds arrays: .npy, .npz, a TensorProto (.pb) or raw elements of the type `raw` (.bin). Read-only once open, so
+// that threads may share it.
+struct arrays;
+MUST_CHECK enum status arrays_open(struct arrays **out, const char *path, enum dtype raw, struct error *err);
+void arrays_free(struct arrays **a);
+int arrays_count(const struct arrays *a);
+const char *arrays_name(const struct arrays *a, int i); // "" when the file does not name it
+// Array i as a tensor of type `type` with its own shape; `path` names the file in errors.
+MUST_CHECK enum status arrays_read(struct tensor *out, const struct arrays *a, int i, enum dtype type, const char *path, struct error *err);
 // Reads one array file (.npy, .pb; of an .npz the array `name`) as a tensor of type `type` with the array's own shape.
 MUST_CHECK enum status array_read(struct tensor *out, const char *path, const char *name, enum dtype type, struct error *err);
 // The integer in such a file, as dataset_values tells it: 1, or 0 where it cannot be read or holds more.

@@ -12,6 +12,17 @@ static int find(const struct arrays *a, const char *name)
 	return arrays_count(a) == 1 ? 0 : -1;
 }
 
+enum status arrays_read(struct tensor *out, const struct arrays *a, int i, enum dtype type, const char *path, struct error *err)
+{
+	*out = (struct tensor){.type = type, .shape = arrays_shape(a, i)};
+	enum status st = tensor_alloc(out, NULL, err);
+	if (st == STATUS_OK)
+		st = arrays_copy(out, a, i, 0, path, err);
+	if (st != STATUS_OK)
+		tensor_drop(out);
+	return st;
+}
+
 enum status array_read(struct tensor *out, const char *path, const char *name, enum dtype type, struct error *err)
 {
 	struct arrays *a = NULL;
@@ -20,20 +31,15 @@ enum status array_read(struct tensor *out, const char *path, const char *name, e
 		return st;
 	int i = find(a, name);
 	*out = (struct tensor){.type = type};
-	if (i < 0 && arrays_unread(a)) {
+	if (i >= 0) {
+		st = arrays_read(out, a, i, type, path, err);
+	} else if (arrays_unread(a)) {
 		*err = *arrays_unread(a);
 		st = err->status;
-	} else if (i < 0) {
+	} else {
 		st = error_set(err, STATUS_NOTFOUND, "%s: has no array named %s; its first is %s", path,
 		    name ? name : "(none given)", arrays_name(a, 0));
-	} else {
-		out->shape = arrays_shape(a, i);
-		st = tensor_alloc(out, NULL, err);
 	}
-	if (st == STATUS_OK)
-		st = arrays_copy(out, a, i, 0, path, err);
-	if (st != STATUS_OK)
-		tensor_drop(out);
 	arrays_free(&a);
 	return st;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "arrays.h"
 #include "qtui/base/file.h"
+#include "qtui/base/npy.h"
 #include "qtui/base/str.h"
 #include "qtui/engine/data.h"
 #include "qtui/engine/half.h"

@@ -1,20 +1,12 @@
-// A data file that holds arrays: .npy, .npz, a TensorProto (.pb) or raw elements (.bin). Read-only once open, so
-// threads may share it. A large .npy stays mapped and is read row by row.
+// What datasets ask of files that hold arrays (struct arrays of data.h). A large .npy stays mapped and is read row by row.
 #ifndef QTUI_ENGINE_DATA_ARRAYS_H
 #define QTUI_ENGINE_DATA_ARRAYS_H
 
-#include "qtui/base/npy.h"
-#include "qtui/engine/graph.h"
+#include "qtui/engine/data.h"
 
-struct arrays;
 bool arrays_is_name(const char *path); // by the extension
-// `raw` is the element type of a .bin file.
-MUST_CHECK enum status arrays_open(struct arrays **out, const char *path, enum dtype raw, struct error *err);
-void arrays_free(struct arrays **a);
-int arrays_count(const struct arrays *a);
 // Why an array of the file cannot be read, for when one is missed; NULL: all can.
 const struct error *arrays_unread(const struct arrays *a);
-const char *arrays_name(const struct arrays *a, int i); // "" when the file does not name it
 // The array's own shape (rank 1 for raw elements).
 struct shape arrays_shape(const struct arrays *a, int i);
 // The array for input `input` of the model: by name; when no array has the name of an input, by position (an array

@@ -1,5 +1,5 @@
-// Two directories of arrays or pictures of the same names: the outputs of a float and a quantized network, a board's tensors
-// and what should be there.
+// Two collections of arrays or pictures of the same names, directories or .npz files: the outputs of a float and a quantized
+// network, a board's tensors and what should be there.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 enum { DEPTH = 8 }; // of directories in directories
 
-// ---- which files
+// ---- what there is
 
 static const char *const arrays[] = {".npy", ".pb"}, *const pictures[] = {".png", ".jpg", ".jpeg", ".PNG", ".JPG", ".JPEG"};
 
@@ -36,44 +36,77 @@ static bool is_picture(const char *name)
 	return ends_in(name, pictures, sizeof pictures / sizeof *pictures);
 }
 
-struct names { // paths below a directory
-	char **at;
+struct item {
+	char *name; // by which it is matched
+	char *file; // its path; NULL: it is an array of the side's file
+	int array;  // which
+};
+struct side {
+	const char *path;
+	struct arrays *arrays; // of an .npz file; NULL: a directory
+	struct item *item;
 	size_t n, cap;
 };
 
-static void names_done(struct names *l)
+static void side_done(struct side *s)
 {
-	for (size_t i = 0; i < l->n; i++)
-		free(l->at[i]);
-	free(l->at);
+	for (size_t i = 0; i < s->n; i++) {
+		free(s->item[i].name);
+		free(s->item[i].file);
+	}
+	free(s->item);
+	arrays_free(&s->arrays);
 }
 
-static void add_name(struct names *l, const char *below, const char *name)
+static void add_item(struct side *s, char *name, char *file, int array)
 {
-	l->at = xgrow(l->at, &l->cap, l->n + 1, sizeof *l->at);
-	l->at[l->n++] = *below ? file_join(below, name) : xstrdup(name);
+	s->item = xgrow(s->item, &s->cap, s->n + 1, sizeof *s->item);
+	s->item[s->n++] = (struct item){name, file, array};
 }
 
 // Adds the files that can be compared, then those of its subdirectories.
-static enum status list(struct names *out, const char *dir, const char *below, int depth, struct error *err)
+static enum status list(struct side *s, const char *below, int depth, struct error *err)
 {
 	struct file_list files = {0}, dirs = {0};
-	char *here = *below ? file_join(dir, below) : xstrdup(dir);
+	char *here = *below ? file_join(s->path, below) : xstrdup(s->path);
 	enum status st = file_list_dir(&files, here, err);
 	if (st == STATUS_OK && depth > 0)
 		st = file_list_subdirs(&dirs, here, err);
 	for (size_t i = 0; st == STATUS_OK && i < files.n; i++)
 		if (is_array(files.name[i]) || is_picture(files.name[i]))
-			add_name(out, below, files.name[i]);
+			add_item(s, *below ? file_join(below, files.name[i]) : xstrdup(files.name[i]), file_join(here, files.name[i]), 0);
 	for (size_t i = 0; st == STATUS_OK && i < dirs.n; i++) {
 		char *deeper = *below ? file_join(below, dirs.name[i]) : xstrdup(dirs.name[i]);
-		st = list(out, dir, deeper, depth - 1, err);
+		st = list(s, deeper, depth - 1, err);
 		free(deeper);
 	}
 	file_list_done(&files);
 	file_list_done(&dirs);
 	free(here);
 	return st;
+}
+
+static enum status open_side(struct side *s, struct error *err)
+{
+	if (file_is_dir(s->path))
+		return list(s, "", DEPTH, err);
+	enum status st = arrays_open(&s->arrays, s->path, DT_F32, err);
+	for (int i = 0; st == STATUS_OK && i < arrays_count(s->arrays); i++)
+		add_item(s, xstrdup(arrays_name(s->arrays, i)), NULL, i);
+	return st;
+}
+
+// Arrays of a file beside files in a directory: "a/b" is a_b.npy there, as qtui run writes it.
+static void name_as_files(struct side *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		char *safe = file_safe_name(s->item[i].name);
+		struct str name = {0};
+		str_addf(&name, "%s.npy", safe);
+		free(safe);
+		free(s->item[i].name);
+		s->item[i].name = str_detach(&name);
+	}
 }
 
 // ---- one file
@@ -105,7 +138,7 @@ static void turn(struct tensor *t, const struct shape *as, bool last)
 	t->shape = *as;
 }
 
-static enum status give_shape(struct tensor *b, const struct tensor *a, cJSON *row, const char *path, struct error *err)
+static enum status give_shape(struct tensor *b, const struct tensor *a, cJSON *row, const char *name, struct error *err)
 {
 	char x[64], y[64];
 	if (shape_equal(&a->shape, &b->shape))
@@ -117,7 +150,7 @@ static enum status give_shape(struct tensor *b, const struct tensor *a, cJSON *r
 			return STATUS_OK;
 		}
 	if (tensor_count(a) != tensor_count(b))
-		return error_set(err, STATUS_FORMAT, "%s has the shape %s, the other %s", path, shape_text(&b->shape, x, sizeof x),
+		return error_set(err, STATUS_FORMAT, "%s has the shape %s in B, %s in A", name, shape_text(&b->shape, x, sizeof x),
 		    shape_text(&a->shape, y, sizeof y));
 	b->shape = a->shape; // the same elements in one order, counted otherwise
 	return STATUS_OK;
@@ -129,18 +162,23 @@ static void add_sums(cJSON *row, const struct tensor_sums *s)
 	json_add_number(row, "l2", sqrt(s->e2));
 }
 
-static enum status compare_arrays(cJSON *row, const char *path[2], struct error *err)
+static enum status read_item(struct tensor *out, const struct side *s, const struct item *x, struct error *err)
+{
+	return x->file ? array_read(out, x->file, NULL, DT_F32, err) : arrays_read(out, s->arrays, x->array, DT_F32, s->path, err);
+}
+
+static enum status compare_arrays(cJSON *row, const struct side s[2], const struct item *a, const struct item *b, struct error *err)
 {
 	struct tensor t[2] = {{0}, {0}};
-	struct tensor_sums s = {0};
-	enum status st = array_read(&t[0], path[0], NULL, DT_F32, err);
+	struct tensor_sums sums = {0};
+	enum status st = read_item(&t[0], &s[0], a, err);
 	if (st == STATUS_OK)
-		st = array_read(&t[1], path[1], NULL, DT_F32, err);
+		st = read_item(&t[1], &s[1], b, err);
 	if (st == STATUS_OK)
-		st = give_shape(&t[1], &t[0], row, path[1], err);
+		st = give_shape(&t[1], &t[0], row, b->name, err);
 	if (st == STATUS_OK) {
-		stats_compare(&s, &t[0], &t[1], NULL);
-		add_sums(row, &s);
+		stats_compare(&sums, &t[0], &t[1], NULL);
+		add_sums(row, &sums);
 	}
 	tensor_drop(&t[0]);
 	tensor_drop(&t[1]);
@@ -181,7 +219,7 @@ static void compare_levels(cJSON *row, uint8_t *const rgb[2], int w, int h)
 	}
 }
 
-static enum status compare_pictures(cJSON *row, const char *path[2], struct error *err)
+static enum status compare_pictures(cJSON *row, const char *const path[2], struct error *err)
 {
 	uint8_t *rgb[2] = {NULL, NULL};
 	int w[2], h[2];
@@ -200,17 +238,14 @@ static enum status compare_pictures(cJSON *row, const char *path[2], struct erro
 // ---- all of them
 
 // What of one cannot be compared does not keep the others from it.
-static cJSON *compare_file(const char *const dir[2], const char *name)
+static cJSON *compare_item(const struct side s[2], const struct item *a, const struct item *b)
 {
 	cJSON *row = cJSON_CreateObject();
-	char *path[2] = {file_join(dir[0], name), file_join(dir[1], name)};
 	struct error err = {0};
-	json_add_text(row, "file", name);
-	enum status st = (is_picture(name) ? compare_pictures : compare_arrays)(row, (const char *[2]){path[0], path[1]}, &err);
-	if (st != STATUS_OK)
+	bool both_pictures = a->file && b->file && is_picture(a->file);
+	json_add_text(row, "file", a->name);
+	if ((both_pictures ? compare_pictures(row, (const char *const[2]){a->file, b->file}, &err) : compare_arrays(row, s, a, b, &err)) != STATUS_OK)
 		json_add_text(row, "problem", err.text);
-	free(path[0]);
-	free(path[1]);
 	return row;
 }
 
@@ -229,37 +264,38 @@ static void add_mean(cJSON *to, const cJSON *files, const char *figure)
 		json_add_number(to, figure, sum / n);
 }
 
-static cJSON *side_of(const char *dir)
+static cJSON *side_json(const struct side *s)
 {
 	cJSON *side = cJSON_CreateObject();
-	json_add_text(side, "directory", dir);
+	json_add_text(side, s->arrays ? "file" : "directory", s->path);
 	return side;
 }
 
 static int by_name(const void *a, const void *b)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
+	return strcmp(((const struct item *)a)->name, ((const struct item *)b)->name);
 }
 
-static cJSON *compare_names(struct names l[2], const char *const dir[2])
+static cJSON *compare_sides(const struct side s[2])
 {
 	static const char *const figure[] = {"snr_db", "cosine", "l2", "psnr_db", "ssim"};
 	cJSON *root = cJSON_CreateObject(), *only[2];
 	cJSON_AddNumberToObject(root, "qtui_compare", 1);
-	cJSON_AddItemToObject(root, "a", side_of(dir[0]));
-	cJSON_AddItemToObject(root, "b", side_of(dir[1]));
+	cJSON_AddItemToObject(root, "a", side_json(&s[0]));
+	cJSON_AddItemToObject(root, "b", side_json(&s[1]));
 	cJSON *files = cJSON_AddArrayToObject(root, "files");
 	only[0] = cJSON_AddArrayToObject(root, "only_in_a");
 	only[1] = cJSON_AddArrayToObject(root, "only_in_b");
 	for (int i = 0; i < 2; i++)
-		if (l[i].n)
-			qsort(l[i].at, l[i].n, sizeof *l[i].at, by_name);
-	for (size_t i = 0, k = 0; i < l[0].n || k < l[1].n;) {
-		int order = i == l[0].n ? 1 : k == l[1].n ? -1 : strcmp(l[0].at[i], l[1].at[k]);
+		if (s[i].n)
+			qsort(s[i].item, s[i].n, sizeof *s[i].item, by_name);
+	for (size_t i = 0, k = 0; i < s[0].n || k < s[1].n;) {
+		const struct item *a = &s[0].item[i], *b = &s[1].item[k];
+		int order = i == s[0].n ? 1 : k == s[1].n ? -1 : strcmp(a->name, b->name);
 		if (order)
-			cJSON_AddItemToArray(only[order > 0], cJSON_CreateString(order > 0 ? l[1].at[k] : l[0].at[i]));
+			cJSON_AddItemToArray(only[order > 0], cJSON_CreateString(order > 0 ? b->name : a->name));
 		else
-			cJSON_AddItemToArray(files, compare_file(dir, l[0].at[i]));
+			cJSON_AddItemToArray(files, compare_item(s, a, b));
 		i += order <= 0;
 		k += order >= 0;
 	}
@@ -282,27 +318,29 @@ static enum status check(const cJSON *root, const char *a, const char *b, struct
 		problem = problem ? problem : its;
 	}
 	if (!problem)
-		return error_set(err, STATUS_NOTFOUND, "%s and %s have no file of the same name (.npy, .pb, .png or .jpg): nothing to compare", a, b);
-	return error_set(err, STATUS_FORMAT, "%s and %s: no file of the same name can be compared: %s", a, b, problem);
+		return error_set(err, STATUS_NOTFOUND, "%s and %s have no array or picture of the same name (.npy, .pb, .png or .jpg): nothing to compare", a, b);
+	return error_set(err, STATUS_FORMAT, "%s and %s: nothing of the same name can be compared: %s", a, b, problem);
 }
 
-enum status compare_directories(struct cJSON **out, const char *a, const char *b, struct error *err)
+enum status compare_collections(struct cJSON **out, const char *a, const char *b, struct error *err)
 {
-	const char *const dir[2] = {a, b};
-	struct names l[2] = {{0}, {0}};
+	struct side s[2] = {{.path = a}, {.path = b}};
 	cJSON *root = NULL;
-	enum status st = list(&l[0], a, "", DEPTH, err);
+	enum status st = open_side(&s[0], err);
 	if (st == STATUS_OK)
-		st = list(&l[1], b, "", DEPTH, err);
+		st = open_side(&s[1], err);
+	for (int i = 0; i < 2; i++)
+		if (s[i].arrays && !s[1 - i].arrays)
+			name_as_files(&s[i]);
 	if (st == STATUS_OK) {
-		root = compare_names(l, dir);
+		root = compare_sides(s);
 		st = check(root, a, b, err);
 	}
 	if (st == STATUS_OK)
 		*out = root;
 	else
 		cJSON_Delete(root);
-	names_done(&l[0]);
-	names_done(&l[1]);
+	side_done(&s[0]);
+	side_done(&s[1]);
 	return st;
 }

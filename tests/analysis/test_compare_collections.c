@@ -3,11 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "../engine/data_case.h"
+#include "../engine/dataset_case.h"
 #include "qtui/analysis/compare.h"
-#include "qtui/base/file.h"
 #include "qtui/base/json.h"
-#include "qtui/base/npy.h"
 
 struct sides {
 	char *dir[2];
@@ -57,7 +55,7 @@ static void picture(const struct sides *s, int side, const char *name, int w, in
 
 static const cJSON *compared(struct sides *s)
 {
-	if (compare_directories(&s->out, s->dir[0], s->dir[1], &s->err))
+	if (compare_collections(&s->out, s->dir[0], s->dir[1], &s->err))
 		fail_msg("%s", s->err.text);
 	return cJSON_GetObjectItemCaseSensitive(s->out, "files");
 }
@@ -79,7 +77,7 @@ static void near(const cJSON *row, const char *figure, double value)
 		fail_msg("%s is %.12g, not %.12g", figure, is, value);
 }
 
-void test_compare_directories__arrays_by_hand(void **state)
+void test_compare_collections__arrays_by_hand(void **state)
 {
 	static const float x[4] = {1, 2, 3, 4}, y[4] = {1, 2, 3, 6};
 	struct sides s = sides_new("by_hand");
@@ -103,7 +101,7 @@ void test_compare_directories__arrays_by_hand(void **state)
 }
 
 // A board's tensors often have their channels last.
-void test_compare_directories__channels_in_another_place(void **state)
+void test_compare_collections__channels_in_another_place(void **state)
 {
 	enum { N = 2, C = 3, P = 10 };
 	float first[N * C * P], last[N * C * P];
@@ -125,7 +123,7 @@ void test_compare_directories__channels_in_another_place(void **state)
 	sides_done(&s);
 }
 
-void test_compare_directories__pictures_in_folders(void **state)
+void test_compare_collections__pictures_in_folders(void **state)
 {
 	struct sides s = sides_new("pictures");
 	for (int i = 0; i < 2; i++) {
@@ -143,16 +141,41 @@ void test_compare_directories__pictures_in_folders(void **state)
 	sides_done(&s);
 }
 
+// As other tools give all tensors in one file; beside a directory their names are those of files.
+void test_compare_collections__arrays_of_one_file(void **state)
+{
+	static const float x[2] = {3, 4}, y[2] = {3, 5};
+	const char *a = write_npy("x.npy", 'f', 4, SHAPE(2), x), *b = write_npy("y.npy", 'f', 4, SHAPE(2), y);
+	char *before[] = {"/conv/Conv_output_0.npy", (char *)a, "same.npy", (char *)a, "alone.npy", (char *)a};
+	char *after[] = {"/conv/Conv_output_0.npy", (char *)b, "same.npy", (char *)a};
+	const char *one = write_npz("one.npz", 3, (const char *const *)before), *other = write_npz("other.npz", 2, (const char *const *)after);
+	struct sides s = sides_new("npz");
+	if (compare_collections(&s.out, one, other, &s.err))
+		fail_msg("%s", s.err.text);
+	const cJSON *files = cJSON_GetObjectItemCaseSensitive(s.out, "files");
+	assert_int_equal(cJSON_GetArraySize(files), 2);
+	near(file_of(files, "/conv/Conv_output_0"), "max_error", 1);
+	assert_true(json_bool(file_of(files, "same"), "exact", false));
+	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(s.out, "only_in_a")), 1);
+	cJSON_Delete(s.out);
+	s.out = NULL;
+	floats(&s, 0, "_conv_Conv_output_0.npy", SHAPE(2), x);
+	if (compare_collections(&s.out, s.dir[0], other, &s.err))
+		fail_msg("%s", s.err.text);
+	near(file_of(cJSON_GetObjectItemCaseSensitive(s.out, "files"), "_conv_Conv_output_0.npy"), "max_error", 1);
+	sides_done(&s);
+}
+
 // One file that cannot be compared says why and keeps no other from it; where none can, that is an error.
-void test_compare_directories__what_cannot_be_compared(void **state)
+void test_compare_collections__what_cannot_be_compared(void **state)
 {
 	static const float x[6] = {1, 2, 3, 4, 5, 6};
 	struct sides s = sides_new("problems");
-	assert_int_equal(compare_directories(&s.out, s.dir[0], s.dir[1], &s.err), STATUS_NOTFOUND);
+	assert_int_equal(compare_collections(&s.out, s.dir[0], s.dir[1], &s.err), STATUS_NOTFOUND);
 	assert_null(s.out);
 	floats(&s, 0, "x.npy", SHAPE(6), x);
 	floats(&s, 1, "x.npy", SHAPE(2), x);
-	assert_int_equal(compare_directories(&s.out, s.dir[0], s.dir[1], &s.err), STATUS_FORMAT);
+	assert_int_equal(compare_collections(&s.out, s.dir[0], s.dir[1], &s.err), STATUS_FORMAT);
 	assert_non_null(strstr(s.err.text, "x.npy has the shape"));
 	char *torn = file_join(s.dir[1], "torn.npy");
 	assert_int_equal(file_write(torn, "\x93NUMPY", 6, &s.err), STATUS_OK);
@@ -170,7 +193,7 @@ void test_compare_directories__what_cannot_be_compared(void **state)
 	sides_done(&s);
 	s = sides_new("missing");
 	char *nowhere = file_join(s.dir[0], "nowhere");
-	assert_true(compare_directories(&s.out, nowhere, s.dir[1], &s.err) != STATUS_OK);
+	assert_true(compare_collections(&s.out, nowhere, s.dir[1], &s.err) != STATUS_OK);
 	free(nowhere);
 	sides_done(&s);
 }
