@@ -1,5 +1,5 @@
 // qtui compare: two sessions or analyses, or two models on the same samples: what differs, node by node, and what it
-// bought; or two directories or .npz files of arrays or pictures.
+// bought; or two directories, or files of arrays (.npz, .npy).
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,12 +121,12 @@ static enum status compare_collected(cJSON **out, struct options *o, struct erro
 
 static const struct kind figures = {compare_files, compare_print_comparison, "a session or an analysis", 2},
                          models = {compare_networks, compare_print_models, "a model", 3},
-                         collections = {compare_collected, compare_print_collections, "a directory or an .npz file", 2};
+                         collections = {compare_collected, compare_print_collections, "a directory or a file of arrays", 2};
 
 static enum status kind_of(const struct kind **out, const char *path, struct error *err)
 {
 	bool json = false;
-	if (file_is_dir(path) || str_has_suffix(path, ".npz")) {
+	if (file_is_dir(path) || str_has_suffix(path, ".npz") || str_has_suffix(path, ".npy")) {
 		*out = &collections;
 		return STATUS_OK;
 	}
@@ -141,13 +141,13 @@ static enum status compare(struct options *o, struct error *err)
 	const struct kind *kind[2];
 	cJSON *j = NULL;
 	if (o->positional.n < 2)
-		return error_set(err, STATUS_USAGE, "two are needed: sessions, analyses (qtui analyze --json), models, directories or .npz files");
+		return error_set(err, STATUS_USAGE, "two are needed: sessions, analyses (qtui analyze --json), models, directories, or files of arrays (.npz, .npy)");
 	memcpy(path, o->positional.at, sizeof path);
 	for (int i = 0; i < 2; i++)
 		if (kind_of(&kind[i], path[i], err) != STATUS_OK)
 			return err->status;
 	if (kind[0] != kind[1])
-		return error_set(err, STATUS_USAGE, "%s is %s, %s %s: compare two sessions or analyses, two models, or two directories or .npz files",
+		return error_set(err, STATUS_USAGE, "%s is %s, %s %s: compare two sessions or analyses, two models, or two directories or files of arrays (.npz, .npy)",
 		    path[0],
 		    kind[0]->what, path[1], kind[1]->what);
 	if (o->positional.n > kind[0]->words)

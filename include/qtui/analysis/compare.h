@@ -17,7 +17,7 @@ struct compare_models {
 MUST_CHECK enum status compare_models(
     struct cJSON **out, const struct compare_models *m, atomic_int *done, const atomic_bool *cancel, struct error *err);
 
-// Compares what has the same name in two collections, a directory (with those in it) or an .npz file: arrays (.npy, .pb) and
+// Compares what has the same name in two collections, a directory (with those in it) or a file of arrays: arrays (.npy, .pb) and
 // pictures (.png, .jpg), B against A. STATUS_NOTFOUND: there is none. What cannot be compared has its `problem`.
 MUST_CHECK enum status compare_collections(struct cJSON **out, const char *a, const char *b, struct error *err);
 

@@ -92,7 +92,7 @@ static enum status open_side(struct side *s, struct error *err)
 		return list(s, "", DEPTH, err);
 	enum status st = arrays_open(&s->arrays, s->path, DT_F32, err);
 	for (int i = 0; st == STATUS_OK && i < arrays_count(s->arrays); i++)
-		add_item(s, xstrdup(arrays_name(s->arrays, i)), NULL, i);
+		add_item(s, xstrdup(*arrays_name(s->arrays, i) ? arrays_name(s->arrays, i) : "array"), NULL, i); // .npy does not name it
 	return st;
 }
 
