@@ -12,6 +12,7 @@
 enum { CELLS = 48 * 48, PIXELS = 640 * 640 }; // of a sample, that are kept for a look
 static const double PICTURES = (double)(8 << 20) / 3; // pixels of all samples' pictures
 static const double FARTHER_DB = 1, SEEN = 4;         // of a cell; mean square error of levels below which nobody sees any
+
 const char *const made_figure[MADE_FIGURES] = {[MADE_PSNR] = "psnr_db", [MADE_PSNR_Y] = "psnr_y_db", [MADE_SSIM] = "ssim"};
 
 struct area made_area(int w, int h, const struct placement *where)
@@ -35,10 +36,8 @@ static double mean_square_error(const struct pair *it, const struct area *a)
 	for (int c = 0; c < it->channels; c++)
 		for (int y = 0; y < a->h; y++) {
 			const float *p = it->said + offset(it, a, c, y), *q = it->truth + offset(it, a, c, y);
-			float row = 0;
 			for (int x = 0; x < a->w; x++)
-				row += (p[x] - q[x]) * (p[x] - q[x]); // whole numbers: exact up to 2^24
-			sum += (double)row;
+				sum += (double)((p[x] - q[x]) * (p[x] - q[x]));
 		}
 	return sum / ((double)a->w * a->h * it->channels);
 }
@@ -157,9 +156,9 @@ static uint8_t *copy_of(const struct made *m)
 
 bool made_look(struct task_look *l, const struct made *before, const struct made *after)
 {
-	if (before && (before->w != after->w || before->h != after->h || before->cells_w != after->cells_w || before->cells_h != after->cells_h))
+	if (before->w != after->w || before->h != after->h || before->cells_w != after->cells_w || before->cells_h != after->cells_h)
 		return false;
-	l->made[TASK_FLOAT] = before ? copy_of(before) : NULL;
+	l->made[TASK_FLOAT] = copy_of(before);
 	l->made[TASK_QUANT] = copy_of(after);
 	l->w = after->w;
 	l->h = after->h;
@@ -168,6 +167,6 @@ bool made_look(struct task_look *l, const struct made *before, const struct made
 	l->cells_h = after->cells_h;
 	l->cell = xcalloc((size_t)(after->cells_w * after->cells_h), 1);
 	for (int i = 0; i < after->cells_w * after->cells_h; i++)
-		l->cell[i] = cell_of(before ? (double)before->error[i] : 0, (double)after->error[i]);
+		l->cell[i] = cell_of((double)before->error[i], (double)after->error[i]);
 	return true;
 }

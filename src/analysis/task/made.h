@@ -28,8 +28,7 @@ struct made {
 void made_measure(struct made *to, const struct pair *it, const struct area *a, double most);
 void made_done(struct made *m);
 uint8_t *made_rgb(const struct pair *it, const struct area *a, const float *picture, int w, int h); // of one of the pair; heap
-// Pictures and cells: what came farther from the truth (before NULL: from what was exact), or closer. False: they do not go
-// together, and nothing is done.
+// Pictures and cells: what came farther from the truth, or closer. False: they do not go together, and nothing is done.
 bool made_look(struct task_look *l, const struct made *before, const struct made *after);
 // Pixels that may be kept of each of so many samples' pictures.
 double made_share(int samples);
