@@ -407,6 +407,21 @@ void test_restore__masks_are_no_truths_unless_asked(void **state)
 	dataset_free(&b.d);
 	add_sample(&b, "a.png", "a.png", SIDE, SIDE);
 	bench_open_ok(&b, &(struct task_options){.kind = -1, .labels = b.truths});
+	task_free(&b.t);
+	dataset_free(&b.d);
+	// A grey photograph has more levels than the network has classes; a list of names says that they are numbers.
+	uint8_t photograph[SIDE * SIDE];
+	for (int i = 0; i < SIDE * SIDE; i++)
+		photograph[i] = (uint8_t)(i % 9);
+	write_png(b.truths, "a.png", PNG_FORMAT_GRAY, SIDE, SIDE, photograph);
+	bench_open_ok(&b, &(struct task_options){.kind = -1, .labels = b.truths});
+	task_free(&b.t);
+	dataset_free(&b.d);
+	char *names = file_join(b.truths, "classes.txt");
+	assert_int_equal(file_write(names, "a\nb\nc\n", 6, &b.err), STATUS_OK);
+	assert_int_equal(bench_open(&b, &(struct task_options){.kind = -1, .labels = b.truths}), STATUS_OK);
+	assert_int_equal(task_kind(b.t), TASK_SEGMENT);
+	free(names);
 	bench_done(&b);
 }
 

@@ -18,6 +18,7 @@ static const struct {
     {"x8", ""},
 };
 static const char *const extensions[] = {".png", ".jpg", ".jpeg", ".PNG", ".JPG", ".JPEG"};
+enum { FEW = 8 }; // numbers in a mask
 enum { ENDINGS = sizeof endings / sizeof *endings, EXTENSIONS = sizeof extensions / sizeof *extensions };
 
 static bool is_itself(const char *dir, const char *file)
@@ -41,11 +42,30 @@ static char *picture_path(const char *dir, const char *file, const struct labels
 	return path;
 }
 
-static bool is_mask(const char *path)
+// Networks that may as well make pictures have three classes at the most.
+static bool is_of_few_numbers(const struct mask *m)
+{
+	uint16_t number[FEW];
+	int n = 0;
+	for (size_t i = 0; i < (size_t)m->w * (size_t)m->h; i++) {
+		int k = 0;
+		while (k < n && number[k] != m->number[i])
+			k++;
+		if (k == FEW)
+			return false;
+		if (k == n)
+			number[n++] = m->number[i];
+	}
+	return true;
+}
+
+static bool is_mask(const char *dir, const char *path)
 {
 	struct mask m = {0};
 	struct error ignored; // whoever reads it will tell
-	bool mask = mask_read(&m, path, &ignored) == STATUS_OK;
+	char *names = file_join(dir, "classes.txt");
+	bool mask = mask_read(&m, path, &ignored) == STATUS_OK && (file_exists(names) || is_of_few_numbers(&m));
+	free(names);
 	mask_done(&m);
 	return mask;
 }
@@ -56,7 +76,7 @@ bool labels_are_pictures(const char *dir, const struct labels_samples *s)
 	char *path = NULL;
 	for (int i = 0; s->pictures != PICTURES_NONE && i < s->n && !path; i++)
 		path = s->file[i] ? picture_path(dir, s->file[i], s) : NULL;
-	bool pictures = path && (s->pictures == PICTURES_SURE || !is_mask(path));
+	bool pictures = path && (s->pictures == PICTURES_SURE || !is_mask(dir, path));
 	free(path);
 	return pictures;
 }
