@@ -28,6 +28,10 @@ void act_picture_close(struct ui *ui)
 
 void act_task_page(struct ui *ui)
 {
+	if (ui->task.page == TASK_PAGE_SAMPLES && ui->snap->task && !ui->snap->task->n_classes) {
+		ui_note(ui, "this task has no classes");
+		return;
+	}
 	ui->task.page = (enum task_page)((ui->task.page + 1) % TASK_PAGES);
 	ui->task.open = false;
 	ui->scroll[VIEW_TASK] = (struct scroll){0, 0};
