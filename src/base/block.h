@@ -1,6 +1,7 @@
 // Private to src/base: memory for large bufs. A page that is touched for the first time costs more than most operators
 // take to fill it. So pages that are given back are kept for the next requests, BLOCK_KEPT bytes at the most
-// (and what mem_keep_more adds); beyond that those given back longest ago return to the system. Thread-safe.
+// (and what mem_keep_more adds); beyond that those given back longest ago return to the system, in whole units of pages.h:
+// where these are huge pages, what is left of them around blocks in use stays beyond the bound. Thread-safe.
 #ifndef QTUI_BASE_BLOCK_H
 #define QTUI_BASE_BLOCK_H
 

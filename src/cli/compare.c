@@ -148,8 +148,7 @@ static enum status compare(struct options *o, struct error *err)
 			return err->status;
 	if (kind[0] != kind[1])
 		return error_set(err, STATUS_USAGE, "%s is %s, %s %s: compare two sessions or analyses, two models, or two directories or files of arrays (.npz, .npy)",
-		    path[0],
-		    kind[0]->what, path[1], kind[1]->what);
+		    path[0], kind[0]->what, path[1], kind[1]->what);
 	if (o->positional.n > kind[0]->words)
 		return error_set(err, STATUS_USAGE, "unexpected argument %s", o->positional.at[kind[0]->words]);
 	enum status st = check_output(o->json, err);

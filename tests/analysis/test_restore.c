@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "../../src/analysis/task/made.h"
 #include "../../src/analysis/task/similarity.h"
 #include "../engine/data_case.h"
 #include "../engine/graph_builder.h"
@@ -281,6 +282,25 @@ void test_restore__the_levels_of_outputs_are_found(void **state)
 	}
 }
 
+// A network that is far from the truth even in float says that something else is wrong than quantization.
+void test_restore__a_float_network_that_comes_nowhere_near(void **state)
+{
+	static float out[MOST];
+	for (int far = 0; far < 2; far++) {
+		struct bench b;
+		bench_new(&b, far ? "far" : "close", SHAPE(1, 3, SIDE, SIDE), SHAPE(1, 3, TWICE, TWICE));
+		add_sample(&b, "a.png", "a.png", TWICE, TWICE);
+		bench_open_ok(&b, &unasked);
+		said(out, TWICE, TWICE, 0, far ? 100 : 5, 1 / 255.f, 0);
+		assert_int_equal(add(&b, TASK_FLOAT, out), STATUS_OK);
+		assert_int_equal(add(&b, TASK_QUANT, out), STATUS_OK);
+		struct task_report *r = task_report(b.t, net(&b, TASK_FLOAT), net(&b, TASK_QUANT), 0);
+		assert_true(task_is_blind(r) == (far == 1));
+		task_report_drop(&r);
+		bench_done(&b);
+	}
+}
+
 // Red and blue change places in the truth as they do in the samples.
 void test_restore__channels_in_another_order(void **state)
 {
@@ -495,6 +515,30 @@ void test_restore__what_does_not_fit_is_refused(void **state)
 	refused(&b, STATUS_FORMAT, "a.png");
 	free(path);
 	bench_done(&b);
+}
+
+// Of a large picture means are kept, of blocks that cover it; so are the errors of cells.
+void test_restore__a_large_picture_is_kept_smaller(void **state)
+{
+	enum { W = 200, H = 100 };
+	static float said_planes[3 * W * H], truth_planes[3 * W * H];
+	for (int i = 0; i < 3 * W * H; i++) {
+		said_planes[i] = (float)(i / (W * H) * 60 + (i % W) / 2);
+		truth_planes[i] = said_planes[i] + (i % W < W / 2 ? 3 : 0);
+	}
+	const struct pair it = {said_planes, truth_planes, 3, W, H, false};
+	const struct area all = {0, 0, W, H};
+	struct made m;
+	made_measure(&m, &it, &all, 200);
+	assert_true(m.w == 20 && m.h == 10);
+	for (int x = 0; x < m.w; x++)
+		for (int c = 0; c < 3; c++)
+			assert_in_range(m.rgb[3 * (5 * m.w + x) + c], c * 60 + x * 5 + 2, c * 60 + x * 5 + 2); // the mean of ten columns, 5x to 5x + 4
+	assert_true(m.cells_w * m.cells_h <= 48 * 48 && m.cells_w > 2 * m.cells_h - 2);
+	near((double)m.error[0], 9, 1e-6);
+	near((double)m.error[m.cells_w - 1], 0, 0);
+	near(m.figure[MADE_PSNR], 10 * log10(255. * 255 / 4.5), 1e-9);
+	made_done(&m);
 }
 
 // ---- without truths

@@ -63,7 +63,9 @@ struct task_look {
 	int n_regions;
 	struct task_figure figure[TASK_LOOK_FIGURES]; // TASK_RESTORE, TASK_AGREE
 	int n_figures;
-	uint8_t *cell;          // of TASK_SEGMENT, TASK_INSTANCE, and where pictures are made: enum task_cell of [cells_h, cells_w] that lie over the picture; NULL: not known
+	// enum task_cell of [cells_h, cells_w] that lie over the picture, of TASK_SEGMENT, TASK_INSTANCE and where pictures are
+	// made; NULL: not known.
+	uint8_t *cell;
 	int cells_w, cells_h;
 
 	const char *class;                 // TASK_CLASSIFY: the label's class
@@ -71,8 +73,8 @@ struct task_look {
 	double sure[TASK_VARIANTS];        // and that probability
 	double value[TASK_VARIANTS];       // as in the report
 
-	// The sample's picture, of TASK_RESTORE that which the networks should make, of TASK_AGREE none where they make any; w x h, made smaller where it was large; NULL:
-	// there is none.
+	// The sample's picture; of TASK_RESTORE that which the networks should make, of TASK_AGREE none where they make any. w x h,
+	// made smaller where it was large; NULL: there is none.
 	uint8_t *rgb;
 	uint8_t *made[TASK_VARIANTS]; // TASK_RESTORE, TASK_AGREE: what they make, likewise; NULL: no pictures
 	int w, h;

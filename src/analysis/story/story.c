@@ -56,8 +56,9 @@ static void tell_task(struct telling *t)
 		tell(t, STORY_LOSS, "%s %.*f in float, %.*f quantized.", task_word(f->name), digits, f->value[TASK_FLOAT], digits, f->value[TASK_QUANT]);
 	t->blind = task_is_blind(r);
 	if (t->blind)
-		tell(t, STORY_LOSS, "The float network itself recognizes next to nothing: its labels, the way its outputs are read (--decoder) or its "
-		    "pictures are prepared (:survey) are not its own, or the file was ruined before.");
+		tell(t, STORY_LOSS, "The float network itself %s: its labels, the way its outputs are read (--decoder) or its "
+		    "pictures are prepared (:survey) are not its own, or the file was ruined before.",
+		    r->kind == TASK_RESTORE ? "comes nowhere near the truth" : "recognizes next to nothing");
 }
 
 static void tell_output(struct telling *t, int worst)

@@ -104,7 +104,7 @@ static void compare_pictures(struct task *t, int sample, const struct tensor *f,
 	float *before = levels_new(t->state, range, &p, x), *after = levels_new(t->state, range, &p, y);
 	bool bgr = dataset_preprocess(t->d)->bgr;
 	made_measure(&s->made, &(struct pair){after, before, p.channels, p.w, p.h, bgr}, &a, made_share(t->n_samples));
-	made_measure(&s->exact, &(struct pair){before, before, p.channels, p.w, p.h, bgr}, &a, made_share(t->n_samples));
+	made_keep(&s->exact, &(struct pair){before, before, p.channels, p.w, p.h, bgr}, &a, made_share(t->n_samples));
 	s->is_picture = true;
 	free(before);
 	free(after);

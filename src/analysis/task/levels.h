@@ -12,7 +12,7 @@ struct area {
 };
 // The range of a network's outputs: that of all samples, once one has told it beyond doubt.
 struct levels_range;
-struct levels_range *levels_range_new(const struct preprocess *input); // which must live on
+struct levels_range *levels_range_new(const struct preprocess *input);
 void levels_range_free(struct levels_range **r);
 const char *levels_range_name(const struct levels_range *r); // NULL: not known yet
 

@@ -48,8 +48,10 @@ void task_look_drop(struct task_look **lp)
 	arena_free(&l->memory);
 	free(l->truth);
 	free(l->class_name);
-	for (int v = 0; v < TASK_VARIANTS; v++)
-		free(l->box[v]), free(l->made[v]);
+	for (int v = 0; v < TASK_VARIANTS; v++) {
+		free(l->box[v]);
+		free(l->made[v]);
+	}
 	free(l->change);
 	free(l->region);
 	free(l->cell);

@@ -115,18 +115,24 @@ uint8_t *made_rgb(const struct pair *it, const struct area *a, const float *pict
 	return rgb;
 }
 
-void made_measure(struct made *to, const struct pair *it, const struct area *a, double most)
+void made_keep(struct made *to, const struct pair *it, const struct area *a, double most)
 {
-	float *said = light_new(it, a, it->said), *truth = light_new(it, a, it->truth);
-	*to = (struct made){.figure = {[MADE_PSNR] = psnr_of(mean_square_error(it, a)),
-	    [MADE_PSNR_Y] = it->channels == 1 ? NAN : psnr_of(error_of_light(said, truth, (size_t)a->w * (size_t)a->h)),
-	    [MADE_SSIM] = ssim_of(said, truth, a->w, a->h)}};
-	free(said);
-	free(truth);
+	*to = (struct made){.figure = {NAN, NAN, NAN}};
 	keep_cells(to, it, a);
 	size_within(&to->w, &to->h, a, fmin(most, PIXELS));
 	to->rgb = made_rgb(it, a, it->said, to->w, to->h);
 	to->bytes = sizeof *to + (size_t)(to->cells_w * to->cells_h) * sizeof *to->error + (size_t)(to->w * to->h) * 3;
+}
+
+void made_measure(struct made *to, const struct pair *it, const struct area *a, double most)
+{
+	float *said = light_new(it, a, it->said), *truth = light_new(it, a, it->truth);
+	made_keep(to, it, a, most);
+	to->figure[MADE_PSNR] = psnr_of(mean_square_error(it, a));
+	to->figure[MADE_PSNR_Y] = it->channels == 1 ? NAN : psnr_of(error_of_light(said, truth, (size_t)a->w * (size_t)a->h));
+	to->figure[MADE_SSIM] = ssim_of(said, truth, a->w, a->h);
+	free(said);
+	free(truth);
 }
 
 void made_done(struct made *m)

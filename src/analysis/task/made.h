@@ -24,7 +24,8 @@ struct made {
 	int w, h;
 	size_t bytes;                // of all
 };
-// `most`: pixels of the picture that is kept.
+// What is kept of what was said, of `most` pixels at the most; made_measure with the figures, which are NAN without.
+void made_keep(struct made *to, const struct pair *it, const struct area *a, double most);
 void made_measure(struct made *to, const struct pair *it, const struct area *a, double most);
 void made_done(struct made *m);
 uint8_t *made_rgb(const struct pair *it, const struct area *a, const float *picture, int w, int h); // of one of the pair; heap
