@@ -162,6 +162,29 @@ void test_session__a_scale_keeps_its_digits(void **state)
 	study_close(&again);
 }
 
+// The text of a number may be a bit beside it: a small power of two is one when the session is read again,
+// and what was typed is the same edit as what was saved.
+void test_session__a_small_scale_is_read_as_it_was_written(void **state)
+{
+	static const char *const typed[] = {"2^-27", "7.45058059692383e-09"};
+	for (int i = 0; i < 2; i++) {
+		struct study *st = open_study(), *again = open_study();
+		struct error err = {0};
+		char text[160];
+		snprintf(text, sizeof text, "scale %s %s", OTHER, typed[i]);
+		assert_int_equal(study_command(st, text, &err), STATUS_OK);
+		assert_true(scale(st, OTHER) == 0x1p-27);
+		struct session *saved = NULL;
+		const char *path = support_temp("small.json");
+		if (session_write(st, path, NULL, &err) || session_read(&saved, path, &err) || session_apply(saved, again, &err))
+			fail_msg("%s", err.text);
+		assert_true(edits_equal(study_edits(st), study_edits(again)));
+		session_free(&saved);
+		study_close(&again);
+		study_close(&st);
+	}
+}
+
 // A target comes with its own calibrator, and goes with it.
 void test_session__a_target_brings_its_calibrator(void **state)
 {

@@ -25,8 +25,8 @@ struct edits {
 	int n_nodes, n_values;
 	signed char *precision; // [node] enum precision, or -1: the target's own choice
 	signed char *calibrator; // [node] enum calib_method of the ranges that the node's quantizers have, or -1: the plan's
-	double *scale;          // [value] scale of what a node makes or the network is given, or 0: none. Calibration and
-	                        // alignment leave it alone
+	double *scale;          // [value] scale of what a node makes or the network is given, a float; or 0: none. Calibration
+	                        // and alignment leave it alone
 	int32_t *zero;          // [value] zero point that goes with the scale, a code of the quantizer's; or ZERO_FOLLOWS
 	struct tuning *tuning;  // tuned constants, or NULL; counted
 };

@@ -10,7 +10,7 @@ static void add_scale(cJSON *o, const struct edits *e, int value)
 {
 	if (value < 0 || e->scale[value] == 0)
 		return;
-	cJSON_AddNumberToObject(o, "scale", e->scale[value]);
+	cJSON_AddItemToObject(o, "scale", json_float((float)e->scale[value]));
 	if (e->zero[value] != ZERO_FOLLOWS)
 		cJSON_AddNumberToObject(o, "zero_point", e->zero[value]);
 }

@@ -71,7 +71,7 @@ void edits_free(struct edits **e)
 
 void edits_give_scale(struct edits *e, int value, double scale, int32_t zero)
 {
-	e->scale[value] = scale;
+	e->scale[value] = (float)scale; // as it is computed with: what is typed and what a file holds are the same edit then
 	e->zero[value] = scale != 0 ? zero : ZERO_FOLLOWS;
 }
 

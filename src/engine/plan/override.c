@@ -167,7 +167,7 @@ static bool takes_zero(const struct plan *p, const struct quantizer *q, const st
 
 static bool takes_grid(const struct plan *p, const struct quantizer *q, const struct wanted *want, char *reason, size_t size)
 {
-	if (!q->pow2 || scale_is_pow2(want->scale))
+	if (!q->pow2 || scale_is_pow2((float)want->scale)) // the text of a small one may have too few digits
 		return takes_zero(p, q, want, reason, size);
 	snprintf(reason, size, "target %s takes only powers of two as scales: the nearest is 2^%d", p->target->name,
 	    (int)log2(scale_nearest_pow2(want->scale)));
