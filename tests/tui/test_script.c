@@ -66,7 +66,7 @@ void test_script__first_failure_ends_it(void **state)
 		{":theme", "t.qtui:1: usage: :theme NAME: "},
 		{":export", "t.qtui:1: usage: :export FORMAT [FILE]: esp-ppq-dispatch, "},
 		{":sort xyz", ":help columns lists them"},
-		{":wq", "no command \"wq\": Tab lists them"},
+		{":xyzzy", "no command \"xyzzy\": Tab lists them"},
 		{":filtr snr<3", "did you mean \"filter\"?"},
 		{":help xyzzy", "the help says nothing"},
 	};

@@ -233,6 +233,18 @@ void test_ui__every_view_is_explained(void **state)
 		assert_true(v == VIEW_LAYERS || v == VIEW_HELP || help_of_view((enum view)v) > 0);
 }
 
+// As in vi.
+void test_ui__quit_by_force(void **state)
+{
+	struct ui ui;
+	start(&ui, FAKE_MEASURED);
+	press(&ui, ":!<Enter>");
+	assert_false(ui.quit);
+	press(&ui, ":q!<Enter>");
+	assert_true(ui.quit);
+	ui_done(&ui);
+}
+
 // The marks of a list that is not seen, and the run, wait until it is.
 void test_ui__escape_leaves_a_view(void **state)
 {

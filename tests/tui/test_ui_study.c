@@ -402,6 +402,21 @@ void test_ui_study__a_session_of_another_run_is_spared(void **state)
 	live_close(&l);
 }
 
+void test_ui_study__write_and_quit(void **state)
+{
+	struct live l;
+	const char *path = support_temp("last.json");
+	remove(path);
+	live_open(&l, NULL, 1);
+	press(&l.ui, ":set<Space>/model.0/conv/Conv<Space>int16<Enter>");
+	type(&l.ui, "wq", support_temp("missing/last.json"));
+	assert_false(l.ui.quit); // what cannot be written keeps the screen
+	assert_int_equal(l.ui.note_role, ROLE_ERROR);
+	type(&l.ui, "x", path);
+	assert_true(l.ui.quit && file_exists(path) && !l.ui.unsaved);
+	live_close(&l);
+}
+
 // A key does not wait for the file: what it came to is told when it is there.
 // What is edited while it is written is not saved by it.
 void test_ui_study__sessions_are_read_and_written_beside_the_screen(void **state)

@@ -97,6 +97,14 @@ static enum status run_row(struct ui *ui, const struct command_row *row, char *a
 	return row->run(ui, args, err);
 }
 
+// Who comes from vi types :q! and :w!. Nothing here asks for force, since nothing is lost.
+static void drop_force(char *name)
+{
+	size_t n = strlen(name);
+	if (n > 1 && name[n - 1] == '!')
+		name[n - 1] = '\0';
+}
+
 static void trim_end(char *s)
 {
 	size_t n = strlen(s);
@@ -116,6 +124,7 @@ enum status command_run(struct ui *ui, const char *line, struct error *err)
 	if (*args)
 		*args++ = '\0';
 	args += strspn(args, " \t");
+	drop_force(text);
 	replace(text, '-', '_');
 	action = keys_named(text);
 	row = find_command(text);

@@ -92,6 +92,14 @@ enum status command_help(struct ui *ui, char *args, struct error *err)
 	return STATUS_OK;
 }
 
+enum status command_wq(struct ui *ui, char *args, struct error *err)
+{
+	enum status st = command_write(ui, args, err);
+	if (st == STATUS_OK)
+		ui->quit = autosave_may_quit(ui); // not if the file cannot be written
+	return st;
+}
+
 enum status command_quit(struct ui *ui, char *args, struct error *err)
 {
 	(void)args;
