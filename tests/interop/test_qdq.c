@@ -296,6 +296,37 @@ void test_qdq__casts(void **state)
 	case_done(&file);
 }
 
+// So do pairs that the model has.
+void test_qdq__casts_of_the_model(void **state)
+{
+	static const int type[] = {ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16, ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16};
+	static const char *const targets[] = {"onnxruntime"};
+	for (int i = 0; i < 2; i++) {
+		struct onnx_case file;
+		begin_conv(&file);
+		case_node(&file, "Exp", "exact", "conv_y", "exact_y"); // in float: all of its digits reach the pair
+		case_attr_int(&file, case_node(&file, "Cast", "narrow", "exact_y", "narrow_y"), "to", type[i]);
+		case_attr_int(&file, case_node(&file, "Cast", "wide", "narrow_y", "wide_y"), "to", FLOAT);
+		case_node(&file, "Sin", "after", "wide_y", "y");
+		case_output(&file, file.graph, "y");
+		computes_the_same(case_save(&file, "pair.onnx"), targets, 1);
+		case_done(&file);
+	}
+}
+
+// A triangle beside the other is zeros, which are not the code 0 of a grid with a zero point.
+void test_qdq__a_triangle_of_codes(void **state)
+{
+	static const char *const targets[] = {"onnxruntime", "a8w8", "esp32p4"};
+	struct onnx_case file;
+	begin_conv(&file);
+	file.opset.version = 14;
+	case_attr_int(&file, case_node(&file, "Trilu", "lower", "conv_y", "y"), "upper", 0);
+	case_output(&file, file.graph, "y");
+	computes_the_same(case_save(&file, "triangle.onnx"), targets, 3);
+	case_done(&file);
+}
+
 // Windows of 25 and of 36 have factors of their own.
 void test_qdq__means_of_several_windows(void **state)
 {

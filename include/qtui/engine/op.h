@@ -46,11 +46,12 @@ enum {
 	OPF_UNARY = 1 << 0,       // y = f(x) per element on floats: serves as a 256-entry table on int8 codes
 	OPF_BINARY = 1 << 1,      // element by element with broadcasting (Add, Mul ...)
 	OPF_MOVES = 1 << 2,       // only moves or selects elements of input 0 (Reshape, Transpose, Slice, Gather, Concat, MaxPool
-	                          // ...): may work on codes as well as on floats
+	                          // ...): works on codes as well as on floats
 	OPF_VIEW = 1 << 3,        // output is input 0 with another shape (Reshape, Squeeze, Flatten ...): no copy in plain layout
 	OPF_WEIGHTED = 1 << 4,    // Conv, ConvTranspose, Gemm, MatMul: a multiply-accumulate operator
 	OPF_DATA_DEPENDENT = 1 << 5, // shapes depend on values (NonZero, NonMaxSuppression)
 	OPF_ONCE = 1 << 6,        // looks at each element of its inputs and outputs once, without being any of the first four
+	OPF_FILLS = 1 << 7,       // of OPF_MOVES: writes numbers of its own beside them (Pad, Trilu), so it cannot work on codes
 };
 
 enum op_id {

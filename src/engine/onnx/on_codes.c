@@ -201,12 +201,12 @@ static int grid_at(const struct walk *w, const Onnx__NodeProto *p, size_t input)
 	return namemap_get(w->codes, text_of(p->input[input]));
 }
 
-// Of one tensor of codes or, of a Concat, of nothing else. The value that a Pad fills with is a code.
+// Of one tensor of codes or, of a Concat, of nothing else. What a Pad or a Trilu fills with is a code.
 static bool moves_codes(const struct walk *w, const Onnx__NodeProto *p)
 {
 	const struct op *op = op_find(domain_of(p->domain), text_of(p->op_type), opset_of(w->model, domain_of(p->domain)));
-	bool joins = op && op->id == OP_Concat;
-	if (!op || !(op->flags & OPF_MOVES) || op->id == OP_Pad || !p->n_input || !p->n_output || (p->n_output > 1 && op->id != OP_Split))
+	bool joins = op && op->id == OP_Concat, moves = op && (op->flags & OPF_MOVES) && !(op->flags & OPF_FILLS);
+	if (!moves || !p->n_input || !p->n_output || (p->n_output > 1 && op->id != OP_Split))
 		return false;
 	for (size_t i = 0; i < (joins ? p->n_input : 1); i++)
 		if (grid_at(w, p, i) < 0)

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 #include "qtui/engine/minifloat.h"
+#include "../ops/attrs.h"
 #include "narrow.h"
 #include "qtui/engine/op.h"
 #include "write.h"
@@ -277,6 +278,14 @@ static void add_spec(struct writer *w, Onnx__NodeProto *to, const struct node *n
 	}
 }
 
+int32_t write_narrow_type(const struct writer *w, const struct node *n)
+{
+	if (n->op->id != OP_Cast || w->g->value[n->in[0]].type != DT_F32)
+		return 0;
+	int64_t to = ((const struct cast_attrs *)n->attrs)->to;
+	return to == ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16 || to == ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16 ? (int32_t)to : 0;
+}
+
 // The engine knows one float type, so that what a file says of element types may no longer be so.
 static bool says_type(const struct attr_spec *spec)
 {
@@ -289,7 +298,7 @@ void write_attributes(struct writer *w, Onnx__NodeProto *to, const struct node *
 		const struct attr_spec *spec = &n->op->attrs[i];
 		if (!spec->name || !spec->name[0] || opset_leaves_out(w, n, spec->name))
 			continue;
-		if (says_type(spec) && n->out[0] >= 0 && w->g->value[n->out[0]].type != DT_NONE)
+		if (says_type(spec) && !write_narrow_type(w, n) && n->out[0] >= 0 && w->g->value[n->out[0]].type != DT_NONE)
 			write_int_attribute(w, to, spec->name, write_type(&w->g->value[n->out[0]]));
 		else
 			add_spec(w, to, n, spec, (const char *)n->attrs + spec->offset);

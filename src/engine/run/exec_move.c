@@ -110,15 +110,11 @@ static int data_inputs(const struct node *n)
 	return n->op->id == OP_Concat ? n->n_in : 1;
 }
 
-// Pad writes a value of its own; Where and Scatter mix tensors: they go through floats.
 static bool moves_codes(const struct exec *x)
 {
-	static const enum op_id other[] = {OP_Pad, OP_Where, OP_ScatterND, OP_ScatterElements};
-	for (size_t i = 0; i < sizeof other / sizeof *other; i++)
-		if (x->node->op->id == other[i])
-			return false;
-	return ((x->node->op->flags & (OPF_MOVES | OPF_VIEW)) || resize_selects(x)) && exec_float_input(x, 0) &&
-	    x->step->epi.act.kind == ACT_NONE && !exec_is_pool(x);
+	unsigned flags = x->node->op->flags;
+	bool moves = (flags & (OPF_MOVES | OPF_VIEW)) && !(flags & OPF_FILLS);
+	return (moves || resize_selects(x)) && exec_float_input(x, 0) && x->step->epi.act.kind == ACT_NONE && !exec_is_pool(x);
 }
 
 // Split over channels in whole blocks: each part is a run of blocks of the input.
