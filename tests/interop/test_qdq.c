@@ -567,6 +567,19 @@ void test_qdq__halves_on_grids_of_their_own(void **state)
 	case_done(&file);
 }
 
+// What casts round has no scale by which halves could be told apart.
+void test_qdq__halves_that_are_cast(void **state)
+{
+	static const char *const targets[] = {"fp16", "bf16"};
+	struct onnx_case file;
+	begin_conv(&file);
+	case_attr_int(&file, case_node(&file, "Split", "split", "x", "first second"), "axis", 2);
+	case_node(&file, "Add", "sum", "first second", "y");
+	case_output(&file, file.graph, "y");
+	computes_the_same(case_save(&file, "cast_halves.onnx"), targets, 2);
+	case_done(&file);
+}
+
 // A Split whose first half is clipped has the Clip's grid by name, but moves the codes that it reads: a pair of the narrower
 // grid would cut off the half that is not clipped.
 void test_qdq__a_half_beside_one_that_is_clipped(void **state)

@@ -94,7 +94,9 @@ bool quantizer_has_codes(const struct quantizer *q)
 
 bool quantizer_same_grid(const struct quantizer *a, const struct quantizer *b)
 {
-	return a->kind == b->kind && a->bits == b->bits && a->qmin == b->qmin && a->qmax == b->qmax && a->axis < 0 && b->axis < 0 &&
+	if (a->kind != b->kind || !a->scale || !b->scale)
+		return a->kind == b->kind && !a->scale == !b->scale;
+	return a->bits == b->bits && a->qmin == b->qmin && a->qmax == b->qmax && a->axis < 0 && b->axis < 0 &&
 	    a->scale[0] == b->scale[0] && (a->zero ? a->zero[0] : 0) == (b->zero ? b->zero[0] : 0);
 }
 

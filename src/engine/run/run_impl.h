@@ -167,6 +167,7 @@ struct byte_origin {
 struct rep rep_part(const struct rep *r, const struct shape *shape, size_t at); // shares the elements from byte `at` on
 struct byte_origin rep_origin(const struct rep *r); // that of codes of which nothing is known: themselves
 void rep_set_origin(struct rep *y, const struct rep *x, const uint8_t lut[256]); // y = lut[x], element by element as they lie
+// Casts have no scale, nor has anything before the plan is finished: these are the same where they are of one kind.
 bool quantizer_same_grid(const struct quantizer *a, const struct quantizer *b);
 bool quantizer_has_codes(const struct quantizer *q); // per tensor, at most 16 bit: the tensor can be held as codes
 

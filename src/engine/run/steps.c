@@ -238,21 +238,13 @@ static void fuse_swish(struct builder *b, struct step *s)
 	b->taken[mul] = true;
 }
 
-// Before the plan is finished there are no scales: nothing that is moved is quantized.
-static bool same_grid(const struct quantizer *a, const struct quantizer *b)
-{
-	if (a->kind != QUANT_LINEAR || !a->scale || !b->scale)
-		return a->kind == b->kind && !a->scale == !b->scale;
-	return quantizer_same_grid(a, b);
-}
-
 // Does what is moved keep its grid from the first node to the last?
 // (Alone, the last would else be rounded as the first is.)
 static bool keeps_grid(const struct plan *plan, int view, int behind)
 {
 	const struct quantizer *end = &plan_out(plan, behind, 0)->quant;
-	return same_grid(&plan_in(plan, view, 0)->quant, end) && same_grid(&plan_out(plan, view, 0)->quant, end) &&
-	    same_grid(&plan_in(plan, behind, 0)->quant, end) &&
+	return quantizer_same_grid(&plan_in(plan, view, 0)->quant, end) && quantizer_same_grid(&plan_out(plan, view, 0)->quant, end) &&
+	    quantizer_same_grid(&plan_in(plan, behind, 0)->quant, end) &&
 	    !plan_calibration_quantizer(plan, plan->first_in[behind]);
 }
 
