@@ -17,10 +17,12 @@ static void set_text(cJSON *o, const char *key, const char *value)
 	cJSON_AddStringToObject(o, key, value);
 }
 
-static void set_number(cJSON *o, const char *key, double value)
+static void set_scale(cJSON *o, double scale, int zero)
 {
-	cJSON_DeleteItemFromObjectCaseSensitive(o, key);
-	cJSON_AddNumberToObject(o, key, value);
+	cJSON_DeleteItemFromObjectCaseSensitive(o, "scale");
+	cJSON_DeleteItemFromObjectCaseSensitive(o, "zero_point");
+	cJSON_AddItemToObject(o, "scale", json_float((float)scale));
+	cJSON_AddNumberToObject(o, "zero_point", zero);
 }
 
 // `reader` gets the tensor in another type than its producer gives it.
@@ -88,8 +90,7 @@ static void add_output(cJSON *overrides, const struct decided *d, const struct s
 	const struct site *x = tensor_site(s, value);
 	cJSON *o = first_entry(overrides, s->g->value[value].name);
 	set_text(o, "quant_type", x ? site_type(x) : type_of(s, value, is_wide(s, node)));
-	set_number(o, "scale", scale); // parts of one operator have one
-	set_number(o, "zero_point", x && x->zero ? x->zero[0] : 0);
+	set_scale(o, scale, x && x->zero ? x->zero[0] : 0); // parts of one operator have one
 }
 
 static void add_given(cJSON *overrides, const struct decided *d, const struct snapshot *s, int value)
@@ -99,8 +100,7 @@ static void add_given(cJSON *overrides, const struct decided *d, const struct sn
 		return;
 	cJSON *o = first_entry(overrides, s->g->value[value].name);
 	set_text(o, "quant_type", site_type(x));
-	set_number(o, "scale", d->edits->scale[value]);
-	set_number(o, "zero_point", x->zero ? x->zero[0] : 0);
+	set_scale(o, d->edits->scale[value], x->zero ? x->zero[0] : 0);
 }
 
 cJSON *tensor_overrides(const struct decided *d, const struct snapshot *s)

@@ -41,7 +41,7 @@ static bool has_name(struct writing *w, int node)
 static cJSON *fixed(const struct site *x, double scale)
 {
 	cJSON *o = cJSON_CreateObject();
-	cJSON_AddNumberToObject(o, "scale", scale);
+	cJSON_AddItemToObject(o, "scale", json_float((float)scale));
 	cJSON_AddNumberToObject(o, "zero_point", x && x->zero ? x->zero[0] : 0);
 	return o;
 }

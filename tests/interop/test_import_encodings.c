@@ -234,7 +234,7 @@ void test_import_encodings__a_cache_of_ranges(void **state)
 		struct import_report r = take(st, support_temp_file("calibration.cache", text, strlen(text)));
 		assert_string_equal(r.format, "ONNX Runtime calibration cache");
 		assert_true(scale(st, STEM) == (i == 0 ? 0.0625 : 0)); // fused with its Swish on the second
-		assert_true(scale(st, CLASS_CONV) == (i == 1 ? 25.4 / 127 : 0)); // no power of two
+		assert_true(scale(st, CLASS_CONV) == (i == 1 ? (float)(25.4 / 127) : 0)); // no power of two
 		assert_has(&r.notes, "nothing: the model has no tensor of this name");
 		assert_int_equal(r.n_notes, i < 2 ? 2 : 3);
 		import_report_done(&r);

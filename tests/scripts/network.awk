@@ -81,7 +81,7 @@ function apply(t,    y, s) {
 	return y
 }
 function move(t,    kind, y, i, order) {
-	kind = pick(9)
+	kind = pick(11)
 	if (kind == 0 && C[t] % 2 == 0) {
 		y = tensor(C[t] / 2, H[t], W[t])
 		i = tensor(C[t] / 2, H[t], W[t])
@@ -110,6 +110,13 @@ function move(t,    kind, y, i, order) {
 	} else if (kind == 7 && C[t] % 4 == 0 && H[t] < 20) {
 		y = tensor(C[t] / 4, 2 * H[t], 2 * W[t])
 		node("DepthToSpace", "t" t, "t" y, number("blocksize", 2) word("mode", pick(2) ? "DCR" : "CRD"))
+	} else if (kind == 8) {
+		y = like(t)
+		node("Trilu", "t" t, "t" y, number("upper", pick(2)))
+	} else if (kind == 9 && H[t] % 2 == 0) {
+		y = tensor(C[t], H[t] / 2, W[t])
+		i = like(y)
+		node("Split", "t" t, "t" y " t" i, number("axis", 2))
 	} else {
 		i = other_of(t, 0)
 		y = tensor(C[t] + C[i], H[t], W[t])

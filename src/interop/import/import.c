@@ -212,7 +212,7 @@ static bool is_said_elsewhere(const struct importing *m, int value)
 
 static bool accepts_scale(struct importing *m, int value)
 {
-	double was = m->edits->scale[value], scale = m->w.scale[value];
+	const double was = m->edits->scale[value], scale = (float)m->w.scale[value];
 	const char *name = graph_output_name(m->g, value);
 	struct error err = {0};
 	if (!(scale > 0) || !isfinite(scale)) {
