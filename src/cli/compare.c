@@ -105,6 +105,28 @@ static enum status compare_networks(cJSON **out, struct options *o, struct error
 	return status;
 }
 
+struct collected {
+	const char *const *path; // [2]
+	cJSON *out;
+	atomic_int done;
+	atomic_bool cancel;
+};
+
+static enum status run_collected(void *arg, struct error *err)
+{
+	struct collected *c = arg;
+	return compare_collections(&c->out, c->path[0], c->path[1], &c->done, &c->cancel, err);
+}
+
+static enum status compare_collected(cJSON **out, struct options *o, struct error *err)
+{
+	struct collected c = {.path = o->positional.at};
+	const struct watch work = {run_collected, &c, "comparing", &c.done, COMPARE_ALL, &c.cancel, .quiet = o->quiet};
+	enum status status = run_watched(&work, err);
+	*out = c.out;
+	return status;
+}
+
 // ---- the verb
 
 struct kind {
@@ -113,11 +135,6 @@ struct kind {
 	const char *what;
 	int words; // at the most
 };
-
-static enum status compare_collected(cJSON **out, struct options *o, struct error *err)
-{
-	return compare_collections(out, o->positional.at[0], o->positional.at[1], err);
-}
 
 static const struct kind figures = {compare_files, compare_print_comparison, "a session or an analysis", 2},
                          models = {compare_networks, compare_print_models, "a model", 3},

@@ -31,6 +31,16 @@ static void sides_done(struct sides *s)
 	cJSON_Delete(s->out);
 }
 
+static enum status status_of(struct sides *s, const char *a, const char *b)
+{
+	atomic_int done = 0;
+	const atomic_bool cancel = false;
+	enum status st = compare_collections(&s->out, a, b, &done, &cancel, &s->err);
+	if (st == STATUS_OK)
+		assert_int_equal(done, COMPARE_ALL);
+	return st;
+}
+
 static void floats(const struct sides *s, int side, const char *name, struct shape shape, const float *v)
 {
 	struct error err;
@@ -55,7 +65,7 @@ static void picture(const struct sides *s, int side, const char *name, int w, in
 
 static const cJSON *compared(struct sides *s)
 {
-	if (compare_collections(&s->out, s->dir[0], s->dir[1], &s->err))
+	if (status_of(s, s->dir[0], s->dir[1]))
 		fail_msg("%s", s->err.text);
 	return cJSON_GetObjectItemCaseSensitive(s->out, "files");
 }
@@ -150,7 +160,7 @@ void test_compare_collections__arrays_of_one_file(void **state)
 	char *after[] = {"/conv/Conv_output_0.npy", (char *)b, "same.npy", (char *)a};
 	const char *one = write_npz("one.npz", 3, (const char *const *)before), *other = write_npz("other.npz", 2, (const char *const *)after);
 	struct sides s = sides_new("npz");
-	if (compare_collections(&s.out, one, other, &s.err))
+	if (status_of(&s, one, other))
 		fail_msg("%s", s.err.text);
 	const cJSON *files = cJSON_GetObjectItemCaseSensitive(s.out, "files");
 	assert_int_equal(cJSON_GetArraySize(files), 2);
@@ -160,7 +170,7 @@ void test_compare_collections__arrays_of_one_file(void **state)
 	cJSON_Delete(s.out);
 	s.out = NULL;
 	floats(&s, 0, "_conv_Conv_output_0.npy", SHAPE(2), x);
-	if (compare_collections(&s.out, s.dir[0], other, &s.err))
+	if (status_of(&s, s.dir[0], other))
 		fail_msg("%s", s.err.text);
 	near(file_of(cJSON_GetObjectItemCaseSensitive(s.out, "files"), "_conv_Conv_output_0.npy"), "max_error", 1);
 	sides_done(&s);
@@ -171,11 +181,11 @@ void test_compare_collections__what_cannot_be_compared(void **state)
 {
 	static const float x[6] = {1, 2, 3, 4, 5, 6};
 	struct sides s = sides_new("problems");
-	assert_int_equal(compare_collections(&s.out, s.dir[0], s.dir[1], &s.err), STATUS_NOTFOUND);
+	assert_int_equal(status_of(&s, s.dir[0], s.dir[1]), STATUS_NOTFOUND);
 	assert_null(s.out);
 	floats(&s, 0, "x.npy", SHAPE(6), x);
 	floats(&s, 1, "x.npy", SHAPE(2), x);
-	assert_int_equal(compare_collections(&s.out, s.dir[0], s.dir[1], &s.err), STATUS_FORMAT);
+	assert_int_equal(status_of(&s, s.dir[0], s.dir[1]), STATUS_FORMAT);
 	assert_non_null(strstr(s.err.text, "x.npy has the shape"));
 	char *torn = file_join(s.dir[1], "torn.npy");
 	assert_int_equal(file_write(torn, "\x93NUMPY", 6, &s.err), STATUS_OK);
@@ -193,7 +203,19 @@ void test_compare_collections__what_cannot_be_compared(void **state)
 	sides_done(&s);
 	s = sides_new("missing");
 	char *nowhere = file_join(s.dir[0], "nowhere");
-	assert_true(compare_collections(&s.out, nowhere, s.dir[1], &s.err) != STATUS_OK);
+	assert_true(status_of(&s, nowhere, s.dir[1]) != STATUS_OK);
 	free(nowhere);
+	sides_done(&s);
+}
+
+void test_compare_collections__cancelled(void **state)
+{
+	struct sides s = sides_new("cancelled");
+	atomic_int done = 0;
+	const atomic_bool cancel = true;
+	for (int i = 0; i < 2; i++)
+		floats(&s, i, "y.npy", shape_of(1, &(int64_t){1}), &(float){1});
+	assert_int_equal(compare_collections(&s.out, s.dir[0], s.dir[1], &done, &cancel, &s.err), STATUS_CANCELLED);
+	assert_null(s.out);
 	sides_done(&s);
 }

@@ -19,6 +19,9 @@ MUST_CHECK enum status compare_models(
 
 // Compares what has the same name in two collections, a directory (with those in it) or a file of arrays: arrays (.npy, .pb) and
 // pictures (.png, .jpg), B against A. STATUS_NOTFOUND: there is none. What cannot be compared has its `problem`.
-MUST_CHECK enum status compare_collections(struct cJSON **out, const char *a, const char *b, struct error *err);
+// `done` counts to COMPARE_ALL; a set *cancel ends it with STATUS_CANCELLED.
+enum { COMPARE_ALL = 1000 };
+MUST_CHECK enum status compare_collections(
+    struct cJSON **out, const char *a, const char *b, atomic_int *done, const atomic_bool *cancel, struct error *err);
 
 #endif

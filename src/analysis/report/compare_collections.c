@@ -276,7 +276,8 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct item *)a)->name, ((const struct item *)b)->name);
 }
 
-static cJSON *compare_sides(const struct side s[2])
+// Until all are compared or it is cancelled.
+static cJSON *compare_sides(const struct side s[2], atomic_int *done, const atomic_bool *cancel)
 {
 	static const char *const figure[] = {"snr_db", "cosine", "l2", "psnr_db", "ssim"};
 	cJSON *root = cJSON_CreateObject(), *only[2];
@@ -289,7 +290,7 @@ static cJSON *compare_sides(const struct side s[2])
 	for (int i = 0; i < 2; i++)
 		if (s[i].n)
 			qsort(s[i].item, s[i].n, sizeof *s[i].item, by_name);
-	for (size_t i = 0, k = 0; i < s[0].n || k < s[1].n;) {
+	for (size_t i = 0, k = 0; (i < s[0].n || k < s[1].n) && !atomic_load(cancel);) {
 		const struct item *a = &s[0].item[i], *b = &s[1].item[k];
 		int order = i == s[0].n ? 1 : k == s[1].n ? -1 : strcmp(a->name, b->name);
 		if (order)
@@ -298,6 +299,7 @@ static cJSON *compare_sides(const struct side s[2])
 			cJSON_AddItemToArray(files, compare_item(s, a, b));
 		i += order <= 0;
 		k += order >= 0;
+		atomic_store(done, (int)(COMPARE_ALL * (i + k) / (s[0].n + s[1].n)));
 	}
 	cJSON *mean = cJSON_AddObjectToObject(root, "mean");
 	for (size_t i = 0; i < sizeof figure / sizeof *figure; i++)
@@ -322,7 +324,8 @@ static enum status check(const cJSON *root, const char *a, const char *b, struct
 	return error_set(err, STATUS_FORMAT, "%s and %s: nothing of the same name can be compared: %s", a, b, problem);
 }
 
-enum status compare_collections(struct cJSON **out, const char *a, const char *b, struct error *err)
+enum status compare_collections(
+    struct cJSON **out, const char *a, const char *b, atomic_int *done, const atomic_bool *cancel, struct error *err)
 {
 	struct side s[2] = {{.path = a}, {.path = b}};
 	cJSON *root = NULL;
@@ -333,8 +336,8 @@ enum status compare_collections(struct cJSON **out, const char *a, const char *b
 		if (s[i].arrays && !s[1 - i].arrays)
 			name_as_files(&s[i]);
 	if (st == STATUS_OK) {
-		root = compare_sides(s);
-		st = check(root, a, b, err);
+		root = compare_sides(s, done, cancel);
+		st = atomic_load(cancel) ? error_set(err, STATUS_CANCELLED, "interrupted") : check(root, a, b, err);
 	}
 	if (st == STATUS_OK)
 		*out = root;
