@@ -42,8 +42,7 @@ static bool loses_smallest(const struct site *s)
 	return known && s->range.min > 0 && s->range.min < s->scale[0] / 2;
 }
 
-// Where what the node must not find to be 0 is quantized such that some of it is; NULL: nowhere.
-static const struct site *find_lost(const struct look *l, int node)
+const struct site *lost_divisor(const struct look *l, int node)
 {
 	const struct node *n = &l->g->node[node];
 	int i = divisor_of(l, n);
@@ -112,7 +111,7 @@ static void speak(struct look *l, int node, const struct site *s)
 void rule_rounds_to_zero(struct look *l)
 {
 	for (int node = 0; node < l->g->n_nodes; node++) {
-		const struct site *s = find_lost(l, node);
+		const struct site *s = lost_divisor(l, node);
 		if (s && !is_explained(l, s->node, FINDING_rounds_to_zero))
 			speak(l, node, s);
 	}

@@ -87,6 +87,9 @@ bool is_probability(const struct look *l, const struct site *s); // their large 
 // The finding of an earlier rule about this node.
 bool is_explained(const struct look *l, int node, enum finding_rule by);
 
+// Where what the node must not find to be 0, a divisor or what a Log reads, is quantized such that some of it is
+// (rounds_to_zero.c); NULL: nowhere.
+const struct site *lost_divisor(const struct look *l, int node);
 // Follows the noise of the results to where it arose (trace.c). [n_values], heap.
 double *trace_noise(const struct look *l, struct results *r);
 double node_made(const struct look *l, int node); // the sum over what the node makes

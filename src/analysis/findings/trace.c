@@ -131,11 +131,17 @@ static void follow(struct trace *t)
 	const struct graph *g = t->l->g;
 	for (int n = g->n_nodes - 1; n >= 0; n--) {
 		const struct node *node = &g->node[n];
+		const struct site *lost = lost_divisor(t->l, n);
 		for (int o = 0; o < node->n_out; o++) {
 			int v = node->out[o];
 			double own = v >= 0 ? t->flows[v] * own_share(t, node, v) : 0, rest = v >= 0 ? t->flows[v] - own : 0;
-			if (v >= 0)
-				t->made[v] = own + (rest > 0 && !pass_on(t, node, rest) ? rest : 0);
+			if (v < 0)
+				continue;
+			t->made[v] += own;
+			if (lost) // hardly any noise where it is lost, and no number here
+				t->made[lost->value] += rest;
+			else if (rest > 0 && !pass_on(t, node, rest))
+				t->made[v] += rest;
 		}
 	}
 }
