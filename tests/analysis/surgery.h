@@ -111,6 +111,29 @@ static inline void surgery_node(struct surgery *s, const char *op, const char *n
 	s->graph->node[s->graph->n_node++] = n;
 }
 
+// A normalization of 12 channels that is written out: the variance of one of them rounds to 0 with what is added against
+// that. It divides by its root, or multiplies by its power of -0.5.
+static inline void surgery_normalization(struct surgery *s, const char *input, bool raised, const char *output)
+{
+	static const int64_t one = 1, channels[] = {12, 1, 1};
+	static const float epsilon = 1e-5f, power = -0.5f, gain[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0.03f};
+	char inputs[200];
+	snprintf(inputs, sizeof inputs, "%s gain", input);
+	surgery_floats(s, "epsilon", 1, &one, &epsilon);
+	surgery_floats(s, "power", 1, &one, &power);
+	surgery_floats(s, "gain", 3, channels, gain);
+	surgery_floats(s, "gamma", 1, &one, &gain[0]);
+	surgery_node(s, "Mul", "input", inputs, "x");
+	surgery_node(s, "GlobalAveragePool", "mean", "x", "x_mean");
+	surgery_node(s, "Sub", "distance", "x x_mean", "d");
+	surgery_node(s, "Mul", "square", "d d", "d2");
+	surgery_node(s, "GlobalAveragePool", "variance", "d2", "v");
+	surgery_node(s, "Add", "positive", "v epsilon", "v_positive");
+	surgery_node(s, raised ? "Pow" : "Sqrt", "root", raised ? "v_positive power" : "v_positive", "sd");
+	surgery_node(s, raised ? "Mul" : "Div", "normal", "d sd", "n");
+	surgery_node(s, "Mul", "scaled", "n gamma", output);
+}
+
 static inline void surgery_output(struct surgery *s, const char *name)
 {
 	Onnx__ValueInfoProto *v = arena_alloc(s->arena, sizeof *v);

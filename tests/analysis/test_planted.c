@@ -629,27 +629,12 @@ void test_planted__a_divisor_that_rounds_to_zero(void **state)
 	release(&p);
 }
 
-// A normalization that is written out: the variance of one channel rounds to 0 with what is added against that.
-// Its root divides, which the target leaves in float; or it is raised to -0.5.
+// The root of a variance that rounds to 0 divides, which the target leaves in float; or it is raised to -0.5.
 static void plant_lost_variance(bool raised)
 {
-	static const int64_t one = 1, channels[] = {12, 1, 1};
-	static const float epsilon = 1e-5f, power = -0.5f, gain[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0.03f};
 	struct surgery s;
 	surgery_open(&s, MODEL);
-	surgery_floats(&s, "epsilon", 1, &one, &epsilon);
-	surgery_floats(&s, "power", 1, &one, &power);
-	surgery_floats(&s, "gain", 3, channels, gain);
-	surgery_floats(&s, "gamma", 1, &one, &gain[0]);
-	surgery_node(&s, "Mul", "input", "/model.0/act/Mul_output_0 gain", "x");
-	surgery_node(&s, "GlobalAveragePool", "mean", "x", "x_mean");
-	surgery_node(&s, "Sub", "distance", "x x_mean", "d");
-	surgery_node(&s, "Mul", "square", "d d", "d2");
-	surgery_node(&s, "GlobalAveragePool", "variance", "d2", "v");
-	surgery_node(&s, "Add", "positive", "v epsilon", "v_positive");
-	surgery_node(&s, raised ? "Pow" : "Sqrt", "root", raised ? "v_positive power" : "v_positive", "sd");
-	surgery_node(&s, raised ? "Mul" : "Div", "normal", "d sd", "n");
-	surgery_node(&s, "Mul", "scaled", "n gamma", "y");
+	surgery_normalization(&s, "/model.0/act/Mul_output_0", raised, "y");
 	surgery_output(&s, "y");
 	struct patient p = examine(surgery_close(&s, "variance.onnx"), CALIB, "onnxruntime", -1);
 	const struct finding *f = assert_first(&p, FINDING_rounds_to_zero, "positive");

@@ -276,6 +276,47 @@ void test_repair__what_was_undone_is_not_tried_again(void **state)
 	study_close(&st);
 }
 
+static void note_kind(void *arg, const struct repair_step *s)
+{
+	*(struct repair_step *)arg = *s;
+}
+
+// A variance that rounds to 0 in front of weights: float where the target has no 16 bit, which would hold it.
+void test_repair__a_divisor_that_no_step_holds(void **state)
+{
+	static const char *const target[] = {"tensorrt", "onnxruntime"};
+	static const int64_t shape[] = {4, 12, 1, 1};
+	float w[4 * 12];
+	struct surgery s;
+	for (int i = 0; i < 4 * 12; i++)
+		w[i] = (float)(i % 7 - 3) / 8;
+	surgery_open(&s, "examples/digits.onnx");
+	surgery_normalization(&s, "/model.0/act/Mul_output_0", false, "y");
+	surgery_floats(&s, "behind.weight", 4, shape, w);
+	surgery_node(&s, "Conv", "behind", "y behind.weight", "behind_y");
+	surgery_output(&s, "behind_y");
+	const char *model = surgery_close(&s, "divisor.onnx");
+	for (int i = 0; i < 2; i++) {
+		struct error err = {0};
+		struct study *st = open_for_test((struct study_options){.model = model, .calib = "examples/calib", .target = target[i],
+		    .method = CALIB_MINMAX, .threads = 1, .data = {.samples = 4}, .calibrate_only = true});
+		wait_for_run(st);
+		struct repair *r = open_unread(st, (struct repair_options){0});
+		struct repair_step step = {.kind = REPAIR_TAIL};
+		struct fixing f = {.r = r, .step = note_kind, .arg = &step};
+		assert_int_equal(remedy_divisors(&f, &err), STATUS_OK);
+		assert_int_equal(r->kept, i == 0);
+		assert_int_equal(step.kind, i == 0 ? REPAIR_DIVISORS : REPAIR_TAIL);
+		if (i == 0) {
+			assert_true(step.after.damage < step.before.damage);
+			assert_int_equal(r->now.edits->precision[graph_find_node(r->g, "positive")], PREC_FLOAT);
+			assert_int_equal(r->now.edits->precision[graph_find_node(r->g, "behind")], -1);
+		}
+		repair_free(&r);
+		study_close(&st);
+	}
+}
+
 // The detector with a product behind a selection of its largest values, as a decoder of queries has.
 static const char *with_a_decoder(void)
 {

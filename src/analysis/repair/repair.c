@@ -300,7 +300,7 @@ const char *repair_end(const struct repair *r)
 
 const char *repair_kind_name(enum repair_kind k)
 {
-	static const char *const name[] = {[REPAIR_TAIL] = "tail", [REPAIR_CALIBRATION] = "calibration", [REPAIR_SCALE] = "scale",
-	    [REPAIR_WIDEN] = "bits", [REPAIR_WEIGHTS] = "weights", [REPAIR_LOGITS] = "logits"};
+	static const char *const name[] = {[REPAIR_TAIL] = "tail", [REPAIR_DIVISORS] = "divisors",
+	    [REPAIR_CALIBRATION] = "calibration", [REPAIR_SCALE] = "scale", [REPAIR_WIDEN] = "bits", [REPAIR_WEIGHTS] = "weights", [REPAIR_LOGITS] = "logits"};
 	return name[k];
 }
