@@ -42,7 +42,7 @@ void candidate_scales(struct repair *r, struct candidate *c, const double *scale
 			continue;
 		any = true;
 		edits_give_scale(e, value, scale[value], ZERO_FOLLOWS);
-		study_add_scale(&text, r->g, value, scale[value], ZERO_FOLLOWS);
+		study_add_scale(&text, r->g, value, e->scale[value], ZERO_FOLLOWS); // the float that is tried
 	}
 	free(made);
 	if (any)

@@ -60,7 +60,7 @@ static bool is_lost(const struct repair *r, const struct least *l, const struct 
 	return q && l->of[value] > 0 && l->of[value] < ldexpf(q->scale[0], widens ? -8 : 0) / 2;
 }
 
-// Returns a node that divides by what is lost, the first of them; -1: there is none.
+// Returns a node that divides by what is lost, the first of them; -1: there is none, or nothing that could go to float.
 static int mark_lost(bool *takes, const struct repair *r, const struct least *l, const struct plan *p)
 {
 	int first = -1;
@@ -71,9 +71,12 @@ static int mark_lost(bool *takes, const struct repair *r, const struct least *l,
 				first = first < 0 ? n : first;
 				break;
 			}
-	for (int n = 0; n < p->g->n_nodes; n++)
+	bool any = false;
+	for (int n = 0; n < p->g->n_nodes; n++) {
 		takes[n] = takes[n] && p->quantizable[n] && p->precision[n] != PREC_FLOAT;
-	return first;
+		any |= takes[n];
+	}
+	return any ? first : -1;
 }
 
 static enum status try_float(struct fixing *f, const bool *takes, int node, struct error *err)

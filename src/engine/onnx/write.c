@@ -133,10 +133,9 @@ static enum status add_node(struct writer *w, int node, struct error *err)
 	for (int i = 0; i < n->n_out; i++)
 		out[i] = output_name(w, node, i);
 	const struct stand_in none = {0}, *f = w->plan ? &w->plan->stand_in[node] : &none;
-	const char *own = out[0];
-	bool rounds = write_narrow_type(w, n) != 0;
-	if (f->gain != 0 || rounds)
-		out[0] = write_name(w, own, rounds ? "_Cast_Output" : "_mean");
+	const char *product = out[0];
+	if (f->gain != 0)
+		out[0] = write_name(w, product, "_mean");
 	int n_in = without_absent(in, n->n_in - n->n_captured);
 	s = opset_add_inputs(in, &n_in, w, n, err);
 	if (s)
@@ -149,10 +148,8 @@ static enum status add_node(struct writer *w, int node, struct error *err)
 	else
 		write_all_attributes(w, made, n, in);
 	if (f->gain != 0)
-		write_gain(w, own, out[0], f->gain);
-	if (rounds)
-		write_int_attribute(w, write_simple_node(w, "Cast", out[0], own), "to", ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT);
-	out[0] = own;
+		write_gain(w, product, out[0], f->gain);
+	out[0] = product;
 	for (int i = 0; w->plan && i < n->n_out && !s; i++)
 		if (n->out[i] >= 0)
 			s = qdq_after(w, plan_out(w->plan, node, i), out[i], err);

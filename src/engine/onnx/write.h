@@ -43,10 +43,8 @@ void write_int_attribute(struct writer *w, Onnx__NodeProto *n, const char *name,
 void write_float_attribute(struct writer *w, Onnx__NodeProto *n, const char *name, float value);
 void write_text_attribute(struct writer *w, Onnx__NodeProto *n, const char *name, const char *text);
 void write_graph_attribute(struct writer *w, Onnx__NodeProto *n, const char *name, Onnx__GraphProto *value);
-// The type of a Cast that rounds floats to 16 bits (TensorProto.DataType); 0: another node. What reads it gets floats here,
-// so that a Cast back follows it in the file.
-int32_t write_narrow_type(const struct writer *w, const struct node *n);
-// Those that differ from their defaults, without graphs.
+// Those that differ from their defaults, without graphs. What reads a Cast that rounds floats to 16 bits gets floats here:
+// one back follows it.
 void write_attributes(struct writer *w, Onnx__NodeProto *to, const struct node *n);
 // Those and the graphs inside the node. `in`: the names of all its inputs,
 // which end with those of what the graphs capture.

@@ -278,12 +278,19 @@ static void add_spec(struct writer *w, Onnx__NodeProto *to, const struct node *n
 	}
 }
 
-int32_t write_narrow_type(const struct writer *w, const struct node *n)
+static bool rounds_to_16_bits(const struct writer *w, const struct node *n)
 {
 	if (n->op->id != OP_Cast || w->g->value[n->in[0]].type != DT_F32)
-		return 0;
+		return false;
 	int64_t to = ((const struct cast_attrs *)n->attrs)->to;
-	return to == ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16 || to == ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16 ? (int32_t)to : 0;
+	return to == ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16 || to == ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16;
+}
+
+static void cast_back(struct writer *w, Onnx__NodeProto *narrow)
+{
+	const char *own = narrow->output[0], *between = write_name(w, own, "_Cast_Output");
+	narrow->output[0] = arena_strdup(w->arena, between);
+	write_int_attribute(w, write_simple_node(w, "Cast", between, own), "to", ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT);
 }
 
 // The engine knows one float type, so that what a file says of element types may no longer be so.
@@ -294,14 +301,17 @@ static bool says_type(const struct attr_spec *spec)
 
 void write_attributes(struct writer *w, Onnx__NodeProto *to, const struct node *n)
 {
+	bool rounds = rounds_to_16_bits(w, n);
 	for (int i = 0; i < n->op->n_attrs; i++) {
 		const struct attr_spec *spec = &n->op->attrs[i];
 		if (!spec->name || !spec->name[0] || opset_leaves_out(w, n, spec->name))
 			continue;
-		if (says_type(spec) && !write_narrow_type(w, n) && n->out[0] >= 0 && w->g->value[n->out[0]].type != DT_NONE)
+		if (says_type(spec) && !rounds && n->out[0] >= 0 && w->g->value[n->out[0]].type != DT_NONE)
 			write_int_attribute(w, to, spec->name, write_type(&w->g->value[n->out[0]]));
 		else
 			add_spec(w, to, n, spec, (const char *)n->attrs + spec->offset);
 	}
 	opset_add_attributes(w, to, n);
+	if (rounds)
+		cast_back(w, to);
 }

@@ -97,7 +97,7 @@ static enum status run_row(struct ui *ui, const struct command_row *row, char *a
 	return row->run(ui, args, err);
 }
 
-// Who comes from vi types :q! and :w!. Nothing here asks for force, since nothing is lost.
+// Who comes from vi types :q! and :w!. Force is not asked for here: what would be lost is told, and the same again goes on.
 static void drop_force(char *name)
 {
 	size_t n = strlen(name);
