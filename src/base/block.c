@@ -156,13 +156,17 @@ static void *fresh(size_t size)
 
 void *block_take(size_t size)
 {
-	void *p;
-	if (size < least)
-		return posix_memalign(&p, 64, size) == 0 ? p : NULL;
-	pthread_mutex_lock(&lock);
-	p = from_kept(rounded(size));
-	pthread_mutex_unlock(&lock);
-	return p ? p : fresh(rounded(size));
+	void *p = NULL;
+	if (size >= least) {
+		pthread_mutex_lock(&lock);
+		p = from_kept(rounded(size));
+		pthread_mutex_unlock(&lock);
+	}
+	if (p || !mem_has_room(size))
+		return p;
+	if (size >= least)
+		return fresh(rounded(size));
+	return posix_memalign(&p, 64, size) == 0 ? p : NULL;
 }
 
 void block_give(void *p, size_t size)

@@ -19,7 +19,7 @@ struct buf *buf_new(size_t size, atomic_size_t *account)
 	struct buf *b;
 	uint8_t *block;
 	static_assert(sizeof *b <= ALIGN, "the head of a buf fits its alignment");
-	if (size > PTRDIFF_MAX - 4 * ALIGN || !mem_may_take(size))
+	if (size > PTRDIFF_MAX - 4 * ALIGN || mem_told_to_fail())
 		return NULL;
 	block = block_take(ALIGN + padded(size));
 	if (!block)

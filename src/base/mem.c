@@ -88,7 +88,12 @@ void mem_fail_at(long n)
 	atomic_store(&fail_countdown, n);
 }
 
-static bool has_room(size_t size)
+bool mem_told_to_fail(void)
+{
+	return atomic_load(&fail_countdown) > 0 && atomic_fetch_sub(&fail_countdown, 1) == 1;
+}
+
+static bool leaves_reserve(size_t size)
 {
 	size_t left;
 	if (size < SMALL)
@@ -98,11 +103,14 @@ static bool has_room(size_t size)
 }
 
 // Blocks that are kept for later use are given back before a request is refused.
+bool mem_has_room(size_t size)
+{
+	return leaves_reserve(size) || (block_release() > 0 && leaves_reserve(size));
+}
+
 bool mem_may_take(size_t size)
 {
-	if (atomic_load(&fail_countdown) > 0 && atomic_fetch_sub(&fail_countdown, 1) == 1)
-		return false;
-	return has_room(size) || (block_release() > 0 && has_room(size));
+	return !mem_told_to_fail() && mem_has_room(size);
 }
 
 void *mem_try_array(size_t n, size_t size)

@@ -8,6 +8,7 @@
 #include "kept.h"
 #include "onednn_conv.h"
 #include "pointwise.h"
+#include "qtui/base/parts.h"
 #include "taps.h"
 #include "winograd.h"
 
@@ -117,19 +118,29 @@ static void execute(struct onednn_conv *k, dnnl_primitive_t p, const void *x, co
 	onednn_execute(&k->prims, p, args, n, width);
 }
 
+struct padding {
+	const struct onednn_conv *k;
+	const float *x;
+	float *padded;
+};
+
+static void pad_row(void *arg, int64_t i, int thread)
+{
+	const struct padding *p = arg;
+	const struct conv_geometry *g = &p->k->task.g;
+	int64_t lanes = input_lanes(p->k), rows = conv_desc_height(p->k), row = conv_desc_width(p->k) * lanes;
+	int64_t plane = i / rows, y = i % rows - g->pad_t;
+	float *to = p->padded + i * row;
+	(void)thread;
+	memset(to, 0, (size_t)row * sizeof *to);
+	if (y >= 0 && y < g->h)
+		memcpy(to + g->pad_l * lanes, p->x + (plane * g->h + y) * g->w * lanes, (size_t)(g->w * lanes) * sizeof *to);
+}
+
 // The input with zeros around it.
 static void pad_input(const struct onednn_conv *k, const float *x, float *padded, int width)
 {
-	const struct conv_geometry *g = &k->task.g;
-	int64_t lanes = input_lanes(k), rows = conv_desc_height(k), row = conv_desc_width(k) * lanes;
-#pragma omp parallel for num_threads(width) if (width > 1)
-	for (int64_t i = 0; i < input_planes(k) * rows; i++) {
-		int64_t plane = i / rows, y = i % rows - g->pad_t;
-		float *to = padded + i * row;
-		memset(to, 0, (size_t)row * sizeof *to);
-		if (y >= 0 && y < g->h)
-			memcpy(to + g->pad_l * lanes, x + (plane * g->h + y) * g->w * lanes, (size_t)(g->w * lanes) * sizeof *to);
-	}
+	parts_share(input_planes(k) * conv_desc_height(k), width, pad_row, &(struct padding){k, x, padded});
 }
 
 void conv_epilogue(const struct epilogue *e, float *y, const float *residual, int64_t n, int width)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "kept.h"
 #include "onednn_conv.h"
+#include "qtui/base/parts.h"
 
 // Along one axis, output j of a phase is made of inputs j + first, j + first + 1, ...
 struct window {
@@ -133,26 +134,42 @@ static void place_lane(const struct pixels *p, int64_t block)
 		p->to[i * p->step] = p->from[i * block];
 }
 
-// The rows of one phase, the i-th of its part: whole blocks of channels where the output is blocked,
+// One phase, the i-th of its part, whose result is at `from`: whole blocks of channels where the output is blocked,
 // else one channel after the other.
-static void place(const struct phases *k, const struct part *p, int i, float *y, const float *from, int width)
+struct placing {
+	const struct phases *k;
+	const struct part *p;
+	int i;
+	float *y;
+	const float *from;
+	int64_t unit, planes, rows; // channels of a plane of the output; planes; the phase's rows of each
+	int64_t at_y, at_x;         // where it begins
+};
+
+static void place_row(void *arg, int64_t i, int thread)
+{
+	const struct placing *w = arg;
+	const struct conv_geometry *g = &w->k->task.g;
+	const struct part *p = w->p;
+	int64_t block = layout_block(), stored = (p->n * g->oc + block - 1) / block; // blocks of the part's result
+	int64_t plane = i / w->rows, row = i % w->rows, c = w->i * g->oc + plane % w->planes * w->unit;
+	int64_t source = ((plane / w->planes * stored + c / block) * p->y.outputs + row) * p->x.outputs;
+	struct pixels line = {
+		.from = w->from + source * block + c % block, .n = (g->ow - w->at_x + g->stride_w - 1) / g->stride_w, .step = g->stride_w,
+		.to = w->y + ((plane * g->oh + w->at_y + row * g->stride_h) * g->ow + w->at_x) * w->unit,
+	};
+	(void)thread;
+	(w->k->task.out == LAYOUT_BLOCK ? place_blocks : place_lane)(&line, block);
+}
+
+static void place(const struct phases *k, const struct part *p, int i, const struct kernel_io *io)
 {
 	const struct conv_geometry *g = &k->task.g;
-	bool blocked = k->task.out == LAYOUT_BLOCK;
-	int64_t block = layout_block(), unit = blocked ? block : 1, planes = (g->oc + unit - 1) / unit;
-	int64_t stored = (p->n * g->oc + block - 1) / block; // blocks of the part's result
-	int64_t at_y = (p->from + i) / g->stride_w, at_x = (p->from + i) % g->stride_w;
-	int64_t rows = (g->oh - at_y + g->stride_h - 1) / g->stride_h, columns = (g->ow - at_x + g->stride_w - 1) / g->stride_w;
-#pragma omp parallel for num_threads(width) if (width > 1)
-	for (int64_t row = 0; row < g->n * planes * rows; row++) {
-		int64_t plane = row / rows, at = row % rows, c = i * g->oc + plane % planes * unit;
-		int64_t source = ((plane / planes * stored + c / block) * p->y.outputs + at) * p->x.outputs;
-		struct pixels line = {
-			.from = from + source * block + c % block, .n = columns, .step = g->stride_w,
-			.to = y + ((plane * g->oh + at_y + at * g->stride_h) * g->ow + at_x) * unit,
-		};
-		(blocked ? place_blocks : place_lane)(&line, block);
-	}
+	struct placing w = {.k = k, .p = p, .i = i, .y = io->y, .from = io->scratch, .unit = k->task.out == LAYOUT_BLOCK ? layout_block() : 1,
+		.at_y = (p->from + i) / g->stride_w, .at_x = (p->from + i) % g->stride_w};
+	w.planes = (g->oc + w.unit - 1) / w.unit;
+	w.rows = (g->oh - w.at_y + g->stride_h - 1) / g->stride_h;
+	parts_share(g->n * w.planes * w.rows, io->width, place_row, &w);
 }
 
 static size_t result_bytes(const struct phases *k, const struct part *p)
@@ -170,7 +187,7 @@ static void phases_run(const struct kernel *kernel, const struct kernel_io *io)
 		struct kernel_io one = {io->x, NULL, NULL, io->scratch, (char *)io->scratch + result_bytes(k, p), io->width};
 		kernel_run(p->conv, &one);
 		for (int i = 0; i < p->n; i++)
-			place(k, p, i, io->y, io->scratch, io->width);
+			place(k, p, i, io);
 	}
 	if (!k->apart)
 		return;

@@ -1,7 +1,7 @@
 #include <assert.h>
-#include <omp.h>
 #include <string.h>
 #include "../tensor/cpu.h"
+#include "qtui/base/parts.h"
 #define INTERP_TABLE interp_plain
 #include "interp_body.h"
 
@@ -15,11 +15,19 @@ int64_t interp_buffer(const struct interp *r, int width)
 	return r->columns.in * r->lanes * width;
 }
 
+struct interp_call {
+	const struct interp *r;
+	const float *x;
+	float *y, *buffer;
+};
+
 // Output row i of all planes.
-static void run_row(const struct interp *r, const float *x, float *y, float *buffer, int64_t i)
+static void run_row(void *arg, int64_t i, int thread)
 {
-	const float *plane = x + i / r->rows.out * r->rows.in * r->columns.in * r->lanes;
-	float *to = y + i * r->columns.out * r->lanes;
+	const struct interp_call *c = arg;
+	const struct interp *r = c->r;
+	const float *plane = c->x + i / r->rows.out * r->rows.in * r->columns.in * r->lanes;
+	float *to = c->y + i * r->columns.out * r->lanes, *buffer = c->buffer + thread * r->columns.in * r->lanes;
 	if (r->rows.taps == 2 && r->columns.taps == 2) {
 		table()->bilinear(r, plane, to, i % r->rows.out);
 	} else {
@@ -31,7 +39,5 @@ static void run_row(const struct interp *r, const float *x, float *y, float *buf
 void interp_run(const struct interp *r, const float *x, float *y, float *buffer, int width)
 {
 	assert(r->lanes == 1 || r->lanes == 8 || r->lanes == 16);
-#pragma omp parallel for num_threads(width) if (width > 1)
-	for (int64_t i = 0; i < r->planes * r->rows.out; i++)
-		run_row(r, x, y, buffer + omp_get_thread_num() * r->columns.in * r->lanes, i);
+	parts_share(r->planes * r->rows.out, width, run_row, &(struct interp_call){r, x, y, buffer});
 }

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include "../tensor/cpu.h"
 #include "product_codes_body.h"
+#include "qtui/base/parts.h"
 
 enum { ROWS = 64 }; // of a thread's turn, which stay in the second-level cache while panel after panel passes
 
@@ -74,10 +75,36 @@ static product_rows_fn *rows_here(void)
 	return cpu_level() >= CPU_AVX2 ? product_rows_avx2 : product_rows_plain;
 }
 
+struct codes_call {
+	const struct matrices *t;
+	product_rows_fn *multiply;
+	const int16_t *a, *b;
+	int16_t *packed; // the panels of b
+	uint32_t *y;
+	int64_t pitch, pairs; // between rows of a; pairs of a row
+};
+
+static void pack_one(void *arg, int64_t p, int thread)
+{
+	const struct codes_call *c = arg;
+	const struct matrices *t = c->t;
+	int64_t from = p * PRODUCT_PANEL, columns = t->n - from < PRODUCT_PANEL ? t->n - from : PRODUCT_PANEL;
+	(void)thread;
+	pack_panel(t, c->packed + 2 * from * c->pairs, c->b + from * t->b_col, columns);
+}
+
+static void multiply_some(void *arg, int64_t i, int thread)
+{
+	const struct codes_call *c = arg;
+	const struct matrices *t = c->t;
+	int64_t from = i * ROWS, rows = t->m - from < ROWS ? t->m - from : ROWS;
+	(void)thread;
+	c->multiply(c->y + from * t->n, t->n, c->a + from * c->pitch, c->pitch, rows, c->packed, c->pairs);
+}
+
 void product_codes(const struct matrices *t, const int16_t *a, const int16_t *b, uint32_t *y, void *scratch, int width)
 {
-	product_rows_fn *multiply = rows_here();
-	int64_t pairs = pairs_of_k(t), pitch = t->a_row, panel = 2 * PRODUCT_PANEL * pairs;
+	int64_t pairs = pairs_of_k(t), pitch = t->a_row;
 	int16_t *packed = scratch;
 	if (!lies_in_pairs(t)) {
 		int16_t *rows = (int16_t *)((char *)scratch + packed_size(t));
@@ -85,11 +112,7 @@ void product_codes(const struct matrices *t, const int16_t *a, const int16_t *b,
 		a = rows;
 		pitch = 2 * pairs;
 	}
-#pragma omp parallel for num_threads(width) if (width > 1)
-	for (int64_t p = 0; p < panels(t); p++)
-		pack_panel(t, packed + p * panel, b + p * PRODUCT_PANEL * t->b_col,
-		    t->n - p * PRODUCT_PANEL < PRODUCT_PANEL ? t->n - p * PRODUCT_PANEL : PRODUCT_PANEL);
-#pragma omp parallel for num_threads(width) if (width > 1)
-	for (int64_t i = 0; i < t->m; i += ROWS)
-		multiply(y + i * t->n, t->n, a + i * pitch, pitch, t->m - i < ROWS ? t->m - i : ROWS, packed, pairs);
+	struct codes_call c = {t, rows_here(), a, b, packed, y, pitch, pairs};
+	parts_share(panels(t), width, pack_one, &c);
+	parts_share((t->m + ROWS - 1) / ROWS, width, multiply_some, &c);
 }

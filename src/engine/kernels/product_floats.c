@@ -4,6 +4,7 @@
 #include "../tensor/cpu.h"
 #include "../tensor/transpose.h"
 #include "product_floats_body.h"
+#include "qtui/base/parts.h"
 
 enum {
 	ROWS = 256,    // of a thread's turn at most, which share what is copied of b; threads have as many turns
@@ -64,12 +65,26 @@ static void multiply_rows(const struct matrices *t, const float *a, const float 
 	}
 }
 
+struct shares {
+	const struct matrices *t;
+	const float *a, *b;
+	float *y;
+	int64_t rows; // of each
+};
+
+static void one_share(void *arg, int64_t i, int thread)
+{
+	const struct shares *s = arg;
+	const struct matrices *t = s->t;
+	int64_t from = i * s->rows;
+	(void)thread;
+	multiply_rows(t, s->a + from * t->a_row, s->b, s->y + from * t->n, t->m - from < s->rows ? t->m - from : s->rows);
+}
+
 void product_floats(const struct matrices *t, const float *a, const float *b, float *y, int width)
 {
 	int64_t turns = (t->m + ROWS * width - 1) / (ROWS * width), shares = width * (turns + !turns);
 	int64_t rows = t->m > shares ? (t->m + shares - 1) / shares : 1;
 
-#pragma omp parallel for num_threads(width) if (width > 1)
-	for (int64_t i = 0; i < t->m; i += rows)
-		multiply_rows(t, a + i * t->a_row, b, y + i * t->n, t->m - i < rows ? t->m - i : rows);
+	parts_share((t->m + rows - 1) / rows, width, one_share, &(struct shares){t, a, b, y, rows});
 }

@@ -1,6 +1,7 @@
 #include <assert.h>
 #include <string.h>
 #include "../tensor/cpu.h"
+#include "qtui/base/parts.h"
 #include "swish.h"
 
 enum {
@@ -18,13 +19,27 @@ static const struct swish_loop *here(void)
 	return cpu_level() >= CPU_AVX512 ? &swish_avx512 : &swish_avx2;
 }
 
+struct finishing {
+	const struct swish_loop *loop;
+	const struct epilogue *e;
+	float *y;
+	const float *residual;
+	int64_t n;
+};
+
+static void finish_chunk(void *arg, int64_t i, int thread)
+{
+	const struct finishing *f = arg;
+	int64_t at = i * CHUNK, n = f->n - at < CHUNK ? f->n - at : CHUNK;
+	(void)thread;
+	f->loop->epilogue(f->e, f->y + at, f->y + at, f->residual ? f->residual + at : NULL, n);
+}
+
 void swish_epilogue(const struct epilogue *e, float *y, const float *residual, int64_t n, int width)
 {
-	const struct swish_loop *loop = here();
-	assert(n % loop->lanes == 0);
-#pragma omp parallel for num_threads(width) if (width > 1)
-	for (int64_t at = 0; at < n; at += CHUNK)
-		loop->epilogue(e, y + at, y + at, residual ? residual + at : NULL, n - at < CHUNK ? n - at : CHUNK);
+	struct finishing f = {here(), e, y, residual, n};
+	assert(n % f.loop->lanes == 0);
+	parts_share((n + CHUNK - 1) / CHUNK, width, finish_chunk, &f);
 }
 
 void swish_apply(const struct act *a, const float *x, float *y, int64_t n)

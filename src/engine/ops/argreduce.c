@@ -1,5 +1,6 @@
 // ArgMax, ArgMin.
 #include "element.h"
+#include "qtui/base/parts.h"
 #include "reduce.h"
 #include "rule.h"
 
@@ -82,22 +83,33 @@ struct lines {
 	bool max, last;
 };
 
-// Rows, or columns of a piece of `inner`, to each thread.
+struct seeking {
+	int64_t *y;
+	const float *x;
+	const struct lines *l;
+	int64_t pieces; // of `inner`
+};
+
+// A row, or columns of a piece of `inner`.
+static void seek(void *arg, int64_t p, int thread)
+{
+	const struct seeking *s = arg;
+	const struct lines *l = s->l;
+	int64_t o = p / s->pieces, c = p % s->pieces * COLUMNS;
+	const float *from = s->x + o * l->n * l->inner + c;
+	int64_t *to = s->y + o * l->inner + c;
+	(void)thread;
+	if (l->inner == 1)
+		*to = best_float(from, l->n, l->max, l->last);
+	else
+		best_columns(to, from, l->n, l->inner, l->inner - c < COLUMNS ? l->inner - c : COLUMNS, l->max, l->last);
+}
+
 static void best_floats(int64_t *y, const float *x, const struct lines *l, int width)
 {
 	enum { ALONE = 32768 }; // elements that are not worth a second thread
-	int64_t step = l->inner > 1 ? COLUMNS : 1, pieces = (l->inner + step - 1) / step;
-
-#pragma omp parallel for num_threads(width) if (width > 1 && l->outer * l->n * l->inner > ALONE)
-	for (int64_t p = 0; p < l->outer * pieces; p++) {
-		int64_t o = p / pieces, c = p % pieces * step;
-		const float *from = x + o * l->n * l->inner + c;
-		int64_t *to = y + o * l->inner + c;
-		if (l->inner == 1)
-			*to = best_float(from, l->n, l->max, l->last);
-		else
-			best_columns(to, from, l->n, l->inner, l->inner - c < COLUMNS ? l->inner - c : COLUMNS, l->max, l->last);
-	}
+	struct seeking s = {y, x, l, l->inner > 1 ? (l->inner + COLUMNS - 1) / COLUMNS : l->inner};
+	parts_share(l->outer * s.pieces, l->outer * l->n * l->inner > ALONE ? width : 1, seek, &s);
 }
 
 enum status argreduce_eval(

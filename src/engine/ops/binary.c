@@ -2,8 +2,9 @@
 // integer types go through int64 in chunks.
 #include <math.h>
 #include <string.h>
-#include "element.h"
 #include "binary.h"
+#include "element.h"
+#include "qtui/base/parts.h"
 #include "rule.h"
 
 enum status binary_shapes(
@@ -147,37 +148,66 @@ static const float *write_out(struct written *w, const float *x, const struct st
 	return w->data;
 }
 
-// Blocks of dimensions d and on, of n elements each.
-static void each_block(float_run *run, const struct strided *s, int d, int64_t n, const float *a, const float *b, float *y, int width)
-{
-	struct strided outer = *s;
-	outer.rank = d + 1;
-	int64_t blocks = strided_rows(&outer);
+struct operands {
+	float_run *run;
+	const struct strided *s;
+	const float *a, *b;
+	float *y;
+};
 
-#pragma omp parallel num_threads(width) if (width > 1 && blocks * n > ALONE)
-	{
-		struct written wa = {.from = NULL}, wb = {.from = NULL};
-#pragma omp for
-		for (int64_t i = 0; i < blocks; i++) {
-			int64_t at[STRIDED_MAX];
-			strided_at(&outer, i, at);
-			run(write_out(&wa, a + at[1], s, 1, d), 1, write_out(&wb, b + at[2], s, 2, d), 1, y + at[0], n);
-		}
+struct blocks {
+	struct operands of;
+	struct strided outer;
+	int d;           // the first dimension of a block
+	int64_t n, each; // elements of a block; blocks of a part
+};
+
+// What is written out for one block often serves the next.
+static void run_blocks(void *arg, int64_t part, int thread)
+{
+	const struct blocks *k = arg;
+	const struct operands *o = &k->of;
+	struct written a = {.from = NULL}, b = {.from = NULL};
+	int64_t end = (part + 1) * k->each, all = strided_rows(&k->outer);
+	(void)thread;
+	for (int64_t i = part * k->each; i < end && i < all; i++) {
+		int64_t at[STRIDED_MAX];
+		strided_at(&k->outer, i, at);
+		o->run(write_out(&a, o->a + at[1], o->s, 1, k->d), 1, write_out(&b, o->b + at[2], o->s, 2, k->d), 1, o->y + at[0], k->n);
 	}
 }
 
-static void each_long_run(float_run *run, const struct strided *s, const float *a, const float *b, float *y, int width)
+// Blocks of dimensions d and on, of n elements each.
+static void each_block(const struct operands *o, int d, int64_t n, int width)
 {
-	int64_t rows = strided_rows(s), n = strided_run(s);
-	int64_t piece = rows == 1 ? 16384 : n, pieces = piece ? (n + piece - 1) / piece : 0;
+	struct blocks k = {*o, *o->s, d, n, 0};
+	k.outer.rank = d + 1;
+	int64_t all = strided_rows(&k.outer), parts = all * n > ALONE ? width : 1;
+	k.each = (all + parts - 1) / parts;
+	parts_share(parts, width, run_blocks, &k);
+}
 
-#pragma omp parallel for num_threads(width) if (width > 1 && rows * n > ALONE)
-	for (int64_t i = 0; i < rows * pieces; i++) {
-		int64_t at[STRIDED_MAX], from = i % pieces * piece, m = n - from < piece ? n - from : piece;
-		int64_t sa = strided_step(s, 1), sb = strided_step(s, 2);
-		strided_at(s, i / pieces, at);
-		run(a + at[1] + from * sa, sa, b + at[2] + from * sb, sb, y + at[0] + from, m);
-	}
+struct runs {
+	struct operands of;
+	int64_t n, piece, pieces; // elements of a run and of a piece of it; pieces of a run
+};
+
+static void run_piece(void *arg, int64_t i, int thread)
+{
+	const struct runs *k = arg;
+	const struct operands *o = &k->of;
+	int64_t at[STRIDED_MAX], from = i % k->pieces * k->piece, n = k->n - from < k->piece ? k->n - from : k->piece;
+	int64_t step_a = strided_step(o->s, 1), step_b = strided_step(o->s, 2);
+	(void)thread;
+	strided_at(o->s, i / k->pieces, at);
+	o->run(o->a + at[1] + from * step_a, step_a, o->b + at[2] + from * step_b, step_b, o->y + at[0] + from, n);
+}
+
+static void each_long_run(const struct operands *o, int width)
+{
+	int64_t rows = strided_rows(o->s), n = strided_run(o->s), piece = rows == 1 ? 16384 : n;
+	struct runs k = {*o, n, piece, piece ? (n + piece - 1) / piece : 0};
+	parts_share(rows * k.pieces, rows * n > ALONE ? width : 1, run_piece, &k);
 }
 
 // Cuts dimension d, which is too long for a block of its elements of n,
@@ -204,17 +234,18 @@ static bool cut(struct strided *s, int d, int64_t n)
 static void each_run(float_run *run, const struct strided *s, const float *a, const float *b, float *y, int width)
 {
 	struct strided blocks = *s;
+	struct operands o = {run, s, a, b, y}, of_blocks = {run, &blocks, a, b, y};
 	int d = s->rank - 1;
 	int64_t n = strided_run(s);
 	bool small = n < SHORT && strided_rows(s) > 0;
 	for (; small && d > 0 && n * s->dim[d - 1] <= BLOCK; d--)
 		n *= s->dim[d - 1];
 	if (small && d > 0 && cut(&blocks, d - 1, n))
-		each_block(run, &blocks, d, n * blocks.dim[d], a, b, y, width);
+		each_block(&of_blocks, d, n * blocks.dim[d], width);
 	else if (d < s->rank - 1)
-		each_block(run, s, d, n, a, b, y, width);
+		each_block(&o, d, n, width);
 	else
-		each_long_run(run, s, a, b, y, width);
+		each_long_run(&o, width);
 }
 
 void binary_floats(enum op_id id, const struct strided *s, const float *a, const float *b, float *y, int width)

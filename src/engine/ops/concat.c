@@ -1,6 +1,7 @@
 // Concat.
 #include <stdlib.h>
 #include <string.h>
+#include "qtui/base/parts.h"
 #include "rule.h"
 
 enum status concat_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
@@ -57,6 +58,26 @@ enum {
 	TOGETHER = 1 << 13 // bytes of short rows that stay in the cache until all inputs have written theirs
 };
 
+struct joining {
+	const struct tensor *const *in;
+	char *to;
+	const size_t *at; // where the part of each input begins in a row
+	size_t row;
+	int64_t rows, together;
+	int n;
+};
+
+// Input p % n of some rows. Rows are outside: the result is written once, from its beginning to its end.
+static void join_part(void *arg, int64_t p, int thread)
+{
+	const struct joining *j = arg;
+	int64_t r = p / j->n * j->together, i = p % j->n;
+	size_t part = j->at[i + 1] - j->at[i];
+	(void)thread;
+	copy_pieces(j->to + (size_t)r * j->row + j->at[i], j->row, (const char *)j->in[i]->data + (size_t)r * part, part,
+	    j->rows - r < j->together ? j->rows - r : j->together);
+}
+
 enum status concat_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
@@ -70,14 +91,9 @@ enum status concat_eval(
 	at = xcalloc((size_t)n->n_in + 1, sizeof *at); // where each part of a row begins
 	for (int i = 0; i < n->n_in; i++)
 		at[i + 1] = at[i] + (size_t)rule_product(&in[i]->shape, axis, in[i]->shape.rank) * elem;
-	int64_t together = row && row < TOGETHER ? TOGETHER / (int64_t)row : 1;
-#pragma omp parallel for collapse(2) num_threads(width) if (width > 1 && row * (size_t)outer > ALONE)
-	for (int64_t r = 0; r < outer; r += together) // rows outside: the result is written once, from its beginning to its end
-		for (int i = 0; i < n->n_in; i++) {
-			size_t part = at[i + 1] - at[i];
-			copy_pieces((char *)out[0].data + (size_t)r * row + at[i], row, (const char *)in[i]->data + (size_t)r * part, part,
-			    outer - r < together ? outer - r : together);
-		}
+	struct joining j = {.in = in, .to = out[0].data, .at = at, .row = row, .rows = outer, .n = n->n_in};
+	j.together = row && row < TOGETHER ? TOGETHER / (int64_t)row : 1;
+	parts_share((outer + j.together - 1) / j.together * j.n, row * (size_t)outer > ALONE ? width : 1, join_part, &j);
 	free(at);
 	return STATUS_OK;
 }

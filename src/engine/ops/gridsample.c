@@ -1,6 +1,7 @@
 // GridSample over two or three spatial dimensions: nearest, linear or cubic, with zeros, border or reflection outside.
 #include <math.h>
 #include <string.h>
+#include "qtui/base/parts.h"
 #include "rule.h"
 
 enum mode { MODE_NEAREST, MODE_LINEAR, MODE_CUBIC };
@@ -209,27 +210,36 @@ static float weighted(const struct blend *b, const float *plane)
 
 enum { CHUNK = 64 }; // points whose blends are made at once, for all channels
 
+struct sampling {
+	const struct sampler *sampler;
+	const float *from, *grid;
+	float *to;
+	int64_t points, chunks, plane, channels; // of an image; plane: elements of a channel of the input
+};
+
+static void sample_chunk(void *arg, int64_t i, int thread)
+{
+	const struct sampling *s = arg;
+	struct blend blend[CHUNK];
+	int64_t image = i / s->chunks, first = i % s->chunks * CHUNK, some = s->points - first < CHUNK ? s->points - first : CHUNK;
+	(void)thread;
+	for (int64_t p = 0; p < some; p++)
+		make_blend(&blend[p], s->sampler, s->grid + (image * s->points + first + p) * s->sampler->dims);
+	for (int64_t k = image * s->channels; k < (image + 1) * s->channels; k++)
+		for (int64_t p = 0; p < some; p++)
+			s->to[k * s->points + first + p] = weighted(&blend[p], s->from + k * s->plane);
+}
+
 enum status gridsample_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct shape *x = &in[0]->shape;
 	struct sampler sampler;
 	enum status s = make_sampler(&sampler, n, in, err);
-	const float *grid = in[1]->data, *from = in[0]->data;
-	float *to = out[0].data;
-	int64_t points = rule_product(&out[0].shape, 2, x->rank), plane = rule_product(x, 2, x->rank), c = x->dim[1];
-	int64_t chunks = (points + CHUNK - 1) / CHUNK;
+	int64_t points = rule_product(&out[0].shape, 2, x->rank), chunks = (points + CHUNK - 1) / CHUNK;
 	if (s != STATUS_OK)
 		return s;
-#pragma omp parallel for num_threads(width) if (width > 1)
-	for (int64_t i = 0; i < x->dim[0] * chunks; i++) {
-		struct blend blend[CHUNK];
-		int64_t image = i / chunks, first = i % chunks * CHUNK, some = points - first < CHUNK ? points - first : CHUNK;
-		for (int64_t p = 0; p < some; p++)
-			make_blend(&blend[p], &sampler, grid + (image * points + first + p) * sampler.dims);
-		for (int64_t k = image * c; k < (image + 1) * c; k++)
-			for (int64_t p = 0; p < some; p++)
-				to[k * points + first + p] = weighted(&blend[p], from + k * plane);
-	}
+	struct sampling all = {&sampler, in[0]->data, in[1]->data, out[0].data, points, chunks, rule_product(x, 2, x->rank), x->dim[1]};
+	parts_share(x->dim[0] * chunks, width, sample_chunk, &all);
 	return STATUS_OK;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "norm.h"
+#include "qtui/base/parts.h"
 #include "rule.h"
 #include "strided.h"
 
@@ -103,6 +104,27 @@ static const float *affine_row(const struct affine *p, int64_t i)
 	return p->row ? p->row + i * p->step : NULL;
 }
 
+struct layers {
+	const float *x;
+	float *y, *mean, *inverse; // mean and inverse of each row, where they are wanted
+	struct affine scale, bias;
+	int64_t size; // of a row
+	double epsilon;
+	bool rms;
+};
+
+static void one_layer(void *arg, int64_t i, int thread)
+{
+	const struct layers *l = arg;
+	struct row r = {affine_row(&l->scale, i), affine_row(&l->bias, i), l->size, l->epsilon, l->rms};
+	double inverse, mean = normalise_row(&r, l->x + i * l->size, l->y + i * l->size, &inverse);
+	(void)thread;
+	if (l->mean)
+		l->mean[i] = (float)mean;
+	if (l->inverse)
+		l->inverse[i] = (float)inverse;
+}
+
 enum status layernorm_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
@@ -110,26 +132,17 @@ enum status layernorm_eval(
 	const struct shape *x = &in[0]->shape;
 	int axis = (int)(a->axis < 0 ? a->axis + x->rank : a->axis);
 	bool rms = n->op->id != OP_LayerNormalization;
-	struct affine scale, bias = {0};
-	int64_t rows = rule_product(x, 0, axis), size = rule_product(x, axis, x->rank);
-	float *mean = !rms && wanted(n, 1) ? out[1].data : NULL, *inverse = NULL;
-	enum status s = affine_init(&scale, in[1], x, axis, err);
+	struct layers l = {.x = in[0]->data, .y = out[0].data, .mean = !rms && wanted(n, 1) ? out[1].data : NULL,
+	    .size = rule_product(x, axis, x->rank), .epsilon = (double)a->epsilon, .rms = rms};
+	enum status s = affine_init(&l.scale, in[1], x, axis, err);
 	if (s == STATUS_OK)
-		s = affine_init(&bias, rule_input(n, in, 2), x, axis, err);
+		s = affine_init(&l.bias, rule_input(n, in, 2), x, axis, err);
 	if (rms ? wanted(n, 1) : wanted(n, 2))
-		inverse = out[rms ? 1 : 2].data;
-#pragma omp parallel for num_threads(width) if (width > 1)
-	for (int64_t i = 0; i < (s == STATUS_OK ? rows : 0); i++) {
-		struct row r = {affine_row(&scale, i), affine_row(&bias, i), size, (double)a->epsilon, rms};
-		double inv,
-		    m = normalise_row(&r, (const float *)in[0]->data + i * size, (float *)out[0].data + i * size, &inv);
-		if (mean)
-			mean[i] = (float)m;
-		if (inverse)
-			inverse[i] = (float)inv;
-	}
-	free(scale.own);
-	free(bias.own);
+		l.inverse = out[rms ? 1 : 2].data;
+	if (s == STATUS_OK)
+		parts_share(rule_product(x, 0, axis), width, one_layer, &l);
+	free(l.scale.own);
+	free(l.bias.own);
 	return s;
 }
 

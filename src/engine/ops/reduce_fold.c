@@ -1,3 +1,4 @@
+#include "qtui/base/parts.h"
 #include "reduce_fold.h"
 
 #include <math.h>
@@ -151,16 +152,31 @@ double reduce_start(enum step step)
 	return steps[step].start;
 }
 
+struct row_fold {
+	enum step step;
+	double *acc;
+	const float *x;
+	int64_t apart, pitch, rows, n; // between accumulators and between rows; rows of n floats
+};
+
+enum { ROWS_EACH = 256 }; // of a thread's turn
+
+static void fold_some_rows(void *arg, int64_t i, int thread)
+{
+	const struct row_fold *f = arg;
+	int64_t r = i * ROWS_EACH, some = f->rows - r < ROWS_EACH ? f->rows - r : ROWS_EACH;
+	(void)thread;
+	steps[f->step].rows(f->acc + r * f->apart, f->apart, f->x + r * f->pitch, f->pitch, some, f->n);
+}
+
 // Floats that are reduced over their last dimensions; false for anything else.
 static bool fold_rows(enum step step, double *acc, const struct tensor *x, const struct strided *s, int width)
 {
-	enum { PIECE = 256 }; // rows of a thread's turn
-	int64_t rows = strided_rows(s), n = strided_run(s), apart = s->rank > 1 ? s->stride[0][0] : 1, pitch = s->rank > 1 ? s->stride[1][0] : 0;
+	bool many = s->rank > 1;
+	struct row_fold f = {step, acc, x->data, many ? s->stride[0][0] : 1, many ? s->stride[1][0] : 0, strided_rows(s), strided_run(s)};
 	if (x->type != DT_F32 || s->rank > 2 || strided_step(s, 0) != 0 || strided_step(s, 1) != 1)
 		return false;
-#pragma omp parallel for num_threads(width) if (width > 1 && rows * n > ALONE)
-	for (int64_t r = 0; r < rows; r += PIECE)
-		steps[step].rows(acc + r * apart, apart, (const float *)x->data + r * pitch, pitch, rows - r < PIECE ? rows - r : PIECE, n);
+	parts_share((f.rows + ROWS_EACH - 1) / ROWS_EACH, f.rows * f.n > ALONE ? width : 1, fold_some_rows, &f);
 	return true;
 }
 
@@ -199,9 +215,20 @@ static void fold_pieces(const struct fold *f, int64_t row, int64_t rows, int64_t
 	    f->acc + at[0] + i, (const float *)f->x->data + at[1] + i, pitch, rows, left < ELEMENTS_CHUNK ? left : ELEMENTS_CHUNK);
 }
 
+// Each piece of a run has accumulators of its own, which stay in the cache over the rows.
+static void fold_column(void *arg, int64_t i, int thread)
+{
+	const struct fold *f = arg;
+	const struct strided *s = f->s;
+	int64_t together = s->rank > 1 && s->stride[0][s->rank - 2] == 0 ? s->dim[s->rank - 2] : 1, rows = strided_rows(s);
+	(void)thread;
+	for (int64_t r = 0; r < rows; r += together)
+		fold_pieces(f, r, together, i * ELEMENTS_CHUNK);
+}
+
 void reduce_fold(enum step step, double *acc, const struct tensor *x, const struct strided *s, const double *shift, int width)
 {
-	const struct fold f = {step, acc, x, s, shift};
+	struct fold f = {step, acc, x, s, shift};
 	int64_t rows = strided_rows(s), run = strided_run(s);
 	if (!shift && fold_rows(step, acc, x, s, width))
 		return;
@@ -211,10 +238,5 @@ void reduce_fold(enum step step, double *acc, const struct tensor *x, const stru
 				fold_piece(&f, r, i);
 		return;
 	}
-	// Each piece of a run has accumulators of its own, which stay in the cache over the rows.
-	int64_t together = s->rank > 1 && s->stride[0][s->rank - 2] == 0 ? s->dim[s->rank - 2] : 1;
-#pragma omp parallel for num_threads(width) if (width > 1 && rows * run > ALONE)
-	for (int64_t i = 0; i < run; i += ELEMENTS_CHUNK)
-		for (int64_t r = 0; r < rows; r += together)
-			fold_pieces(&f, r, together, i);
+	parts_share((run + ELEMENTS_CHUNK - 1) / ELEMENTS_CHUNK, rows * run > ALONE ? width : 1, fold_column, &f);
 }

@@ -5,6 +5,7 @@
 #include "../kernels/dot.h"
 #include "../tensor/transpose.h"
 #include "element.h"
+#include "qtui/base/parts.h"
 #include "rule.h"
 
 enum { IN_X, IN_W, IN_R, IN_B, IN_LENGTHS, IN_H, IN_C, IN_PEEPHOLE };
@@ -303,21 +304,29 @@ static enum status run_direction(const struct evaluation *e, int direction, floa
 	return s;
 }
 
+struct directions {
+	const struct evaluation *e;
+	float *scratch;
+	enum status status[2];
+	struct error trouble[2];
+};
+
+static void one_direction(void *arg, int64_t i, int thread)
+{
+	struct directions *d = arg;
+	(void)thread;
+	d->status[i] = run_direction(d->e, (int)i, d->scratch + i * scratch_size(&d->e->r), &d->trouble[i]);
+}
+
 // The directions of a sequence know nothing of each other: each may have a thread.
 static enum status run_directions(const struct evaluation *e, float *scratch, int width, struct error *err)
 {
-	enum { MOST = 2 };
-	enum status s[MOST] = {STATUS_OK, STATUS_OK};
-	struct error trouble[MOST] = {{0}};
-	int64_t each = scratch_size(&e->r);
-
-#pragma omp parallel for num_threads(MOST) if (width > 1 && e->r.directions > 1)
-	for (int d = 0; d < e->r.directions; d++)
-		s[d] = run_direction(e, d, scratch + d * each, &trouble[d]);
-	for (int d = 0; d < e->r.directions; d++)
-		if (s[d] != STATUS_OK) {
-			*err = trouble[d];
-			return s[d];
+	struct directions d = {.e = e, .scratch = scratch};
+	parts_share(e->r.directions, width > 1 ? 2 : 1, one_direction, &d);
+	for (int i = 0; i < e->r.directions; i++)
+		if (d.status[i] != STATUS_OK) {
+			*err = d.trouble[i];
+			return d.status[i];
 		}
 	return STATUS_OK;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "../kernels/rows.h"
 #include "../kernels/unary.h"
+#include "qtui/base/parts.h"
 #include "rule.h"
 #include "softmax.h"
 
@@ -136,38 +137,48 @@ static enum status hardmax_along(const float *x, float *y, const struct softmax_
 	return STATUS_OK;
 }
 
-static void along_columns(enum op_id id, const float *x, float *y, const struct softmax_extent *e, int width)
-{
-	int64_t outer = e->outer, n = e->n, inner = e->inner, pieces = (inner + COLUMNS - 1) / COLUMNS;
+struct softmax_run {
+	enum op_id id;
+	const float *x;
+	float *y;
+	int64_t n, inner, pieces;  // columns: elements of each, how many side by side, in how many pieces
+	int64_t rows, together;    // rows of n: how many, and of a part
+};
 
-#pragma omp parallel for num_threads(width) if (width > 1 && outer * n * inner > ALONE)
-	for (int64_t p = 0; p < outer * pieces; p++) {
-		int64_t column = p % pieces * COLUMNS, from = p / pieces * n * inner + column;
-		softmax_columns(id, x + from, y + from, n, inner, inner - column < COLUMNS ? inner - column : COLUMNS);
-	}
+static void some_columns(void *arg, int64_t p, int thread)
+{
+	const struct softmax_run *r = arg;
+	int64_t column = p % r->pieces * COLUMNS, from = p / r->pieces * r->n * r->inner + column;
+	(void)thread;
+	softmax_columns(r->id, r->x + from, r->y + from, r->n, r->inner, r->inner - column < COLUMNS ? r->inner - column : COLUMNS);
 }
 
-static void along_rows(enum op_id id, const float *x, float *y, int64_t rows, int64_t n, int width)
+static void some_rows(void *arg, int64_t p, int thread)
 {
-	int64_t together = id == OP_Softmax && n < TOGETHER ? TOGETHER / n : 1;
-
-#pragma omp parallel for num_threads(width) if (width > 1 && rows * n > ALONE)
-	for (int64_t r = 0; r < rows; r += together)
-		if (id == OP_Softmax)
-			softmax_rows(x + r * n, y + r * n, n, rows - r < together ? rows - r : together);
-		else
-			one_row(id, x + r * n, y + r * n, n);
+	const struct softmax_run *r = arg;
+	int64_t first = p * r->together, at = first * r->n;
+	(void)thread;
+	if (r->id == OP_Softmax)
+		softmax_rows(r->x + at, r->y + at, r->n, r->rows - first < r->together ? r->rows - first : r->together);
+	else
+		one_row(r->id, r->x + at, r->y + at, r->n);
 }
 
 enum status softmax_along(
     enum op_id id, const float *x, float *y, const struct softmax_extent *e, int width, struct error *err)
 {
+	struct softmax_run r = {id, x, y, e->n, e->inner, (e->inner + COLUMNS - 1) / COLUMNS, e->outer, 1};
 	if (e->inner > 1 && id == OP_Hardmax)
 		return hardmax_along(x, y, e, err);
-	if (e->n && e->inner > 1)
-		along_columns(id, x, y, e, width);
-	else if (e->n && e->inner)
-		along_rows(id, x, y, e->outer, e->n, width);
+	if (e->n == 0 || e->inner == 0)
+		return STATUS_OK;
+	if (id == OP_Softmax && e->n < TOGETHER)
+		r.together = TOGETHER / e->n;
+	width = e->outer * e->n * e->inner > ALONE ? width : 1;
+	if (e->inner > 1)
+		parts_share(e->outer * r.pieces, width, some_columns, &r);
+	else
+		parts_share((e->outer + r.together - 1) / r.together, width, some_rows, &r);
 	return STATUS_OK;
 }
 

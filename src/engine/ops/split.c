@@ -2,6 +2,7 @@
 // shorter).
 #include <stdlib.h>
 #include <string.h>
+#include "qtui/base/parts.h"
 #include "rule.h"
 
 static enum status part_length(
@@ -58,6 +59,25 @@ enum status split_shape(const struct node *n, const struct tensor *const *in, st
 
 enum { ALONE = 1 << 17 }; // bytes that are not worth a second thread
 
+struct splitting {
+	const struct node *node;
+	const char *from;
+	struct tensor *out;
+	const size_t *at; // where each part of a row begins
+	size_t row;
+};
+
+// Part p % n of a row. Rows are outside: the input is read once, from its beginning to its end.
+static void split_part(void *arg, int64_t p, int thread)
+{
+	const struct splitting *s = arg;
+	int64_t r = p / s->node->n_out, i = p % s->node->n_out;
+	size_t part = s->at[i + 1] - s->at[i];
+	(void)thread;
+	if (s->node->out[i] >= 0 && part)
+		memcpy((char *)s->out[i].data + (size_t)r * part, s->from + (size_t)r * s->row + s->at[i], part);
+}
+
 enum status split_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
@@ -71,14 +91,8 @@ enum status split_eval(
 	at = xcalloc((size_t)n->n_out + 1, sizeof *at); // where each part of a row begins
 	for (int i = 0; i < n->n_out; i++)
 		at[i + 1] = at[i] + (size_t)rule_product(&out[i].shape, axis, x->rank) * elem;
-#pragma omp parallel for collapse(2) num_threads(width) if (width > 1 && row * (size_t)outer > ALONE)
-	for (int64_t r = 0; r < outer; r++) // rows outside: the input is read once, from its beginning to its end
-		for (int i = 0; i < n->n_out; i++) {
-			size_t part = at[i + 1] - at[i];
-			if (n->out[i] >= 0 && part)
-				memcpy((char *)out[i].data + (size_t)r * part, (const char *)in[0]->data + (size_t)r * row + at[i],
-				    part);
-		}
+	struct splitting parts = {n, in[0]->data, out, at, row};
+	parts_share(outer * n->n_out, row * (size_t)outer > ALONE ? width : 1, split_part, &parts);
 	free(at);
 	return STATUS_OK;
 }

@@ -1,8 +1,8 @@
 // TopK: the k largest or smallest along an axis in order; of equal elements the one that comes first is taken first.
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 #include "element.h"
+#include "qtui/base/parts.h"
 #include "rule.h"
 
 static enum status wanted(
@@ -174,6 +174,26 @@ static void one_line(
 	}
 }
 
+struct sorting {
+	const struct node *node;
+	const struct tensor *x;
+	struct tensor *out;
+	const struct line *line; // the first
+	char *rooms;
+	size_t room;     // bytes of a thread's
+	int64_t entries; // at its beginning
+};
+
+static void sort_line(void *arg, int64_t i, int thread)
+{
+	const struct sorting *s = arg;
+	struct entry *e = (struct entry *)(s->rooms + s->room * (size_t)thread);
+	struct line l = *s->line;
+	l.from = i / l.inner * l.n * l.inner + i % l.inner;
+	l.to = i / l.inner * l.k * l.inner + i % l.inner;
+	one_line(&l, s->x, s->out, s->node, (double *)(e + s->entries), e);
+}
+
 enum status topk_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
@@ -192,13 +212,7 @@ enum status topk_eval(
 	struct buf *rooms = buf_new(room * (size_t)width, NULL); // pages that were used before
 	if (!rooms)
 		return error_set(err, STATUS_NOMEM, "no memory to sort %lld elements", (long long)l.n);
-#pragma omp parallel for num_threads(width) firstprivate(l) if (width > 1)
-	for (int64_t r = 0; r < outer; r++) {
-		struct entry *e = (struct entry *)((char *)rooms->data + room * (size_t)omp_get_thread_num());
-		l.from = r / l.inner * l.n * l.inner + r % l.inner;
-		l.to = r / l.inner * l.k * l.inner + r % l.inner;
-		one_line(&l, in[0], out, n, (double *)(e + entries), e);
-	}
+	parts_share(outer, width, sort_line, &(struct sorting){n, in[0], out, &l, rooms->data, room, entries});
 	buf_drop(&rooms);
 	return STATUS_OK;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "../kernels/unary.h"
 #include "element.h"
+#include "qtui/base/parts.h"
 #include "rule.h"
 
 #define CHUNK 16384 // elements that a thread takes at a time
@@ -135,19 +136,31 @@ static void eval_ints(const struct node *n, const struct tensor *const *in, stru
 	}
 }
 
+struct unary_call {
+	const struct node *node;
+	const struct tensor *const *in;
+	const float *x;
+	float *y;
+	int64_t n;
+};
+
+static void unary_chunk(void *arg, int64_t i, int thread)
+{
+	const struct unary_call *c = arg;
+	int64_t at = i * CHUNK;
+	(void)thread;
+	op_unary(c->node, c->in, c->x + at, c->y + at, c->n - at < CHUNK ? c->n - at : CHUNK);
+}
+
 enum status unary_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	int64_t count = tensor_count(&out[0]);
-	const float *x = in[0]->data;
-	float *y = out[0].data;
 	(void)err;
 	if (in[0]->type != DT_F32) {
 		eval_ints(n, in, out);
 		return STATUS_OK;
 	}
-#pragma omp parallel for num_threads(width) if (width > 1)
-	for (int64_t at = 0; at < count; at += CHUNK)
-		op_unary(n, in, x + at, y + at, count - at < CHUNK ? count - at : CHUNK);
+	parts_share((count + CHUNK - 1) / CHUNK, width, unary_chunk, &(struct unary_call){n, in, in[0]->data, out[0].data, count});
 	return STATUS_OK;
 }

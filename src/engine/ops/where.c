@@ -1,4 +1,5 @@
 // Where: x where the condition holds, else y; all three are broadcast.
+#include "qtui/base/parts.h"
 #include "rule.h"
 #include "strided.h"
 
@@ -47,28 +48,39 @@ enum {
 	ALONE = 32768  // elements that are not worth a second thread
 };
 
-enum status where_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+struct choosing {
+	const struct tensor *const *in;
+	char *y;
+	int64_t elem; // bytes
+	struct strided s;
+	int64_t step[STRIDED_MAX], run, pieces; // elements of a run, its pieces
+};
+
+static void choose_piece(void *arg, int64_t i, int thread)
 {
 	static void (*const choose[9])(void *, const uint8_t *, const void *, const void *, const int64_t *, int64_t) = {
 	    [1] = choose1, [2] = choose2, [4] = choose4, [8] = choose8};
-	size_t elem = dtype_size(out[0].type);
-	struct strided s;
-	int64_t step[STRIDED_MAX];
+	const struct choosing *c = arg;
+	int64_t at[STRIDED_MAX], first = i % c->pieces * PIECE, count = c->run - first < PIECE ? c->run - first : PIECE;
+	(void)thread;
+	strided_at(&c->s, i / c->pieces, at);
+	for (int k = 0; k < STRIDED_MAX; k++)
+		at[k] += first * c->step[k];
+	choose[c->elem](c->y + at[0] * c->elem, (const uint8_t *)c->in[0]->data + at[1], (const char *)c->in[1]->data + at[2] * c->elem,
+	    (const char *)c->in[2]->data + at[3] * c->elem, c->step, count);
+}
+
+enum status where_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+{
+	struct choosing c = {.in = in, .y = out[0].data, .elem = (int64_t)dtype_size(out[0].type)};
 	(void)n;
 	(void)err;
 	strided_broadcast(
-	    &s, &out[0].shape, (const struct shape *const[]){&in[0]->shape, &in[1]->shape, &in[2]->shape}, 3);
+	    &c.s, &out[0].shape, (const struct shape *const[]){&in[0]->shape, &in[1]->shape, &in[2]->shape}, 3);
 	for (int k = 0; k < STRIDED_MAX; k++)
-		step[k] = strided_step(&s, k);
-	int64_t run = strided_run(&s), pieces = (run + PIECE - 1) / PIECE, all = strided_rows(&s) * pieces;
-#pragma omp parallel for num_threads(width) if (width > 1 && strided_rows(&s) * run > ALONE)
-	for (int64_t i = 0; i < all; i++) {
-		int64_t at[STRIDED_MAX], first = i % pieces * PIECE, count = run - first < PIECE ? run - first : PIECE;
-		strided_at(&s, i / pieces, at);
-		for (int k = 0; k < STRIDED_MAX; k++)
-			at[k] += first * step[k];
-		choose[elem]((char *)out[0].data + at[0] * (int64_t)elem, (const uint8_t *)in[0]->data + at[1],
-		    (const char *)in[1]->data + at[2] * (int64_t)elem, (const char *)in[2]->data + at[3] * (int64_t)elem, step, count);
-	}
+		c.step[k] = strided_step(&c.s, k);
+	c.run = strided_run(&c.s);
+	c.pieces = (c.run + PIECE - 1) / PIECE;
+	parts_share(strided_rows(&c.s) * c.pieces, strided_rows(&c.s) * c.run > ALONE ? width : 1, choose_piece, &c);
 	return STATUS_OK;
 }

@@ -5,6 +5,7 @@
 #include "exec.h"
 #include "keys.h"
 #include "places.h"
+#include "qtui/base/parts.h"
 
 void *exec_scratch(struct exec *x, size_t size)
 {
@@ -50,15 +51,30 @@ bool exec_float_input(const struct exec *x, int i)
 	return x->in[i] && (x->in[i]->coded || x->in[i]->t.type == DT_F32);
 }
 
+// What a thread takes at a time, and what is not worth a second thread.
+enum { PIECE = 1 << 15, ALONE = 1 << 17 }; // bytes
+
+struct scaling {
+	float *data;
+	int64_t n;
+	float gain, shift;
+};
+
+static void scale_piece(void *arg, int64_t i, int thread)
+{
+	enum { EACH = PIECE / sizeof(float) };
+	const struct scaling *s = arg;
+	int64_t at = i * EACH;
+	(void)thread;
+	elt_scale(s->data + at, s->gain, s->shift, s->n - at < EACH ? s->n - at : EACH);
+}
+
 // In place: what is scaled was made by the step itself, nobody else holds it.
 static void scale(struct rep *y, float gain, float shift, int width)
 {
-	enum { PIECE = 4096, ALONE = 16 }; // elements; pieces that are not worth a second thread
-	float *data = y->t.data;
-	int64_t n = tensor_stored(&y->t);
-#pragma omp parallel for num_threads(width) if (width > 1 && n > ALONE * PIECE)
-	for (int64_t at = 0; at < n; at += PIECE)
-		elt_scale(data + at, gain, shift, n - at < PIECE ? n - at : PIECE);
+	struct scaling s = {y->t.data, tensor_stored(&y->t), gain, shift};
+	int64_t bytes = s.n * (int64_t)sizeof(float);
+	parts_share((bytes + PIECE - 1) / PIECE, bytes > ALONE ? width : 1, scale_piece, &s);
 	rep_clear_padding(y);
 }
 
@@ -74,12 +90,23 @@ enum status exec_alloc(struct exec *x, struct rep *y, enum dtype type, enum layo
 	return exec_place(x, y, type, layout, shape) ? STATUS_OK : rep_alloc(y, type, layout, shape, x->err);
 }
 
+struct copying {
+	char *to;
+	const char *from;
+	size_t bytes;
+};
+
+static void copy_piece(void *arg, int64_t i, int thread)
+{
+	const struct copying *c = arg;
+	size_t at = (size_t)i * PIECE;
+	(void)thread;
+	memcpy(c->to + at, c->from + at, c->bytes - at < PIECE ? c->bytes - at : PIECE);
+}
+
 void exec_copy(char *to, const char *from, size_t bytes, int width)
 {
-	enum { PIECE = 1 << 15, ALONE = 1 << 17 }; // bytes; what is not worth a second thread
-#pragma omp parallel for num_threads(width) if (width > 1 && bytes > ALONE)
-	for (size_t at = 0; at < bytes; at += PIECE)
-		memcpy(to + at, from + at, bytes - at < PIECE ? bytes - at : PIECE);
+	parts_share((int64_t)((bytes + PIECE - 1) / PIECE), bytes > ALONE ? width : 1, copy_piece, &(struct copying){to, from, bytes});
 }
 
 void exec_gain(const struct exec *x, struct rep *y)

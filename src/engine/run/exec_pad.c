@@ -1,6 +1,7 @@
 // Pad of rows and columns with a constant, in the blocked layout; what else Pad can do is the plain code's.
 #include <string.h>
 #include "exec.h"
+#include "qtui/base/parts.h"
 
 struct frame {
 	int64_t top, left; // pixels before the image
@@ -44,22 +45,33 @@ static void fill(float *y, int64_t pixels, float value)
 		y[i] = value;
 }
 
+struct padding {
+	const struct frame *frame;
+	const struct tensor *x;
+	struct tensor *y;
+};
+
+static void pad_row(void *arg, int64_t i, int thread)
+{
+	const struct padding *p = arg;
+	const struct frame *f = p->frame;
+	const int64_t *in = p->x->shape.dim, *out = p->y->shape.dim, block = layout_block();
+	float *to = (float *)p->y->data + i * out[3] * block;
+	int64_t plane = i / out[2], row = i % out[2] - f->top;
+	(void)thread;
+	if (row < 0 || row >= in[2]) {
+		fill(to, out[3], f->value);
+		return;
+	}
+	fill(to, f->left, f->value);
+	memcpy(to + f->left * block, (const float *)p->x->data + (plane * in[2] + row) * in[3] * block, (size_t)(in[3] * block) * sizeof *to);
+	fill(to + (f->left + in[3]) * block, out[3] - f->left - in[3], f->value);
+}
+
 static void pad_blocks(const struct frame *f, const struct tensor *x, struct tensor *y, int width)
 {
-	const int64_t *in = x->shape.dim, *out = y->shape.dim, block = layout_block();
-	int64_t rows = out[0] * ((out[1] + block - 1) / block) * out[2], right = out[3] - f->left - in[3];
-#pragma omp parallel for num_threads(width) if (width > 1)
-	for (int64_t i = 0; i < rows; i++) {
-		float *to = (float *)y->data + i * out[3] * block;
-		int64_t plane = i / out[2], row = i % out[2] - f->top;
-		if (row < 0 || row >= in[2]) {
-			fill(to, out[3], f->value);
-			continue;
-		}
-		fill(to, f->left, f->value);
-		memcpy(to + f->left * block, (const float *)x->data + (plane * in[2] + row) * in[3] * block, (size_t)(in[3] * block) * sizeof *to);
-		fill(to + (f->left + in[3]) * block, right, f->value);
-	}
+	const int64_t *out = y->shape.dim, block = layout_block();
+	parts_share(out[0] * ((out[1] + block - 1) / block) * out[2], width, pad_row, &(struct padding){f, x, y});
 }
 
 enum status exec_pad(struct exec *x)
