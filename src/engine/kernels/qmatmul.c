@@ -97,6 +97,19 @@ static void run_batch(const struct qmatmul *k, const struct kernel_io *io, const
 	parts_deal(tiles * c.shares, width, one_share, &c);
 }
 
+struct packing {
+	const struct qmatmul *k;
+	struct qmatmul_packed *to;
+	const char *w;
+};
+
+static void pack_one(void *arg, int64_t panel, int thread)
+{
+	const struct packing *p = arg;
+	(void)thread;
+	qmatmul_pack_panel(p->k, p->to, p->w, p->k->t.b_type, panel);
+}
+
 static void run(const struct kernel *base, const struct kernel_io *io)
 {
 	const struct qmatmul *k = (const struct qmatmul *)base;
@@ -107,9 +120,7 @@ static void run(const struct kernel *base, const struct kernel_io *io)
 		struct qmatmul_packed b = qmatmul_packed_at(k, packed + (k->constant && !shared ? (size_t)i * qmatmul_packed_size(k) : 0));
 		if (!k->constant && (i == 0 || !shared)) {
 			const char *w = (const char *)io->w + (size_t)(i * k->t.stride_b) * dtype_size(k->t.b_type);
-#pragma omp parallel for num_threads(io->width) if (io->width > 1)
-			for (int64_t p = 0; p < k->panels; p++)
-				qmatmul_pack_panel(k, &b, w, k->t.b_type, p);
+			parts_share(k->panels, io->width, pack_one, &(struct packing){k, &b, w});
 		}
 		run_batch(k, io, &b, i, space);
 	}

@@ -1,9 +1,9 @@
 // Einsum of two float operands, which is what models have: attention, bilinear forms.
 // Every element is a sum in one order, whatever the number of threads.
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/base/mem.h"
+#include "qtui/base/parts.h"
 #include "einsum.h"
 #include "matmul.h"
 
@@ -114,6 +114,19 @@ static void one_matrix(const struct pair *p, int64_t o, float *y, float *scratch
 			y[to + (p->m < 0 ? 0 : i * p->out[p->m]) + (p->n < 0 ? 0 : j * p->out[p->n])] = product[i * p->one.n + j];
 }
 
+struct matrices_call {
+	const struct pair *p;
+	float *y, *scratch;
+	size_t each; // floats of a thread's scratch
+	int width;   // threads of one matrix
+};
+
+static void matrix_part(void *arg, int64_t o, int thread)
+{
+	const struct matrices_call *c = arg;
+	one_matrix(c->p, o, c->y, c->scratch + (size_t)thread * c->each, c->width);
+}
+
 enum status einsum_pair(const struct einsum_walk *w, float *y, int width, struct error *err)
 {
 	struct pair p;
@@ -123,9 +136,8 @@ enum status einsum_pair(const struct einsum_walk *w, float *y, int width, struct
 	float *scratch = mem_try_array(each * (size_t)(apart ? width : 1) + 1, sizeof(float));
 	if (!scratch)
 		return error_set(err, STATUS_NOMEM, "no memory for matrices of %lld x %lld", (long long)p.one.m, (long long)p.one.n);
-#pragma omp parallel for num_threads(width) if (apart && width > 1)
-	for (int64_t o = 0; o < p.outer.count; o++)
-		one_matrix(&p, o, y, scratch + (apart ? (size_t)omp_get_thread_num() * each : 0), apart ? 1 : width);
+	struct matrices_call c = {&p, y, scratch, each, apart ? 1 : width};
+	parts_share(p.outer.count, apart ? width : 1, matrix_part, &c);
 	free(scratch);
 	return STATUS_OK;
 }

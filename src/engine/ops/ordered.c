@@ -3,6 +3,7 @@
 #include <float.h>
 #include <math.h>
 #include "../tensor/cpu.h"
+#include "qtui/base/parts.h"
 #include "reduce.h"
 #include "rule.h"
 
@@ -17,15 +18,26 @@ const struct ordered_loops *ordered_here(void)
 	return &ordered_plain;
 }
 
+struct rows {
+	const float *x;
+	float *y;
+	int64_t n; // elements of each; of a function, of all
+	bool mean; // of a sum
+};
+
+static void sigmoid_chunk(void *arg, int64_t i, int thread)
+{
+	const struct rows *r = arg;
+	int64_t at = i * CHUNK;
+	(void)thread;
+	ordered_here()->sigmoid(r->x + at, r->y + at, r->n - at < CHUNK ? r->n - at : CHUNK);
+}
+
 static enum status ordered_sigmoid(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
-	int64_t count = tensor_count(in[0]);
-	const float *x = in[0]->data;
-	float *y = out[0].data;
+	struct rows r = {in[0]->data, out[0].data, tensor_count(in[0]), false};
 	(void)n, (void)err;
-#pragma omp parallel for num_threads(width) if (width > 1)
-	for (int64_t i = 0; i < count; i += CHUNK)
-		ordered_here()->sigmoid(x + i, y + i, count - i < CHUNK ? count - i : CHUNK);
+	parts_share((r.n + CHUNK - 1) / CHUNK, width, sigmoid_chunk, &r);
 	return STATUS_OK;
 }
 
@@ -57,9 +69,13 @@ static enum status ordered_log(const struct node *n, const struct tensor *const 
 	return STATUS_OK;
 }
 
-static void softmax(const float *x, float *y, int64_t n)
+static void softmax_row(void *arg, int64_t row, int thread)
 {
-	float most = -FLT_MAX;
+	const struct rows *r = arg;
+	const int64_t n = r->n;
+	const float *x = r->x + row * n;
+	float *y = r->y + row * n, most = -FLT_MAX;
+	(void)thread;
 	for (int64_t i = 0; i < n; i++)
 		most = x[i] > most ? x[i] : most;
 	float scale = 1.0f / ordered_here()->sum_exp(x, -most, y, n);
@@ -74,10 +90,8 @@ static enum status ordered_softmax(const struct node *n, const struct tensor *co
 	int64_t axis = ((const struct axis_attrs *)n->attrs)->axis, first = axis < 0 ? axis + s->rank : axis;
 	if (n->op->since >= 13 && first != s->rank - 1)
 		return softmax_eval(n, in, out, width, err);
-	int64_t rows = rule_product(s, 0, (int)first), length = rule_product(s, (int)first, s->rank);
-#pragma omp parallel for num_threads(width) if (width > 1)
-	for (int64_t r = 0; r < rows; r++)
-		softmax((const float *)in[0]->data + r * length, (float *)out[0].data + r * length, length);
+	struct rows r = {in[0]->data, out[0].data, rule_product(s, (int)first, s->rank), false};
+	parts_share(rule_product(s, 0, (int)first), width, softmax_row, &r);
 	return STATUS_OK;
 }
 
@@ -132,6 +146,14 @@ float ordered_plane_sum(const float *x, int64_t n)
 	return sum;
 }
 
+static void sum_row(void *arg, int64_t row, int thread)
+{
+	const struct rows *r = arg;
+	float sum = ordered_row_sum(r->x + row * r->n, row * r->n, r->n);
+	(void)thread;
+	r->y[row] = r->mean ? sum / (float)r->n : sum;
+}
+
 // Sums and means of floats over the last axes; other axes are left to the usual evaluation.
 static enum status ordered_reduce(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
@@ -147,23 +169,24 @@ static enum status ordered_reduce(const struct node *n, const struct tensor *con
 		first--;
 	if (in[0]->type != DT_F32 || reduced == 0 || s->rank - first != reduced)
 		return reduce_eval(n, in, out, width, err);
-	int64_t rows = rule_product(s, 0, first), length = rule_product(s, first, s->rank);
-#pragma omp parallel for num_threads(width) if (width > 1)
-	for (int64_t r = 0; r < rows; r++) {
-		float sum = ordered_row_sum((const float *)in[0]->data + r * length, r * length, length);
-		((float *)out[0].data)[r] = n->op->id == OP_ReduceMean ? sum / (float)length : sum;
-	}
+	struct rows r = {in[0]->data, out[0].data, rule_product(s, first, s->rank), n->op->id == OP_ReduceMean};
+	parts_share(rule_product(s, 0, first), width, sum_row, &r);
 	return STATUS_OK;
+}
+
+static void mean_plane(void *arg, int64_t p, int thread)
+{
+	const struct rows *r = arg;
+	(void)thread;
+	r->y[p] = ordered_plane_sum(r->x + p * r->n, r->n) / (float)r->n;
 }
 
 static enum status ordered_globalpool(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
 	const struct shape *s = &in[0]->shape;
-	int64_t planes = s->dim[0] * s->dim[1], size = rule_product(s, 2, s->rank);
+	struct rows r = {in[0]->data, out[0].data, rule_product(s, 2, s->rank), true};
 	(void)n, (void)err;
-#pragma omp parallel for num_threads(width) if (width > 1)
-	for (int64_t p = 0; p < planes; p++)
-		((float *)out[0].data)[p] = ordered_plane_sum((const float *)in[0]->data + p * size, size) / (float)size;
+	parts_share(s->dim[0] * s->dim[1], width, mean_plane, &r);
 	return STATUS_OK;
 }
 
