@@ -19,11 +19,17 @@
 #define MAP_POPULATE 0
 #endif
 
-static size_t unit = PAGE; // set before main
+static size_t unit = PAGE; // both are set before main
+static bool dear;
 
 size_t pages_unit(void)
 {
 	return unit;
+}
+
+bool mem_pages_dear(void)
+{
+	return dear;
 }
 
 static void *map(size_t size, int flags)
@@ -92,7 +98,8 @@ void pages_take_huge(void)
 // What is only set aside counts under a limit on address space.
 __attribute__((constructor)) static void look_at_pages(void)
 {
-	if (mem_address_space_left() == SIZE_MAX && touch() > DEAR)
+	dear = mem_address_space_left() == SIZE_MAX && touch() > DEAR;
+	if (dear)
 		pages_take_huge();
 }
 

@@ -25,6 +25,8 @@ size_t mem_address_space_left(void);         // SIZE_MAX: there is no limit (uli
 _Noreturn void mem_exhausted(void);          // says that memory is gone, and ends the program (error_end)
 size_t mem_available(void);                  // bytes that the system could give now; cgroup and address space limits respected
 size_t mem_available_under(const char *root); // the same from the files /proc and /sys below `root`, "" for this system
+// Does new memory cost several times what it costs elsewhere, as on a virtual machine with shadow page tables (pages.h)?
+bool mem_pages_dear(void);
 // Raises (negative: lowers) how many bytes of freed large buffers the program keeps for new ones, in place of giving
 // them back to the system.
 void mem_keep_more(ptrdiff_t size);

@@ -23,10 +23,12 @@ enum sim state_source(enum sim sim)
 // what comes before that is worth more. And what is behind the edit is computed whatever is kept,
 // so that near the outputs, where that is little, less is dear enough than at the inputs.
 // What was hardly dear enough for the next pass goes with its reading, and leaves its memory to what comes.
+// Where the memory itself is dear, an edit may compute more.
 static const double later[SIM_COUNT] = {[SIM_FLOAT] = 5.0, [SIM_WEIGHTS] = 4.0, [SIM_FULL] = 6.0};
 #define AT_OUTPUTS 0.5
 #define AT_INPUTS 3.5
 #define HARDLY 1.5
+#define IN_DEAR_PAGES 2
 
 struct key state_key(const struct state *st, enum sim sim, int v)
 {
@@ -44,7 +46,7 @@ static double least_of(const struct state *st, enum sim sim, int step)
 	double behind = st->r->steps.step[step].behind;
 	switch (st->pass->keep) {
 	case KEEP_FOR_EDITS:
-		return later[sim] * (AT_OUTPUTS + (AT_INPUTS - AT_OUTPUTS) * behind);
+		return later[sim] * (AT_OUTPUTS + (AT_INPUTS - AT_OUTPUTS) * behind) * (mem_pages_dear() ? IN_DEAR_PAGES : 1);
 	case KEEP_FOR_PASS:
 		return 1;
 	default:
