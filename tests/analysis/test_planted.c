@@ -638,7 +638,7 @@ static void plant_lost_variance(bool raised)
 	surgery_output(&s, "y");
 	struct patient p = examine(surgery_close(&s, "variance.onnx"), CALIB, "onnxruntime", -1);
 	const struct finding *f = assert_first(&p, FINDING_rounds_to_zero, "positive");
-	assert_true(f->reach > 0.5);
+	assert_true(f->reach > 0.9); // followed up by the figures of what is divided and what divides, it would have .64 where that is a root
 	assert_non_null(strstr(f->text, raised ? "root divides by v_positive" : "normal divides by what comes from v_positive"));
 	if (!raised) // else the power's own range is the next that 8 bit do not hold
 		assert_mended(&p, "scaled", 6);
