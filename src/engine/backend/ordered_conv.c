@@ -9,6 +9,7 @@
 #include "../tensor/cpu.h"
 #include "kept.h"
 #include "ordered.h"
+#include "qtui/base/parts.h"
 
 enum { PIXELS_LEAST = 32, PIXELS_MOST = 512, STRIP_FLOATS = 1 << 16 }; // a strip's panels stay in the second cache
 
@@ -237,15 +238,23 @@ static struct strip strip_of(const struct ordered *o, const struct kernel_io *io
 	};
 }
 
+struct call {
+	const struct ordered *o;
+	const struct kernel_io *io;
+};
+
+static void one_strip(void *arg, int64_t i, int thread)
+{
+	const struct call *c = arg;
+	struct strip s = strip_of(c->o, c->io, i, (char *)c->io->scratch + (size_t)thread * thread_bytes(c->o));
+	run_strip(&s);
+}
+
 static void run(const struct kernel *kernel, const struct kernel_io *io)
 {
 	const struct ordered *o = (const struct ordered *)kernel;
 	int64_t per_image = (o->task.g.oh * o->task.g.ow + o->pixels - 1) / o->pixels;
-#pragma omp parallel for num_threads(io->width) if (io->width > 1) schedule(dynamic)
-	for (int64_t i = 0; i < o->task.g.n * per_image; i++) {
-		struct strip s = strip_of(o, io, i, (char *)io->scratch + (size_t)omp_get_thread_num() * thread_bytes(o));
-		run_strip(&s);
-	}
+	parts_deal(o->task.g.n * per_image, io->width, one_strip, &(struct call){o, io});
 }
 
 static void ordered_free(struct kernel *k)

@@ -2,14 +2,24 @@
 #include <string.h>
 #include "kept.h"
 #include "ordered.h"
+#include "qtui/base/parts.h"
 
-static void run_batch(const struct matmul_task *t, const struct kernel_io *io, int64_t b)
+struct call {
+	const struct matmul_task *t;
+	const struct kernel_io *io;
+};
+
+static void run_batch(void *arg, int64_t b, int thread)
 {
+	const struct call *call = arg;
+	const struct matmul_task *t = call->t;
+	const struct kernel_io *io = call->io;
 	struct product p = {
 		.a = {(const float *)io->x + b * t->stride_a, t->k, false},
 		.b = {(t->weight ? t->weight : (const float *)io->w) + b * t->stride_b, t->n, false},
 		.m = t->m, .n = t->n, .k = t->k, .beta = t->bias ? 1.0f : 0.0f, .c = (float *)io->y + b * t->m * t->n, .c_row = t->n,
 	};
+	(void)thread;
 	for (int64_t i = 0; t->bias && i < t->m; i++)
 		memcpy(p.c + i * t->n, t->bias, (size_t)t->n * sizeof *p.c);
 	if (t->packed)
@@ -22,9 +32,7 @@ static void run_batch(const struct matmul_task *t, const struct kernel_io *io, i
 static void matmul_run(const struct kernel *kernel, const struct kernel_io *io)
 {
 	const struct matmul_task *t = kept_matmul(kernel);
-#pragma omp parallel for num_threads(io->width) if (io->width > 1)
-	for (int64_t b = 0; b < t->batch; b++)
-		run_batch(t, io, b);
+	parts_share(t->batch, io->width, run_batch, &(struct call){t, io});
 }
 
 static const struct kernel_ops ops = {matmul_run, NULL, kept_matmul_free};

@@ -1,6 +1,7 @@
 // BatchNormalization, InstanceNormalization, LRN, LpNormalization.
 #include <math.h>
 #include "norm.h"
+#include "qtui/base/parts.h"
 #include "rule.h"
 
 void norm_apply(const float *x, float *y, int64_t n, float mean, float scale, float bias)
@@ -200,6 +201,25 @@ static void normalize_columns(const float *x, float *y, int64_t dim, int64_t inn
 		}
 }
 
+struct lengths {
+	const float *x;
+	float *y;
+	int64_t dim, inner, pieces; // elements of a vector, how far they are apart, pieces of `inner`
+	bool absolute;              // the sum of magnitudes
+};
+
+static void norm_piece(void *arg, int64_t i, int thread)
+{
+	const struct lengths *l = arg;
+	int64_t c = i % l->pieces * COLUMNS, columns = l->inner - c < COLUMNS ? l->inner - c : COLUMNS;
+	int64_t at = i / l->pieces * l->dim * l->inner + c;
+	(void)thread;
+	if (l->inner == 1)
+		normalize_row(l->x + at, l->y + at, l->dim, l->absolute);
+	else
+		normalize_columns(l->x + at, l->y + at, l->dim, l->inner, columns, l->absolute);
+}
+
 enum status lpnorm_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
@@ -207,17 +227,8 @@ enum status lpnorm_eval(
 	const struct shape *x = &in[0]->shape;
 	int axis = (int)(a->axis < 0 ? a->axis + x->rank : a->axis);
 	int64_t outer = rule_product(x, 0, axis), inner = rule_product(x, axis + 1, x->rank), dim = x->dim[axis];
-	int64_t pieces = (inner + COLUMNS - 1) / COLUMNS;
+	struct lengths l = {in[0]->data, out[0].data, dim, inner, (inner + COLUMNS - 1) / COLUMNS, a->p == 1};
 	(void)err;
-#pragma omp parallel for num_threads(width) if (width > 1)
-	for (int64_t i = 0; i < outer * pieces; i++) {
-		int64_t c = i % pieces * COLUMNS, at = i / pieces * dim * inner + c;
-		const float *from = (const float *)in[0]->data + at;
-		float *to = (float *)out[0].data + at;
-		if (inner == 1)
-			normalize_row(from, to, dim, a->p == 1);
-		else
-			normalize_columns(from, to, dim, inner, inner - c < COLUMNS ? inner - c : COLUMNS, a->p == 1);
-	}
+	parts_share(outer * l.pieces, width, norm_piece, &l);
 	return STATUS_OK;
 }

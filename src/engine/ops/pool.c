@@ -1,6 +1,7 @@
 // MaxPool (with the indices of the maxima), AveragePool, LpPool.
 #include <math.h>
 #include "ordered.h"
+#include "qtui/base/parts.h"
 #include "rule.h"
 #include "window.h"
 
@@ -215,22 +216,31 @@ static void float_plane(const struct window *w, const struct node *n, const floa
 		y[o] = n->op->id == OP_LpPool ? lp_norm(w, &f, x, (double)a->p) : average(w, &f, x, n);
 }
 
+struct planes {
+	struct window w;
+	const struct node *node;
+	const struct tensor *x;
+	struct tensor *y;
+	int64_t *index; // of maxima, or NULL
+};
+
+static void one_plane(void *arg, int64_t p, int thread)
+{
+	const struct planes *a = arg;
+	(void)thread;
+	if (a->node->op->id == OP_MaxPool)
+		max_plane(&a->w, a->x, a->y, a->index, p, ((const struct pool_attrs *)a->node->attrs)->storage_order == 1);
+	else
+		float_plane(&a->w, a->node, (const float *)a->x->data + p * window_in(&a->w), (float *)a->y->data + p * window_out(&a->w));
+}
+
 enum status pool_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
-	const struct pool_attrs *a = n->attrs;
-	struct window w;
-	int64_t planes = in[0]->shape.dim[0] * in[0]->shape.dim[1];
-	int64_t *index = n->n_out > 1 && n->out[1] >= 0 ? out[1].data : NULL;
-	enum status s = resolve(&w, n, &in[0]->shape, err);
+	struct planes p = {.node = n, .x = in[0], .y = &out[0], .index = n->n_out > 1 && n->out[1] >= 0 ? out[1].data : NULL};
+	enum status s = resolve(&p.w, n, &in[0]->shape, err);
 	if (s != STATUS_OK)
 		return s;
-#pragma omp parallel for num_threads(width) if (width > 1)
-	for (int64_t p = 0; p < planes; p++)
-		if (n->op->id == OP_MaxPool)
-			max_plane(&w, in[0], &out[0], index, p, a->storage_order == 1);
-		else
-			float_plane(&w, n, (const float *)in[0]->data + p * window_in(&w),
-			    (float *)out[0].data + p * window_out(&w));
+	parts_share(in[0]->shape.dim[0] * in[0]->shape.dim[1], width, one_plane, &p);
 	return STATUS_OK;
 }

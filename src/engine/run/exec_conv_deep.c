@@ -2,6 +2,7 @@
 // a slice's taps see are its channels. What a kernel gives is the definition's: the same products are summed.
 #include <string.h>
 #include "exec_conv.h"
+#include "qtui/base/parts.h"
 
 struct deep {
 	struct conv_geometry g;
@@ -22,33 +23,48 @@ static void blank(void *plane, const struct rep *like, int64_t pixels)
 			((int16_t *)plane)[i] = (int16_t)like->zero;
 }
 
-// The planes that slice `slice` of image n sees, side by side;
-// where taps lie outside of the input, what stands for zero.
-static void spread(struct rep *to, const struct rep *from, const struct deep *k, int64_t n, int64_t slice, int width)
-{
-	const struct conv_depth *d = &k->d;
-	int64_t pixels = k->g.h * k->g.w;
-	size_t plane = (size_t)pixels * dtype_size(from->t.type);
+// Planes that go from one tensor to another: those of slice `slice` of image n.
+struct moving {
+	struct rep *to;
+	const struct rep *from;
+	const struct deep *k;
+	int64_t n, slice;
+};
 
-#pragma omp parallel for num_threads(width) if (width > 1)
-	for (int64_t i = 0; i < d->c * d->taps; i++) {
-		int64_t c = i / d->taps, z = slice * d->stride + i % d->taps * d->dil - d->pad;
-		char *at = (char *)to->t.data + (size_t)i * plane;
-		if (z >= 0 && z < d->in)
-			memcpy(at, (const char *)from->t.data + (size_t)((n * d->c + c) * d->in + z) * plane, plane);
-		else
-			blank(at, from, pixels);
-	}
+static void spread_plane(void *arg, int64_t i, int thread)
+{
+	const struct moving *m = arg;
+	const struct conv_depth *d = &m->k->d;
+	int64_t pixels = m->k->g.h * m->k->g.w, c = i / d->taps, z = m->slice * d->stride + i % d->taps * d->dil - d->pad;
+	size_t plane = (size_t)pixels * dtype_size(m->from->t.type);
+	char *at = (char *)m->to->t.data + (size_t)i * plane;
+	(void)thread;
+	if (z >= 0 && z < d->in)
+		memcpy(at, (const char *)m->from->t.data + (size_t)((m->n * d->c + c) * d->in + z) * plane, plane);
+	else
+		blank(at, m->from, pixels);
 }
 
-// Puts the planes of a slice where they lie in the output.
-static void gather(struct rep *y, const struct rep *slice, const struct deep *k, int64_t n, int64_t at, int width)
+// The planes that the slice sees, side by side; where taps lie outside of the input, what stands for zero.
+static void spread(struct moving m, int width)
 {
-	size_t plane = (size_t)(k->g.oh * k->g.ow) * dtype_size(y->t.type);
+	parts_share(m.k->d.c * m.k->d.taps, width, spread_plane, &m);
+}
 
-#pragma omp parallel for num_threads(width) if (width > 1)
-	for (int64_t c = 0; c < k->g.oc; c++)
-		memcpy((char *)y->t.data + (size_t)((n * k->g.oc + c) * k->d.out + at) * plane, (const char *)slice->t.data + (size_t)c * plane, plane);
+static void gather_plane(void *arg, int64_t c, int thread)
+{
+	const struct moving *m = arg;
+	const struct conv_geometry *g = &m->k->g;
+	size_t plane = (size_t)(g->oh * g->ow) * dtype_size(m->to->t.type);
+	(void)thread;
+	memcpy((char *)m->to->t.data + (size_t)((m->n * g->oc + c) * m->k->d.out + m->slice) * plane,
+	    (const char *)m->from->t.data + (size_t)c * plane, plane);
+}
+
+// Puts the planes of the slice where they lie in the output.
+static void gather(struct moving m, int width)
+{
+	parts_share(m.k->g.oc, width, gather_plane, &m);
 }
 
 static enum status run_slice(struct exec *x, const struct deep *k, struct rep *planes, struct rep *out, struct rep *y, int64_t n, int64_t slice)
@@ -60,7 +76,7 @@ static enum status run_slice(struct exec *x, const struct deep *k, struct rep *p
 	if (st == STATUS_OK)
 		st = rep_to_layout(&plain, out, LAYOUT_PLAIN, x->width, x->err);
 	if (st == STATUS_OK)
-		gather(y, &plain, k, n, slice, x->width);
+		gather((struct moving){y, &plain, k, n, slice}, x->width);
 	rep_drop(&in);
 	rep_drop(&plain);
 	return st;
@@ -77,7 +93,7 @@ static enum status run(struct exec *x, const struct deep *k, struct rep *in, str
 	if (st == STATUS_OK)
 		st = rep_alloc(&out, y->t.type, k->p.out, &of_slice, x->err);
 	for (int64_t i = 0; st == STATUS_OK && i < k->d.n * k->d.out; i++) {
-		spread(&planes, in, k, i / k->d.out, i % k->d.out, x->width);
+		spread((struct moving){&planes, in, k, i / k->d.out, i % k->d.out}, x->width);
 		st = run_slice(x, k, &planes, &out, y, i / k->d.out, i % k->d.out);
 	}
 	rep_drop(&planes);
