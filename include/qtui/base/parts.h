@@ -1,6 +1,7 @@
 // Loops whose parts do not depend on each other, shared by OpenMP threads. A loop for one thread, or of one part, runs
 // as a plain loop: a parallel region of one thread is a call of the system (0.25 microseconds, on a virtual machine with
 // shadow page tables 1.3), and one of several wakes the others for nothing, which takes as long as a layer of a small network.
+// Reference kernels and operators that few networks have keep an OpenMP pragma where it reads more simply.
 #ifndef QTUI_BASE_PARTS_H
 #define QTUI_BASE_PARTS_H
 
