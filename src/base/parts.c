@@ -29,3 +29,22 @@ void parts_deal(int64_t n, int width, part_fn *fn, void *arg)
 	for (int64_t i = 0; i < n; i++)
 		fn(arg, i, omp_get_thread_num());
 }
+
+struct cut {
+	int64_t total, piece;
+	piece_fn *fn;
+	void *arg;
+};
+
+static void one_piece(void *arg, int64_t i, int thread)
+{
+	const struct cut *c = arg;
+	int64_t at = i * c->piece;
+	(void)thread;
+	c->fn(c->arg, at, c->total - at < c->piece ? c->total - at : c->piece);
+}
+
+void parts_cut(int64_t total, int64_t piece, int width, piece_fn *fn, void *arg)
+{
+	parts_share((total + piece - 1) / piece, width, one_piece, &(struct cut){total, piece, fn, arg});
+}

@@ -43,3 +43,31 @@ void test_parts__each_once_and_one_a_thread(void **state)
 				assert_false(atomic_load(&s.wrong));
 			}
 }
+
+struct covered {
+	atomic_int times[PARTS];
+	int total, piece;
+	atomic_bool wrong;
+};
+
+static void cover(void *arg, int64_t at, int64_t n)
+{
+	struct covered *c = arg;
+	if (at % c->piece != 0 || n < 1 || n > c->piece || (n < c->piece && at + n != c->total))
+		atomic_store(&c->wrong, true);
+	for (int64_t i = at; i < at + n && i < PARTS; i++)
+		atomic_fetch_add(&c->times[i], 1);
+}
+
+void test_parts__a_cut_covers_all_and_its_last_piece_is_what_is_left(void **state)
+{
+	for (int width = 0; width <= THREADS; width++)
+		for (int piece = 1; piece <= 40; piece += 13)
+			for (int total = 0; total <= PARTS; total += 5) {
+				struct covered c = {.total = total, .piece = piece};
+				parts_cut(total, piece, width, cover, &c);
+				for (int i = 0; i < PARTS; i++)
+					assert_int_equal(atomic_load(&c.times[i]), i < total);
+				assert_false(atomic_load(&c.wrong));
+			}
+}

@@ -13,4 +13,10 @@ typedef void part_fn(void *arg, int64_t i, int thread);
 void parts_share(int64_t n, int width, part_fn *fn, void *arg); // for parts that take equally long: neighbours on one thread
 void parts_deal(int64_t n, int width, part_fn *fn, void *arg);  // for others: each goes to the thread that is free next
 
+// Does elements at .. at + n - 1.
+typedef void piece_fn(void *arg, int64_t at, int64_t n);
+
+// `total` elements, `piece` of them at a time, as parts_share has it; what is left over is the last piece.
+void parts_cut(int64_t total, int64_t piece, int width, piece_fn *fn, void *arg);
+
 #endif

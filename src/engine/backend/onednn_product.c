@@ -76,22 +76,18 @@ enum { PIECE = 4096 }; // elements
 struct activation {
 	const struct act *act;
 	float *y;
-	int64_t n;
 };
 
-static void activate_piece(void *arg, int64_t i, int thread)
+static void activate_piece(void *arg, int64_t at, int64_t n)
 {
 	const struct activation *a = arg;
-	int64_t at = i * PIECE;
-	(void)thread;
-	elt_act(a->act, a->y + at, a->y + at, a->n - at < PIECE ? a->n - at : PIECE);
+	elt_act(a->act, a->y + at, a->y + at, n);
 }
 
 static void activate(const struct onednn_product *k, float *y, int width)
 {
-	struct activation a = {&k->act, y, k->m * k->n};
 	if (k->act.kind != ACT_NONE)
-		parts_share((a.n + PIECE - 1) / PIECE, width, activate_piece, &a);
+		parts_cut(k->m * k->n, PIECE, width, activate_piece, &(struct activation){&k->act, y});
 }
 
 static void product_run(const struct kernel *kernel, const struct kernel_io *io)

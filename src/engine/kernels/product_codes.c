@@ -84,21 +84,16 @@ struct codes_call {
 	int64_t pitch, pairs; // between rows of a; pairs of a row
 };
 
-static void pack_one(void *arg, int64_t p, int thread)
+static void pack_one(void *arg, int64_t from, int64_t columns)
 {
 	const struct codes_call *c = arg;
-	const struct matrices *t = c->t;
-	int64_t from = p * PRODUCT_PANEL, columns = t->n - from < PRODUCT_PANEL ? t->n - from : PRODUCT_PANEL;
-	(void)thread;
-	pack_panel(t, c->packed + 2 * from * c->pairs, c->b + from * t->b_col, columns);
+	pack_panel(c->t, c->packed + 2 * from * c->pairs, c->b + from * c->t->b_col, columns);
 }
 
-static void multiply_some(void *arg, int64_t i, int thread)
+static void multiply_some(void *arg, int64_t from, int64_t rows)
 {
 	const struct codes_call *c = arg;
 	const struct matrices *t = c->t;
-	int64_t from = i * ROWS, rows = t->m - from < ROWS ? t->m - from : ROWS;
-	(void)thread;
 	c->multiply(c->y + from * t->n, t->n, c->a + from * c->pitch, c->pitch, rows, c->packed, c->pairs);
 }
 
@@ -113,6 +108,6 @@ void product_codes(const struct matrices *t, const int16_t *a, const int16_t *b,
 		pitch = 2 * pairs;
 	}
 	struct codes_call c = {t, rows_here(), a, b, packed, y, pitch, pairs};
-	parts_share(panels(t), width, pack_one, &c);
-	parts_share((t->m + ROWS - 1) / ROWS, width, multiply_some, &c);
+	parts_cut(t->n, PRODUCT_PANEL, width, pack_one, &c);
+	parts_cut(t->m, ROWS, width, multiply_some, &c);
 }

@@ -69,16 +69,12 @@ struct shares {
 	const struct matrices *t;
 	const float *a, *b;
 	float *y;
-	int64_t rows; // of each
 };
 
-static void one_share(void *arg, int64_t i, int thread)
+static void one_share(void *arg, int64_t from, int64_t rows)
 {
 	const struct shares *s = arg;
-	const struct matrices *t = s->t;
-	int64_t from = i * s->rows;
-	(void)thread;
-	multiply_rows(t, s->a + from * t->a_row, s->b, s->y + from * t->n, t->m - from < s->rows ? t->m - from : s->rows);
+	multiply_rows(s->t, s->a + from * s->t->a_row, s->b, s->y + from * s->t->n, rows);
 }
 
 void product_floats(const struct matrices *t, const float *a, const float *b, float *y, int width)
@@ -86,5 +82,5 @@ void product_floats(const struct matrices *t, const float *a, const float *b, fl
 	int64_t turns = (t->m + ROWS * width - 1) / (ROWS * width), shares = width * (turns + !turns);
 	int64_t rows = t->m > shares ? (t->m + shares - 1) / shares : 1;
 
-	parts_share((t->m + rows - 1) / rows, width, one_share, &(struct shares){t, a, b, y, rows});
+	parts_cut(t->m, rows, width, one_share, &(struct shares){t, a, b, y});
 }

@@ -25,19 +25,16 @@ enum { PIECE = 1 << 15 }; // codes
 struct lookup {
 	const uint8_t *lut, *x;
 	uint8_t *y;
-	int64_t n;
 };
 
-static void one_piece(void *arg, int64_t i, int thread)
+static void one_piece(void *arg, int64_t at, int64_t n)
 {
 	const struct lookup *l = arg;
-	int64_t at = i * PIECE;
-	(void)thread;
-	lut_piece(l->lut, l->x + at, l->y + at, l->n - at < PIECE ? l->n - at : PIECE);
+	lut_piece(l->lut, l->x + at, l->y + at, n);
 }
 
 void elt_lut8(const uint8_t lut[256], const uint8_t *x, uint8_t *y, int64_t n, int width)
 {
 	int64_t pieces = (n + PIECE - 1) / PIECE;
-	parts_share(pieces, pieces >= 2 * width ? width : 1, one_piece, &(struct lookup){lut, x, y, n});
+	parts_cut(n, PIECE, pieces >= 2 * width ? width : 1, one_piece, &(struct lookup){lut, x, y});
 }

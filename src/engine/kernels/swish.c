@@ -24,22 +24,19 @@ struct finishing {
 	const struct epilogue *e;
 	float *y;
 	const float *residual;
-	int64_t n;
 };
 
-static void finish_chunk(void *arg, int64_t i, int thread)
+static void finish_chunk(void *arg, int64_t at, int64_t n)
 {
 	const struct finishing *f = arg;
-	int64_t at = i * CHUNK, n = f->n - at < CHUNK ? f->n - at : CHUNK;
-	(void)thread;
 	f->loop->epilogue(f->e, f->y + at, f->y + at, f->residual ? f->residual + at : NULL, n);
 }
 
 void swish_epilogue(const struct epilogue *e, float *y, const float *residual, int64_t n, int width)
 {
-	struct finishing f = {here(), e, y, residual, n};
+	struct finishing f = {here(), e, y, residual};
 	assert(n % f.loop->lanes == 0);
-	parts_share((n + CHUNK - 1) / CHUNK, width, finish_chunk, &f);
+	parts_cut(n, CHUNK, width, finish_chunk, &f);
 }
 
 void swish_apply(const struct act *a, const float *x, float *y, int64_t n)

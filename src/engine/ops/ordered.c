@@ -21,23 +21,20 @@ const struct ordered_loops *ordered_here(void)
 struct rows {
 	const float *x;
 	float *y;
-	int64_t n; // elements of each; of a function, of all
+	int64_t n; // elements of each
 	bool mean; // of a sum
 };
 
-static void sigmoid_chunk(void *arg, int64_t i, int thread)
+static void sigmoid_chunk(void *arg, int64_t at, int64_t n)
 {
 	const struct rows *r = arg;
-	int64_t at = i * CHUNK;
-	(void)thread;
-	ordered_here()->sigmoid(r->x + at, r->y + at, r->n - at < CHUNK ? r->n - at : CHUNK);
+	ordered_here()->sigmoid(r->x + at, r->y + at, n);
 }
 
 static enum status ordered_sigmoid(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
-	struct rows r = {in[0]->data, out[0].data, tensor_count(in[0]), false};
 	(void)n, (void)err;
-	parts_share((r.n + CHUNK - 1) / CHUNK, width, sigmoid_chunk, &r);
+	parts_cut(tensor_count(in[0]), CHUNK, width, sigmoid_chunk, &(struct rows){.x = in[0]->data, .y = out[0].data});
 	return STATUS_OK;
 }
 

@@ -156,27 +156,26 @@ struct row_fold {
 	enum step step;
 	double *acc;
 	const float *x;
-	int64_t apart, pitch, rows, n; // between accumulators and between rows; rows of n floats
+	int64_t apart, pitch, n; // between accumulators and between rows; floats of a row
 };
 
 enum { ROWS_EACH = 256 }; // of a thread's turn
 
-static void fold_some_rows(void *arg, int64_t i, int thread)
+static void fold_some_rows(void *arg, int64_t at, int64_t rows)
 {
 	const struct row_fold *f = arg;
-	int64_t r = i * ROWS_EACH, some = f->rows - r < ROWS_EACH ? f->rows - r : ROWS_EACH;
-	(void)thread;
-	steps[f->step].rows(f->acc + r * f->apart, f->apart, f->x + r * f->pitch, f->pitch, some, f->n);
+	steps[f->step].rows(f->acc + at * f->apart, f->apart, f->x + at * f->pitch, f->pitch, rows, f->n);
 }
 
 // Floats that are reduced over their last dimensions; false for anything else.
 static bool fold_rows(enum step step, double *acc, const struct tensor *x, const struct strided *s, int width)
 {
 	bool many = s->rank > 1;
-	struct row_fold f = {step, acc, x->data, many ? s->stride[0][0] : 1, many ? s->stride[1][0] : 0, strided_rows(s), strided_run(s)};
+	int64_t rows = strided_rows(s);
+	struct row_fold f = {step, acc, x->data, many ? s->stride[0][0] : 1, many ? s->stride[1][0] : 0, strided_run(s)};
 	if (x->type != DT_F32 || s->rank > 2 || strided_step(s, 0) != 0 || strided_step(s, 1) != 1)
 		return false;
-	parts_share((f.rows + ROWS_EACH - 1) / ROWS_EACH, f.rows * f.n > ALONE ? width : 1, fold_some_rows, &f);
+	parts_cut(rows, ROWS_EACH, rows * f.n > ALONE ? width : 1, fold_some_rows, &f);
 	return true;
 }
 
@@ -216,14 +215,14 @@ static void fold_pieces(const struct fold *f, int64_t row, int64_t rows, int64_t
 }
 
 // Each piece of a run has accumulators of its own, which stay in the cache over the rows.
-static void fold_column(void *arg, int64_t i, int thread)
+static void fold_columns(void *arg, int64_t at, int64_t n)
 {
 	const struct fold *f = arg;
 	const struct strided *s = f->s;
 	int64_t together = s->rank > 1 && s->stride[0][s->rank - 2] == 0 ? s->dim[s->rank - 2] : 1, rows = strided_rows(s);
-	(void)thread;
+	(void)n;
 	for (int64_t r = 0; r < rows; r += together)
-		fold_pieces(f, r, together, i * ELEMENTS_CHUNK);
+		fold_pieces(f, r, together, at);
 }
 
 void reduce_fold(enum step step, double *acc, const struct tensor *x, const struct strided *s, const double *shift, int width)
@@ -238,5 +237,5 @@ void reduce_fold(enum step step, double *acc, const struct tensor *x, const stru
 				fold_piece(&f, r, i);
 		return;
 	}
-	parts_share((run + ELEMENTS_CHUNK - 1) / ELEMENTS_CHUNK, rows * run > ALONE ? width : 1, fold_column, &f);
+	parts_cut(run, ELEMENTS_CHUNK, rows * run > ALONE ? width : 1, fold_columns, &f);
 }

@@ -141,8 +141,7 @@ struct softmax_run {
 	enum op_id id;
 	const float *x;
 	float *y;
-	int64_t n, inner, pieces;  // columns: elements of each, how many side by side, in how many pieces
-	int64_t rows, together;    // rows of n: how many, and of a part
+	int64_t n, inner, pieces; // elements of a row or column; columns: how many side by side, in how many pieces
 };
 
 static void some_columns(void *arg, int64_t p, int thread)
@@ -153,13 +152,13 @@ static void some_columns(void *arg, int64_t p, int thread)
 	softmax_columns(r->id, r->x + from, r->y + from, r->n, r->inner, r->inner - column < COLUMNS ? r->inner - column : COLUMNS);
 }
 
-static void some_rows(void *arg, int64_t p, int thread)
+// One row, unless it is Softmax.
+static void some_rows(void *arg, int64_t first, int64_t rows)
 {
 	const struct softmax_run *r = arg;
-	int64_t first = p * r->together, at = first * r->n;
-	(void)thread;
+	int64_t at = first * r->n;
 	if (r->id == OP_Softmax)
-		softmax_rows(r->x + at, r->y + at, r->n, r->rows - first < r->together ? r->rows - first : r->together);
+		softmax_rows(r->x + at, r->y + at, r->n, rows);
 	else
 		one_row(r->id, r->x + at, r->y + at, r->n);
 }
@@ -167,18 +166,16 @@ static void some_rows(void *arg, int64_t p, int thread)
 enum status softmax_along(
     enum op_id id, const float *x, float *y, const struct softmax_extent *e, int width, struct error *err)
 {
-	struct softmax_run r = {id, x, y, e->n, e->inner, (e->inner + COLUMNS - 1) / COLUMNS, e->outer, 1};
+	struct softmax_run r = {id, x, y, e->n, e->inner, (e->inner + COLUMNS - 1) / COLUMNS};
 	if (e->inner > 1 && id == OP_Hardmax)
 		return hardmax_along(x, y, e, err);
 	if (e->n == 0 || e->inner == 0)
 		return STATUS_OK;
-	if (id == OP_Softmax && e->n < TOGETHER)
-		r.together = TOGETHER / e->n;
 	width = e->outer * e->n * e->inner > ALONE ? width : 1;
 	if (e->inner > 1)
 		parts_share(e->outer * r.pieces, width, some_columns, &r);
 	else
-		parts_share((e->outer + r.together - 1) / r.together, width, some_rows, &r);
+		parts_cut(e->outer, id == OP_Softmax && e->n < TOGETHER ? TOGETHER / e->n : 1, width, some_rows, &r);
 	return STATUS_OK;
 }
 

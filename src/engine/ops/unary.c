@@ -141,26 +141,22 @@ struct unary_call {
 	const struct tensor *const *in;
 	const float *x;
 	float *y;
-	int64_t n;
 };
 
-static void unary_chunk(void *arg, int64_t i, int thread)
+static void unary_chunk(void *arg, int64_t at, int64_t n)
 {
 	const struct unary_call *c = arg;
-	int64_t at = i * CHUNK;
-	(void)thread;
-	op_unary(c->node, c->in, c->x + at, c->y + at, c->n - at < CHUNK ? c->n - at : CHUNK);
+	op_unary(c->node, c->in, c->x + at, c->y + at, n);
 }
 
 enum status unary_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
-	int64_t count = tensor_count(&out[0]);
 	(void)err;
 	if (in[0]->type != DT_F32) {
 		eval_ints(n, in, out);
 		return STATUS_OK;
 	}
-	parts_share((count + CHUNK - 1) / CHUNK, width, unary_chunk, &(struct unary_call){n, in, in[0]->data, out[0].data, count});
+	parts_cut(tensor_count(&out[0]), CHUNK, width, unary_chunk, &(struct unary_call){n, in, in[0]->data, out[0].data});
 	return STATUS_OK;
 }

@@ -55,26 +55,20 @@ bool exec_float_input(const struct exec *x, int i)
 enum { PIECE = 1 << 15, ALONE = 1 << 17 }; // bytes
 
 struct scaling {
-	float *data;
-	int64_t n;
-	float gain, shift;
+	float *data, gain, shift;
 };
 
-static void scale_piece(void *arg, int64_t i, int thread)
+static void scale_piece(void *arg, int64_t at, int64_t n)
 {
-	enum { EACH = PIECE / sizeof(float) };
 	const struct scaling *s = arg;
-	int64_t at = i * EACH;
-	(void)thread;
-	elt_scale(s->data + at, s->gain, s->shift, s->n - at < EACH ? s->n - at : EACH);
+	elt_scale(s->data + at, s->gain, s->shift, n);
 }
 
 // In place: what is scaled was made by the step itself, nobody else holds it.
 static void scale(struct rep *y, float gain, float shift, int width)
 {
-	struct scaling s = {y->t.data, tensor_stored(&y->t), gain, shift};
-	int64_t bytes = s.n * (int64_t)sizeof(float);
-	parts_share((bytes + PIECE - 1) / PIECE, bytes > ALONE ? width : 1, scale_piece, &s);
+	int64_t n = tensor_stored(&y->t), bytes = n * (int64_t)sizeof(float);
+	parts_cut(n, PIECE / sizeof(float), bytes > ALONE ? width : 1, scale_piece, &(struct scaling){y->t.data, gain, shift});
 	rep_clear_padding(y);
 }
 
@@ -93,20 +87,17 @@ enum status exec_alloc(struct exec *x, struct rep *y, enum dtype type, enum layo
 struct copying {
 	char *to;
 	const char *from;
-	size_t bytes;
 };
 
-static void copy_piece(void *arg, int64_t i, int thread)
+static void copy_piece(void *arg, int64_t at, int64_t n)
 {
 	const struct copying *c = arg;
-	size_t at = (size_t)i * PIECE;
-	(void)thread;
-	memcpy(c->to + at, c->from + at, c->bytes - at < PIECE ? c->bytes - at : PIECE);
+	memcpy(c->to + at, c->from + at, (size_t)n);
 }
 
 void exec_copy(char *to, const char *from, size_t bytes, int width)
 {
-	parts_share((int64_t)((bytes + PIECE - 1) / PIECE), bytes > ALONE ? width : 1, copy_piece, &(struct copying){to, from, bytes});
+	parts_cut((int64_t)bytes, PIECE, bytes > ALONE ? width : 1, copy_piece, &(struct copying){to, from});
 }
 
 void exec_gain(const struct exec *x, struct rep *y)
