@@ -12,9 +12,9 @@ endif
 LAYERS  := base engine analysis interop cli tui
 # Every Debian package that the project builds, tests or runs with; `make deps` installs those that are missing.
 PACKAGES := pkg-config libncurses-dev libreadline-dev libprotobuf-c-dev protobuf-c-compiler libonnx-dev libcjson-dev \
-            libopenblas-dev libdnnl-dev libjpeg-dev libpng-dev zlib1g-dev libzip-dev libxxhash-dev libmd-dev libyaml-dev libexpat1-dev \
+            libopenblas-dev libdnnl-dev libjpeg-dev libpng-dev libwebp-dev libtiff-dev zlib1g-dev libzip-dev libxxhash-dev libmd-dev libyaml-dev libexpat1-dev \
             libcmocka-dev tmux procps libonnx-testdata
-PKGS    := ncursesw panelw readline libprotobuf-c libcjson openblas libjpeg libpng zlib libzip libxxhash libmd yaml-0.1 expat
+PKGS    := ncursesw panelw readline libprotobuf-c libcjson openblas libjpeg libpng libwebp libtiff-4 zlib libzip libxxhash libmd yaml-0.1 expat
 MISSING := $(if $(filter deps help clean,$(MAKECMDGOALS)),,$(shell \
              pkg-config --exists $(PKGS) cmocka 2>/dev/null && test -e /usr/include/onnx/onnx.proto -a -e /usr/include/dnnl.h \
              && command -v protoc-c >/dev/null && command -v tmux >/dev/null && command -v pgrep >/dev/null || echo yes))

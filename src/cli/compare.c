@@ -1,5 +1,5 @@
 // qtui compare: two sessions or analyses, or two models on the same samples: what differs, node by node, and what it
-// bought; or two directories, or files of arrays (.npz, .npy).
+// bought; or two directories, files of arrays (.npz, .npy) or pictures.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,12 +138,12 @@ struct kind {
 
 static const struct kind figures = {compare_files, compare_print_comparison, "a session or an analysis", 2},
                          models = {compare_networks, compare_print_models, "a model", 3},
-                         collections = {compare_collected, compare_print_collections, "a directory or a file of arrays", 2};
+                         collections = {compare_collected, compare_print_collections, "a directory, a file of arrays or a picture", 2};
 
 static enum status kind_of(const struct kind **out, const char *path, struct error *err)
 {
 	bool json = false;
-	if (file_is_dir(path) || str_has_suffix(path, ".npz") || str_has_suffix(path, ".npy")) {
+	if (file_is_dir(path) || str_has_suffix(path, ".npz") || str_has_suffix(path, ".npy") || image_is_name(path)) {
 		*out = &collections;
 		return STATUS_OK;
 	}
@@ -158,13 +158,13 @@ static enum status compare(struct options *o, struct error *err)
 	const struct kind *kind[2];
 	cJSON *j = NULL;
 	if (o->positional.n < 2)
-		return error_set(err, STATUS_USAGE, "two are needed: sessions, analyses (qtui analyze --json), models, directories, or files of arrays (.npz, .npy)");
+		return error_set(err, STATUS_USAGE, "two are needed: sessions, analyses (qtui analyze --json), models, directories, files of arrays (.npz, .npy) or pictures");
 	memcpy(path, o->positional.at, sizeof path);
 	for (int i = 0; i < 2; i++)
 		if (kind_of(&kind[i], path[i], err) != STATUS_OK)
 			return err->status;
 	if (kind[0] != kind[1])
-		return error_set(err, STATUS_USAGE, "%s is %s, %s %s: compare two sessions or analyses, two models, or two directories or files of arrays (.npz, .npy)",
+		return error_set(err, STATUS_USAGE, "%s is %s, %s %s: compare two sessions or analyses, two models, or two directories, files of arrays (.npz, .npy) or pictures",
 		    path[0], kind[0]->what, path[1], kind[1]->what);
 	if (o->positional.n > kind[0]->words)
 		return error_set(err, STATUS_USAGE, "unexpected argument %s", o->positional.at[kind[0]->words]);

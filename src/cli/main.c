@@ -28,7 +28,7 @@ static const struct verb {
      "Moves factors between the weights of neighbouring layers, so that one scale suits all channels.", VERB_EQUALIZE, verb_equalize},
     {"compare", "A B [CALIB] [--json F]",
      "Compares two sessions or analyses: what differs and what it bought. Or two models on CALIB, or two directories of "
-     "arrays or pictures, or files of arrays (.npz, .npy): how far they are apart.",
+     "arrays or pictures, files of arrays (.npz, .npy), or pictures: how far they are apart.",
      VERB_COMPARE, verb_compare},
     {"quantize", "MODEL CALIB -o OUT.onnx [--session S]", "Writes the quantized network as an ONNX model with QuantizeLinear and DequantizeLinear.",
      VERB_QUANTIZE, verb_quantize},

@@ -151,6 +151,20 @@ void test_compare_collections__pictures_in_folders(void **state)
 	sides_done(&s);
 }
 
+void test_compare_collections__two_pictures_of_any_name(void **state)
+{
+	struct sides s = sides_new("single");
+	picture(&s, 0, "float.png", 16, 12, 0);
+	picture(&s, 1, "board.png", 16, 12, 5);
+	char *a = file_join(s.dir[0], "float.png"), *b = file_join(s.dir[1], "board.png");
+	assert_int_equal(status_of(&s, a, b), STATUS_OK);
+	near(file_of(cJSON_GetObjectItemCaseSensitive(s.out, "files"), "picture"), "psnr_db", 10 * log10(255. * 255 / 25));
+	assert_string_equal(json_text(cJSON_GetObjectItemCaseSensitive(s.out, "a"), "file", ""), a);
+	free(a);
+	free(b);
+	sides_done(&s);
+}
+
 // As other tools give all tensors in one file; beside a directory their names are those of files.
 void test_compare_collections__arrays_of_one_file(void **state)
 {

@@ -396,11 +396,11 @@ void test_restore__a_truth_that_is_no_multiple_is_cut(void **state)
 
 void test_restore__names_of_truths(void **state)
 {
-	static const char *const names[][2] = {{"b.png", "b.png"}, {"0801x2.png", "0801.png"}, {"img_001_SRF_2_LR.png", "img_001_SRF_2_HR.png"}};
-	for (int i = 0; i < 3; i++) {
+	static const char *const names[][2] = {{"b.png", "b.png"}, {"0801x2.png", "0801.png"}, {"img_001_SRF_2_LR.png", "img_001_SRF_2_HR.png"}, {"0802x2.webp", "0802.TIF"}};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		char name[16];
 		struct bench b;
-		snprintf(name, sizeof name, "names_%d", i);
+		snprintf(name, sizeof name, "names_%zu", i);
 		bench_new(&b, name, SHAPE(1, 3, SIDE, SIDE), SHAPE(1, 3, TWICE, TWICE));
 		add_sample(&b, names[i][0], names[i][1], TWICE, TWICE);
 		bench_open_ok(&b, &unasked);

@@ -439,7 +439,7 @@ expect compare_models 0 "" compare $model "$dir/q.onnx" $calib --samples 2 -q
 grep -q 'output0$' "$dir/out"; report compare_models_shows_outputs $?
 expect compare_directories 0 "" compare "$dir/float" "$dir/float2"
 grep -q '^1 of the same name, 1 exactly the same$' "$dir/out"; report compare_directories_finds_nothing $? "$(head -n 4 "$dir/out")"
-expect compare_a_directory_with_a_model 2 "$dir/float is a directory or a file of arrays, $model a model" compare "$dir/float" $model
+expect compare_a_directory_with_a_model 2 "$dir/float is a directory, a file of arrays or a picture, $model a model" compare "$dir/float" $model
 expect compare_arrays 0 "" compare "$dir/float/output0.npy" "$dir/quant/output0.npy"
 grep -q ' array$' "$dir/out"; report compare_arrays_shows_one $?
 expect compare_directories_without_a_common_file 1 "have no array or picture of the same name" compare "$dir/float" $calib

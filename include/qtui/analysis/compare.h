@@ -17,8 +17,8 @@ struct compare_models {
 MUST_CHECK enum status compare_models(
     struct cJSON **out, const struct compare_models *m, atomic_int *done, const atomic_bool *cancel, struct error *err);
 
-// Compares what has the same name in two collections, a directory (with those in it) or a file of arrays: arrays (.npy, .pb) and
-// pictures (.png, .jpg), B against A. STATUS_NOTFOUND: there is none. What cannot be compared has its `problem`.
+// Compares what has the same name in two collections, a directory (with those in it), a file of arrays or a picture: arrays (.npy, .pb) and
+// pictures, B against A. STATUS_NOTFOUND: there is none. What cannot be compared has its `problem`.
 // `done` counts to COMPARE_ALL; a set *cancel ends it with STATUS_CANCELLED.
 enum { COMPARE_ALL = 1000 };
 MUST_CHECK enum status compare_collections(

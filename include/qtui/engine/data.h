@@ -104,7 +104,10 @@ MUST_CHECK enum status dataset_place(const struct dataset *d, int i, struct plac
 // as large) is cut off. The caller drops target.
 MUST_CHECK enum status dataset_target(const struct dataset *d, const char *path, const struct placement *where,
     struct tensor *target, struct error *err);
-// Width and height of a JPEG or PNG file as it is shown (turned as Exif says), from its head alone.
+// Pictures are JPEG, PNG, WebP, TIFF, BMP, PPM or PGM, told by their first bytes.
+extern const char *const image_extensions[]; // ".png" and so on, NULL at the end; those without loss that are usual first
+bool image_is_name(const char *path);         // whether it ends in one of them, in capitals or not
+// Width and height of a picture as it is shown (turned as Exif says), from the head of its file alone.
 MUST_CHECK enum status image_size(int *w, int *h, const char *path, struct error *err);
 // A PNG whose pixels are numbers of classes: grey levels of 1 to 16 bits or places in a palette, nothing scaled; RGB only
 // where all of it is grey. The caller calls mask_done.

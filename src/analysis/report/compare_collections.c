@@ -1,4 +1,4 @@
-// Two collections of arrays or pictures of the same names, directories or .npz files: the outputs of a float and a quantized
+// Two collections of arrays or pictures of the same names, directories or files: the outputs of a float and a quantized
 // network, a board's tensors and what should be there.
 #include <math.h>
 #include <stdlib.h>
@@ -16,24 +16,14 @@ enum { DEPTH = 8 }; // of directories in directories
 
 // ---- what there is
 
-static const char *const arrays[] = {".npy", ".pb"}, *const pictures[] = {".png", ".jpg", ".jpeg", ".PNG", ".JPG", ".JPEG"};
-
-static bool ends_in(const char *name, const char *const *ending, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (str_has_suffix(name, ending[i]))
-			return true;
-	return false;
-}
+static const char *const arrays[] = {".npy", ".pb"};
 
 static bool is_array(const char *name)
 {
-	return ends_in(name, arrays, sizeof arrays / sizeof *arrays);
-}
-
-static bool is_picture(const char *name)
-{
-	return ends_in(name, pictures, sizeof pictures / sizeof *pictures);
+	for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+		if (str_has_suffix(name, arrays[i]))
+			return true;
+	return false;
 }
 
 struct item {
@@ -73,7 +63,7 @@ static enum status list(struct side *s, const char *below, int depth, struct err
 	if (st == STATUS_OK && depth > 0)
 		st = file_list_subdirs(&dirs, here, err);
 	for (size_t i = 0; st == STATUS_OK && i < files.n; i++)
-		if (is_array(files.name[i]) || is_picture(files.name[i]))
+		if (is_array(files.name[i]) || image_is_name(files.name[i]))
 			add_item(s, *below ? file_join(below, files.name[i]) : xstrdup(files.name[i]), file_join(here, files.name[i]), 0);
 	for (size_t i = 0; st == STATUS_OK && i < dirs.n; i++) {
 		char *deeper = *below ? file_join(below, dirs.name[i]) : xstrdup(dirs.name[i]);
@@ -90,6 +80,10 @@ static enum status open_side(struct side *s, struct error *err)
 {
 	if (file_is_dir(s->path))
 		return list(s, "", DEPTH, err);
+	if (image_is_name(s->path)) {
+		add_item(s, xstrdup("picture"), xstrdup(s->path), 0);
+		return STATUS_OK;
+	}
 	enum status st = arrays_open(&s->arrays, s->path, DT_F32, err);
 	for (int i = 0; st == STATUS_OK && i < arrays_count(s->arrays); i++)
 		add_item(s, xstrdup(*arrays_name(s->arrays, i) ? arrays_name(s->arrays, i) : "array"), NULL, i); // .npy does not name it
@@ -242,7 +236,7 @@ static cJSON *compare_item(const struct side s[2], const struct item *a, const s
 {
 	cJSON *row = cJSON_CreateObject();
 	struct error err = {0};
-	bool both_pictures = a->file && b->file && is_picture(a->file);
+	bool both_pictures = a->file && b->file && image_is_name(a->file);
 	json_add_text(row, "file", a->name);
 	if ((both_pictures ? compare_pictures(row, (const char *const[2]){a->file, b->file}, &err) : compare_arrays(row, s, a, b, &err)) != STATUS_OK)
 		json_add_text(row, "problem", err.text);
@@ -267,7 +261,7 @@ static void add_mean(cJSON *to, const cJSON *files, const char *figure)
 static cJSON *side_json(const struct side *s)
 {
 	cJSON *side = cJSON_CreateObject();
-	json_add_text(side, s->arrays ? "file" : "directory", s->path);
+	json_add_text(side, file_is_dir(s->path) ? "directory" : "file", s->path);
 	return side;
 }
 
@@ -320,7 +314,7 @@ static enum status check(const cJSON *root, const char *a, const char *b, struct
 		problem = problem ? problem : its;
 	}
 	if (!problem)
-		return error_set(err, STATUS_NOTFOUND, "%s and %s have no array or picture of the same name (.npy, .pb, .png or .jpg): nothing to compare", a, b);
+		return error_set(err, STATUS_NOTFOUND, "%s and %s have no array or picture of the same name (.npy, .pb, .png and the like): nothing to compare", a, b);
 	return error_set(err, STATUS_FORMAT, "%s and %s: nothing of the same name can be compared: %s", a, b, problem);
 }
 

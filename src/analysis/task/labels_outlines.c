@@ -3,20 +3,13 @@
 #include "labels.h"
 #include "qtui/base/log.h"
 #include "qtui/base/mem.h"
-#include "qtui/base/str.h"
 #include "qtui/engine/data.h"
-
-static bool is_picture(const char *file)
-{
-	return !str_has_suffix(file, ".npy") && !str_has_suffix(file, ".npz") && !str_has_suffix(file, ".pb") &&
-	       !str_has_suffix(file, ".bin");
-}
 
 enum status labels_frame(int *w, int *h, const struct labels_samples *s, int sample, struct error *err)
 {
 	*w = s->w;
 	*h = s->h;
-	return s->file[sample] && is_picture(s->file[sample]) ? image_size(w, h, s->file[sample], err) : STATUS_OK;
+	return s->file[sample] && image_is_name(s->file[sample]) ? image_size(w, h, s->file[sample], err) : STATUS_OK;
 }
 
 static struct rle *new_mask(int w, int h)

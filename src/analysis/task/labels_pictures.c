@@ -1,6 +1,8 @@
 // A directory of pictures, for each sample the one that the network should make of it.
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "labels.h"
 #include "qtui/base/file.h"
 #include "qtui/base/mem.h"
@@ -17,9 +19,7 @@ static const struct {
     {"x4", ""},
     {"x8", ""},
 };
-static const char *const extensions[] = {".png", ".jpg", ".jpeg", ".PNG", ".JPG", ".JPEG"};
 enum { FEW = 8 }; // numbers in a mask
-enum { ENDINGS = sizeof endings / sizeof *endings, EXTENSIONS = sizeof extensions / sizeof *extensions };
 
 static bool is_itself(const char *dir, const char *file)
 {
@@ -29,14 +29,25 @@ static bool is_itself(const char *dir, const char *file)
 	return same;
 }
 
+// The picture of the sample's name in which one ending takes another's place.
+static char *with_ending(const char *dir, const char *file, const char *ending, const char *picture)
+{
+	char *path = NULL;
+	for (int i = 0; image_extensions[i / 2] && !path; i++) {
+		char as[16];
+		snprintf(as, sizeof as, "%s%s", picture, image_extensions[i / 2]);
+		for (char *c = as + strlen(picture); i % 2 && *c; c++)
+			*c = (char)toupper((unsigned char)*c);
+		path = labels_partner(dir, file, ending, as);
+	}
+	return path;
+}
+
 static char *picture_path(const char *dir, const char *file, const struct labels_samples *s)
 {
 	char *path = NULL;
-	for (int i = 0; i < ENDINGS * EXTENSIONS && !path; i++) {
-		char as[16];
-		snprintf(as, sizeof as, "%s%s", endings[i / EXTENSIONS].picture, extensions[i % EXTENSIONS]);
-		path = labels_partner(dir, file, endings[i / EXTENSIONS].sample, as);
-	}
+	for (size_t i = 0; i < sizeof endings / sizeof *endings && !path; i++)
+		path = with_ending(dir, file, endings[i].sample, endings[i].picture);
 	if (!path && s->pictures == PICTURES_SURE && is_itself(dir, file))
 		path = xstrdup(file);
 	return path;

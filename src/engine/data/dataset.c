@@ -4,7 +4,7 @@
 #include "convention.h"
 #include "dataset.h"
 #include "guess.h"
-#include "image.h"
+#include "image/image.h"
 #include "qtui/base/file.h"
 #include "qtui/base/log.h"
 #include "qtui/base/str.h"
@@ -100,7 +100,7 @@ static bool pictures_are_whole(const struct dataset *d, size_t file, struct erro
 {
 	char **path = d->files.path + file * (size_t)d->files.n_parts;
 	for (int part = 0; part < d->files.n_parts; part++)
-		if (listing_is_image(path[part]) && image_whole(path[part], err))
+		if (image_is_name(path[part]) && image_whole(path[part], err))
 			return false;
 	return true;
 }
@@ -117,14 +117,14 @@ static enum status add_file(struct dataset *d, size_t file, struct error *err)
 	struct arrays *a = NULL;
 	int rows = 1;
 	enum status s = STATUS_OK;
-	if (listing_is_image(path) && d->image_input < 0)
+	if (image_is_name(path) && d->image_input < 0)
 		return error_set(err, STATUS_UNSUPPORTED,
 		    "%s: the model has no input for images (rank 4, 1 or 3 channels); give arrays", path);
 	if (!pictures_are_whole(d, file, err)) {
 		leave_out(d, err);
 		return STATUS_OK;
 	}
-	if (!listing_is_image(path)) {
+	if (!image_is_name(path)) {
 		s = dataset_open_file(&a, d, path, 0, err);
 		if (s)
 			return s;
@@ -165,11 +165,11 @@ static void report_left_out(const struct dataset *d)
 static bool lacks(const struct dataset *d, int input)
 {
 	char **path = d->files.path + d->sample[0].file * (size_t)d->files.n_parts;
-	bool has = input == d->image_input && listing_is_image(path[0]);
+	bool has = input == d->image_input && image_is_name(path[0]);
 	for (int part = 0; part < d->files.n_parts && !has; part++) {
 		struct arrays *a = NULL;
 		struct error ignored; // loading the sample will tell
-		if (!listing_is_image(path[part]) && !dataset_open_file(&a, d, path[part], part, &ignored))
+		if (!image_is_name(path[part]) && !dataset_open_file(&a, d, path[part], part, &ignored))
 			has = dataset_array(d, a, part, input) >= 0;
 		dataset_close_file(d, &a);
 	}
@@ -179,7 +179,7 @@ static bool lacks(const struct dataset *d, int input)
 static void report(const struct dataset *d)
 {
 	const char *text;
-	bool images = !d->opt.random && listing_is_image(d->files.path[0]);
+	bool images = !d->opt.random && image_is_name(d->files.path[0]);
 	if (images && d->opt.pre.guess[0])
 		log_add(d->opt.pre.warn ? LOG_WARN : LOG_INFO, "%s%s", d->opt.pre.guess,
 		    d->opt.pre.warn ? "; say otherwise with --mean, --std, --color, --resize" : "");

@@ -1,6 +1,6 @@
 // The key of a sample: equal keys, equal inputs. Files are hashed once, when first asked for.
 #include "dataset.h"
-#include "image.h"
+#include "image/image.h"
 #include "qtui/base/file.h"
 
 static struct key hash_file(const char *path)

@@ -5,7 +5,7 @@
 #include "../ops/element.h"
 #include "convention.h"
 #include "dataset.h"
-#include "image.h"
+#include "image/image.h"
 #include "qtui/base/log.h"
 
 static enum status alloc_input(struct tensor *t, const struct value *v, struct error *err)
@@ -121,7 +121,7 @@ static enum status load_part(
     const struct dataset *d, int i, int part, struct tensor *in, struct placement *where, struct error *err)
 {
 	const char *path = part_path(d, i, part);
-	if (!listing_is_image(path))
+	if (!image_is_name(path))
 		return load_arrays(d, path, part, d->sample[i].row, ALL, in, err);
 	if (d->image_input < 0 || (d->files.input[part] >= 0 && d->files.input[part] != d->image_input))
 		return error_set(err, STATUS_UNSUPPORTED, "%s: this input does not take images", path);
@@ -195,7 +195,7 @@ enum status dataset_place(const struct dataset *d, int i, struct placement *wher
 	*where = unplaced(d);
 	for (int part = 0; d->files.n_files && part < d->files.n_parts; part++) {
 		int w, h;
-		if (!listing_is_image(part_path(d, i, part)))
+		if (!image_is_name(part_path(d, i, part)))
 			continue;
 		enum status s = image_size(&w, &h, part_path(d, i, part), err);
 		if (s)
@@ -254,7 +254,7 @@ enum status dataset_pixels(const struct dataset *d, int i, struct tensor *pixels
 	struct image placed = {0};
 	struct placement ignored;
 	enum status s;
-	if (d->image_input < 0 || d->files.n_parts != 1 || !listing_is_image(part_path(d, i, 0)) ||
+	if (d->image_input < 0 || d->files.n_parts != 1 || !image_is_name(part_path(d, i, 0)) ||
 	    dataset_input(d, d->image_input)->type != DT_F32)
 		return STATUS_UNSUPPORTED;
 	s = read_placed(&placed, d, part_path(d, i, 0), &ignored, err);
@@ -314,7 +314,7 @@ static enum status load_input(const struct dataset *d, int i, int input, struct 
 {
 	enum status s = STATUS_OK;
 	for (int part = 0; part < d->files.n_parts && !s; part++)
-		if (!listing_is_image(part_path(d, i, part)))
+		if (!image_is_name(part_path(d, i, part)))
 			s = load_arrays(d, part_path(d, i, part), part, d->sample[i].row, input, in, err);
 	return s || in[input].data ? s : fill_missing(d, i, input, &in[input], err);
 }

@@ -10,33 +10,21 @@
 #include "qtui/base/str.h"
 
 #define LIST_MAX ((size_t)64 << 20)
-#define KINDS ".jpg .png .npy .npz .pb .bin"
+#define KINDS ".jpg, .png and the like, .npy .npz .pb .bin"
 
-// Whether the path has one of the extensions, which end with NULL, in capitals or not.
-static bool has_extension(const char *path, const char *const *extension)
+static bool is_foreign_image(const char *path)
 {
+	static const char *const extensions[] = {".gif", ".heic", ".heif", ".avif", ".jp2", ".jxl", ".dng", ".pbm"};
 	size_t n = strlen(path);
-	for (; *extension; extension++)
-		if (n > strlen(*extension) && !strcasecmp(path + n - strlen(*extension), *extension))
+	for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++)
+		if (n > strlen(extensions[i]) && strcasecmp(path + n - strlen(extensions[i]), extensions[i]) == 0)
 			return true;
 	return false;
 }
 
-bool listing_is_image(const char *path)
-{
-	static const char *const ours[] = {".jpg", ".jpeg", ".jfif", ".png", NULL};
-	return has_extension(path, ours);
-}
-
-static bool is_other_image(const char *path)
-{
-	static const char *const others[] = {".bmp", ".webp", ".gif", ".tif", ".tiff", ".heic", ".heif", ".avif", ".ppm", ".pgm", NULL};
-	return has_extension(path, others);
-}
-
 static bool is_data(const char *path)
 {
-	return listing_is_image(path) || arrays_is_name(path);
+	return image_is_name(path) || arrays_is_name(path);
 }
 
 void listing_done(struct listing *l)
@@ -67,7 +55,7 @@ static enum status read_dir(struct listing *l, const char *dir, struct error *er
 			add(l, file_join(dir, files.name[i]));
 		else
 			others++;
-		if (is_other_image(files.name[i]) && !l->foreign++)
+		if (is_foreign_image(files.name[i]) && !l->foreign++)
 			l->first_foreign = file_join(dir, files.name[i]);
 	}
 	file_list_done(&files);
@@ -223,7 +211,7 @@ enum status listing_read(struct listing *out, const char *path, const struct gra
 	else if (!s && !out->n_files)
 		s = error_set(err, STATUS_NOTFOUND, "%s holds no samples (" KINDS ")", path);
 	else if (!s && out->foreign)
-		log_warn("%zu images are left out, neither JPEG nor PNG (first: %s): convert them", out->foreign,
+		log_warn("%zu images are left out, of formats that are not read (first: %s): convert them", out->foreign,
 		    out->first_foreign);
 	return s;
 }

@@ -17,6 +17,5 @@ struct listing {
 // (one path a line, relative to it) or one data file.
 MUST_CHECK enum status listing_read(struct listing *out, const char *path, const struct graph *g, struct error *err);
 void listing_done(struct listing *l);
-bool listing_is_image(const char *path); // by the extension
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef QTUI_ENGINE_DATA_PLACE_H
 #define QTUI_ENGINE_DATA_PLACE_H
 
-#include "image.h"
+#include "image/image.h"
 #include "qtui/engine/data.h"
 
 // What images are put into: the pixels of the input, and how.

@@ -3,7 +3,7 @@
 #ifndef QTUI_ENGINE_DATA_RESAMPLE_H
 #define QTUI_ENGINE_DATA_RESAMPLE_H
 
-#include "image.h"
+#include "image/image.h"
 
 // Makes *out (the caller frees out->rgb) of w x h pixels.
 MUST_CHECK enum status resample(struct image *out, const struct image *in, int w, int h, struct error *err);

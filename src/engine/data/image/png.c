@@ -1,12 +1,17 @@
 // PNG through libpng. As a picture every depth and colour type becomes RGB with 8 bits; alpha is dropped, as Pillow's
 // convert("RGB") does. As a mask nothing is scaled: a pixel is its grey level or its place in the palette.
+// A file is a signature and chunks of length, name, data and checksum of name and data, of which IHDR with width and
+// height is the first and IEND the last.
 #include <png.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 #include "image.h"
 #include "qtui/base/mem.h"
 #include "qtui/engine/data.h"
+
+enum { CHUNKS_MAX = 10000 }; // before the pixels
 
 struct png_source {
 	const struct bytes *file;
@@ -163,10 +168,48 @@ static enum status decode(const struct decoding *how, void *out, const struct by
 	return s;
 }
 
-enum status image_png(struct image *out, const struct bytes *file, const char *name, struct error *err)
+static enum status decode_picture(struct image *out, const struct bytes *file, const char *name, struct error *err)
 {
 	return decode(&(struct decoding){read_picture, undo_picture}, out, file, name, err);
 }
+
+static bool head(struct image_head *out, FILE *f)
+{
+	uint8_t b[33], chunk[8];
+	if (fread(b, 1, sizeof b, f) != sizeof b)
+		return false;
+	out->w = image_number(b + 16, 4, false);
+	out->h = image_number(b + 20, 4, false);
+	for (int i = 0; i < CHUNKS_MAX && fread(chunk, 1, 8, f) == 8 && memcmp(chunk + 4, "IDAT", 4) != 0; i++) {
+		uint32_t size = image_number(chunk, 4, false);
+		if (memcmp(chunk + 4, "eXIf", 4) == 0) {
+			out->orientation = image_exif(f, ftell(f), size);
+			break;
+		}
+		if (fseek(f, (long)size + 4, SEEK_CUR) != 0)
+			break;
+	}
+	return true;
+}
+
+static bool whole(const struct bytes *file)
+{
+	size_t at = 8;
+	while (file->size - at >= 12) {
+		const uint8_t *chunk = file->data + at;
+		size_t size = image_number(chunk, 4, false);
+		if (size > file->size - at - 12 || crc32(0, chunk + 4, (uInt)size + 4) != image_number(chunk + 8 + size, 4, false))
+			return false;
+		if (memcmp(chunk + 4, "IEND", 4) == 0)
+			return true;
+		at += 12 + size;
+	}
+	return false;
+}
+
+const struct image_format image_png = {"PNG", {{"\x89PNG\r\n\x1a\n", 8}}, 0, decode_picture, head, whole};
+
+// ---- masks
 
 void mask_done(struct mask *m)
 {
