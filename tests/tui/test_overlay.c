@@ -79,7 +79,7 @@ void test_overlay__a_picture_keeps_its_proportions(void **state)
 	assert_int_equal(c.cell[50 + 32].fg, 0x0000ff);
 	assert_int_equal(c.cell[5 * 50 + 13].bg, 0);
 	// A box that reaches over the edge is cut there, and says whose it is.
-	picture_box(&c, &p, &(struct task_box){-5, -5, 100, 100, .5f, 0, NULL, NULL}, 1, PEN_QUANT, "cat", true);
+	picture_box(&c, &p, &(struct task_look){.scale = 1}, &(struct task_box){-5, -5, 100, 100, .5f, 0, NULL, NULL}, PEN_QUANT, "cat", true);
 	assert_int_equal(c.cell[50 + 13].glyph, 0x2554);
 	assert_int_equal(c.cell[5 * 50 + 14].glyph, 'q');
 	assert_int_equal(c.cell[50 + 12].glyph, ' ');
@@ -101,7 +101,7 @@ void test_overlay__keypoints_in_pixels(void **state)
 	static int bone[3][2] = {{0, 1}, {1, 2}, {0, 3}};
 	const struct keypoint point[4] = {{4, 2, .9f}, {4, 7, .9f}, {30, 7, .9f}, {12, 2, .1f}};
 	struct task_look look = {.scale = 1, .points = 4, .bone = bone, .n_bones = 3};
-	struct task_box box = {0, 0, 20, 10, .5f, 0, point, NULL};
+	struct task_box box = {0, 9, 1, 1, .5f, 0, point, NULL};
 	struct picture p = {.rgb = rgb, .w = 20, .h = 10, .cell_w = 8, .cell_h = 16};
 	struct canvas c;
 	canvas_init(&c, 60, 20, NULL, false);
@@ -109,12 +109,35 @@ void test_overlay__keypoints_in_pixels(void **state)
 	picture_draw(&c, &p, true);
 	assert_non_null(p.image);
 	int x = 4 * p.image->w / 20, y = 2 * p.image->h / 10, low = 7 * p.image->h / 10, right = 12 * p.image->w / 20;
-	picture_points(&c, &p, &look, &box, PEN_QUANT, true);
+	picture_box(&c, &p, &look, &box, PEN_QUANT, "", true);
 	assert_int_equal(pixel(p.image, x, y), INK);
 	assert_int_equal(pixel(p.image, x, (y + low) / 2), INK); // a bone downwards
 	assert_int_equal(pixel(p.image, p.image->w - 1, low), INK); // one that leaves the picture
 	assert_int_not_equal(pixel(p.image, right, y), INK);
-	picture_points(&c, &p, &look, &(struct task_box){.point = (struct keypoint[4]){{1, 1, 1}, {1e9f, 1, 1}, {-1e9f, -1e9f, 1}, {1, 1, 1}}}, PEN_TRUTH, true);
+	picture_box(&c, &p, &look, &(struct task_box){.point = (struct keypoint[4]){{1, 1, 1}, {1e9f, 1, 1}, {-1e9f, -1e9f, 1}, {1, 1, 1}}}, PEN_TRUTH, "", true);
 	picture_done(&p);
+	canvas_done(&c);
+}
+
+// A rotated box is the lines between its corners, in cells too: of the box around it nothing is drawn but the label's place.
+void test_overlay__rotated_boxes_in_cells(void **state)
+{
+	static uint8_t rgb[40 * 20 * 3];
+	static int ring[4][2] = {{0, 1}, {1, 2}, {2, 3}, {3, 0}};
+	const struct keypoint corner[4] = {{20, 2, 1}, {36, 10, 1}, {20, 18, 1}, {4, 10, 1}};
+	struct task_look look = {.scale = 1, .points = 4, .bone = ring, .n_bones = 4, .rotated = true};
+	struct task_box box = {4, 2, 32, 16, .5f, 0, corner, NULL};
+	struct picture p = {.rgb = rgb, .w = 40, .h = 20};
+	struct canvas c;
+	canvas_init(&c, 40, 10, NULL, false);
+	picture_fit(&p, (struct rect){0, 0, 40, 10});
+	picture_draw(&c, &p, true);
+	picture_box(&c, &p, &look, &box, PEN_QUANT, "x", true);
+	assert_int_equal(c.cell[20 + 1 * 40].glyph, 0x2550); // flat enough for a line across
+	assert_int_equal(c.cell[28 + 3 * 40].glyph, 0x2550);
+	assert_int_equal(c.cell[4 + 5 * 40].glyph, 0x2550);
+	assert_int_not_equal(c.cell[5 + 1 * 40].glyph, 0x2550);
+	assert_int_not_equal(c.cell[35 + 8 * 40].glyph, 0x2550);
+	assert_int_equal(c.cell[5 + 9 * 40].glyph, 'q');
 	canvas_done(&c);
 }

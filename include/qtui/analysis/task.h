@@ -15,14 +15,15 @@ enum task_kind {
 	TASK_DETECT,   // boxes against boxes, by COCO's protocol
 	TASK_POSE,     // the same of boxes with keypoints, which are what is matched
 	TASK_INSTANCE, // the same of boxes with masks, which are what is matched
+	TASK_OBB,      // the same of rotated boxes
 	TASK_CLASSIFY, // classes against classes
 	TASK_SEGMENT,  // classes of pixels against masks
 	TASK_RESTORE,  // pictures against pictures: super-resolution, noise, blur, darkness
 	TASK_AGREE,    // no labels: the quantized network's outputs against the float network's
 	TASK_KINDS,
 };
-const char *task_kind_name(enum task_kind k); // "detect", "pose", "instance", "classify", "segment", "restore", "agree"
-const char *task_kinds(void); // for a message: "detect, pose, instance, classify, segment, restore or agree"
+const char *task_kind_name(enum task_kind k); // "detect", "pose", "instance", "obb", "classify", "segment", "restore", "agree"
+const char *task_kinds(void); // for a message: "detect, pose, instance, obb, classify, segment, restore or agree"
 bool task_kind_parse(enum task_kind *out, const char *name);
 MUST_CHECK enum status task_decoder_check(const char *name, struct error *err); // STATUS_NOTFOUND: no decoder has that name
 

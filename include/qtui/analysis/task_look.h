@@ -10,7 +10,7 @@
 struct task_box { // in pixels of the image
 	float x, y, w, h, score; // score 1: a truth
 	int class;               // position among the labels' classes
-	const struct keypoint *point; // TASK_POSE: the object's, as many as the look has points; NULL: none
+	const struct keypoint *point; // TASK_POSE: the object's, as many as the look has points; TASK_OBB: its corners; NULL: none
 	const struct rle *mask;       // TASK_INSTANCE: the object's; NULL: none, or the score is very low
 };
 enum task_change_kind {
@@ -25,7 +25,7 @@ struct task_change {
 	const char *name;       // of the class
 	bool right;             // there is such an object
 	struct task_box box[TASK_VARIANTS]; // score 0: there is none
-	double iou;             // of the two (TASK_POSE: similarity of their keypoints, TASK_INSTANCE: of their masks); 0 where there is only one
+	double iou;             // of the two (TASK_POSE: similarity of their keypoints, TASK_INSTANCE: of their masks, TASK_OBB: of their rotated boxes); 0 where there is only one
 };
 // Of TASK_SEGMENT: a class in the sample, and what became of the picture's pixels.
 struct task_region {
@@ -54,6 +54,7 @@ struct task_look {
 	struct task_box *truth, *box[TASK_VARIANTS];
 	int n_truths, n_boxes[TASK_VARIANTS];
 	int points;                // of a box
+	bool rotated;              // TASK_OBB: the points are corners, and the box is the one around them
 	int (*bone)[2], n_bones;   // lines between them
 	const char **class_name; // of the class of a box; NULL where none here is of it
 	struct task_change *change; // missed ones first, then appeared, then moved; each by falling score

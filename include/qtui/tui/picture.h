@@ -25,12 +25,9 @@ char picture_cell_letter(enum task_cell k);
 
 enum pen_kind { PEN_TRUTH, PEN_FLOAT, PEN_QUANT, PEN_KINDS };
 enum role picture_role(enum pen_kind k);
-// A box in pixels of the image, of which the picture is `to_picture` times the size.
-// Its letter and label stand on its upper edge, those of the quantized network on the lower.
-void picture_box(struct canvas *c, const struct picture *p, const struct task_box *b, double to_picture, enum pen_kind kind,
+// A box of the look, with its keypoints: a dot each; where the picture is in pixels, with lines between them. A rotated box is
+// the lines between its corners. Its letter and label stand on its upper edge, those of the quantized network on the lower.
+void picture_box(struct canvas *c, const struct picture *p, const struct task_look *l, const struct task_box *b, enum pen_kind kind,
     const char *label, bool blocks);
-// The keypoints of a box of the look, as a dot each; where the picture is in pixels, with lines between them.
-void picture_points(struct canvas *c, const struct picture *p, const struct task_look *l, const struct task_box *b,
-    enum pen_kind kind, bool blocks);
 
 #endif

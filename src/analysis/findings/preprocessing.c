@@ -22,7 +22,7 @@ static void constant_input(struct look *l, int value, const struct site *s)
 static void prepared_wrongly(struct look *l, const struct survey_preparation *p)
 {
 	static const char *const value[TASK_KINDS] = {[TASK_DETECT] = "AP of a picture", [TASK_POSE] = "AP of a picture",
-	    [TASK_INSTANCE] = "AP of a picture", [TASK_CLASSIFY] = "probability of the right class", [TASK_SEGMENT] = "IoU of a picture",
+	    [TASK_INSTANCE] = "AP of a picture", [TASK_OBB] = "AP of a picture", [TASK_CLASSIFY] = "probability of the right class", [TASK_SEGMENT] = "IoU of a picture",
 	    [TASK_RESTORE] = "PSNR of a picture"};
 	struct finding *f = finding_add(l, first_reader(l->g, l->g->input[0]), 1);
 	if (p->kind == TASK_AGREE)

@@ -147,7 +147,7 @@ enum status check_snapshot(const struct check *c, const struct snapshot *s, stru
 	check_points(&said, s, "snr", " dB", c->min_snr, snr_of);
 	check_points(&said, s, "cos", "", c->min_cos, cosine_of);
 	check_task(&said, s, "drop", ~0u, c->max_drop);
-	check_task(&said, s, "map_drop", 1u << TASK_DETECT | 1u << TASK_POSE | 1u << TASK_INSTANCE, c->max_map_drop);
+	check_task(&said, s, "map_drop", 1u << TASK_DETECT | 1u << TASK_POSE | 1u << TASK_INSTANCE | 1u << TASK_OBB, c->max_map_drop);
 	check_task(&said, s, "miou_drop", 1u << TASK_SEGMENT, c->max_miou_drop);
 	check_task(&said, s, "top1_drop", 1u << TASK_CLASSIFY, c->max_top1_drop);
 	check_task(&said, s, "psnr_drop", 1u << TASK_RESTORE, c->max_psnr_drop);

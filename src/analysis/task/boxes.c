@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "decode.h"
+#include "rotated.h"
 #include "qtui/analysis/task_look.h"
 #include "qtui/base/mem.h"
 #include "qtui/engine/data.h"
@@ -103,8 +104,9 @@ enum status boxes_read(struct boxes **out, const struct boxes_reader *r, const s
 	if (st == STATUS_OK) {
 		decode_run(&c, r->decoder, &b, &h, DECODE_LEAST_SCORE);
 		nms_keep(&c, r->decoder->iou, DECODE_KEPT);
-		struct boxes *all = unsorted(&c, b.points);
-		for (int i = 0; b.points && i < all->n; i++)
+		int points = b.rotated ? 0 : b.points; // the corners of rotated boxes are in their overlap
+		struct boxes *all = unsorted(&c, points);
+		for (int i = 0; points && i < all->n; i++)
 			decode_points(points_of(all, i), &b, &h, &all->at[i]);
 		if (b.prototypes.map.channels)
 			read_masks(all, &b, &h);
@@ -114,12 +116,37 @@ enum status boxes_read(struct boxes **out, const struct boxes_reader *r, const s
 	return st;
 }
 
+static struct candidate candidate_of(const struct task_box *b)
+{
+	return (struct candidate){.x1 = b->x, .y1 = b->y, .x2 = b->x + b->w, .y2 = b->y + b->h, .score = b->score, .class = b->class};
+}
+
+// Not the box that is cut at the image's border: the centre is that of the whole.
+static struct candidate candidate_of_corners(const struct task_box *b)
+{
+	struct spread s = rotated_spread(b->point);
+	float x = (float)s.x, y = (float)s.y;
+	return (struct candidate){.x1 = x, .y1 = y, .x2 = x, .y2 = y, .xx = (float)s.xx, .yy = (float)s.yy, .xy = (float)s.xy,
+	    .score = b->score, .class = b->class};
+}
+
+struct boxes *boxes_of_rotated(const struct task_box *box, int n)
+{
+	struct candidates c = {0};
+	for (int i = 0; i < n; i++) {
+		struct candidate one = candidate_of_corners(&box[i]);
+		candidates_add(&c, &one);
+	}
+	return sort(unsorted(&c, 0));
+}
+
 struct boxes *boxes_of(const struct task_box *box, int n, int points)
 {
 	struct candidates c = {0};
-	for (int i = 0; i < n; i++)
-		candidates_add(&c, &(struct candidate){.x1 = box[i].x, .y1 = box[i].y, .x2 = box[i].x + box[i].w,
-		    .y2 = box[i].y + box[i].h, .score = box[i].score, .class = box[i].class});
+	for (int i = 0; i < n; i++) {
+		struct candidate one = candidate_of(&box[i]);
+		candidates_add(&c, &one);
+	}
 	struct boxes *b = unsorted(&c, points);
 	for (int i = 0; points && i < n; i++)
 		memcpy(points_of(b, i), box[i].point, (size_t)points * sizeof *b->point);

@@ -17,6 +17,7 @@ void boxes_reader_free(struct boxes_reader **r);
 struct boxes; // of one sample: in pixels of the network's input, or all in those of the picture
 struct task_box;
 struct boxes *boxes_of(const struct task_box *box, int n, int points); // `points`: keypoints of each, 0 none
+struct boxes *boxes_of_rotated(const struct task_box *box, int n);     // whose keypoints are their corners
 // `out`: all outputs of the graph, plain.
 MUST_CHECK enum status boxes_read(struct boxes **out, const struct boxes_reader *r, const struct tensor *output, struct error *err);
 void boxes_free(struct boxes **b);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "coco.h"
+#include "rotated.h"
 #include "qtui/base/mem.h"
 
 static const double area_low[COCO_AREAS] = {0, 0, 32 * 32, 96 * 96};
@@ -72,6 +73,8 @@ static double found_area(const struct group *g, const struct coco_found *f)
 	double box[4] = {0, 0, f->box.w, f->box.h};
 	if (g->rule->masks)
 		return (double)rle_area(f->mask);
+	if (g->rule->rotated)
+		return rotated_area(f->point);
 	if (g->rule->poses)
 		keypoints_box(box, f->point, g->rule->poses->n);
 	return box[2] * box[3];
@@ -128,6 +131,10 @@ double coco_likeness(const struct coco_found *found, const struct coco_truth *tr
 {
 	if (rule->masks)
 		return rle_iou(found->mask, truth->mask, truth->crowd);
+	if (rule->rotated) {
+		struct spread a = rotated_spread(found->point), b = rotated_spread(truth->point);
+		return rotated_overlap(&a, &b);
+	}
 	return rule->poses ? coco_oks(found, truth, rule->poses) : coco_iou(&found->box, &truth->box, truth->crowd);
 }
 

@@ -40,20 +40,21 @@ struct coco_truth {
 	double area; // of the object, not of its box: decides between small, medium and large
 	int class;
 	bool crowd; // many objects in one box: what is found inside counts neither for nor against
-	struct keypoint *point; // [skeleton.n]; NULL: none are marked
+	struct keypoint *point; // [skeleton.n]; NULL: none are marked. Of rotated boxes the corners
 	struct rle *mask; // NULL: none is known
 };
 struct coco_found {
 	struct coco_box box;
 	double score;
 	int class;
-	const struct keypoint *point; // [skeleton.n] where poses are matched
+	const struct keypoint *point; // [skeleton.n] where poses or rotated boxes are matched
 	const struct rle *mask; // where masks are
 };
 // What is matched of the objects.
 struct coco_rule {
 	const struct skeleton *poses; // not NULL: their keypoints, by coco_oks
-	bool masks;                   // their masks, by rle_iou; else their boxes, by coco_iou
+	bool masks;                   // their masks, by rle_iou
+	bool rotated;                 // their keypoints, which are corners of boxes, by rotated_overlap; else their boxes, by coco_iou
 };
 // `found` over `truth`: intersection over union, for crowds intersection over the found box.
 double coco_iou(const struct coco_box *found, const struct coco_box *truth, bool crowd);

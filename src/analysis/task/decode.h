@@ -41,6 +41,7 @@ struct bound {
 	bool ids;          // labels are category ids of the data set, not indices
 	bool root;         // a score is the root of the product with the objectness
 	int points;        // keypoints of an object; 0: none
+	bool rotated;      // boxes have an angle; their keypoints are their corners
 	struct prototypes prototypes; // of the objects' masks; map.channels 0: it has none
 	float reach;       // of a keypoint in strides from its cell's corner, times this; 0: keypoints are in pixels
 	float from;        // and from here, in cells

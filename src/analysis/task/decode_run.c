@@ -1,6 +1,7 @@
 // The loops over what a decoder finds, the same for every family: cells, classes, thresholds, keypoints.
 #include <math.h>
 #include "decode.h"
+#include "rotated.h"
 
 enum { LABEL_MAX = 1 << 16 }; // labels that an output holds: beyond it they are none
 
@@ -13,11 +14,31 @@ struct run {
 	double least; // of a score, before its root
 };
 
+static void corners_at(struct keypoint out[ROTATED_CORNERS], const struct head *h, const struct source *s, int anchor, int64_t cell)
+{
+	double v[4];
+	for (int i = 0; i < 4; i++)
+		v[i] = (double)field_get(h, &s->box, anchor, cell, i);
+	rotated_corners(out, v[0], v[1], v[2], v[3], (double)field_get(h, &s->angle, anchor, cell, 0));
+}
+
+static void add_spread(struct candidate *c, const struct run *r)
+{
+	struct keypoint corner[ROTATED_CORNERS];
+	corners_at(corner, r->h, r->s, c->anchor, c->cell);
+	struct spread s = rotated_spread(corner);
+	c->xx = (float)s.xx;
+	c->yy = (float)s.yy;
+	c->xy = (float)s.xy;
+}
+
 static void add(const struct run *r, int anchor, int64_t cell, const float box[4], float score, int class)
 {
 	struct candidate c = {.x1 = box[0], .y1 = box[1], .x2 = box[2], .y2 = box[3],
 	    .score = r->b->root ? sqrtf(score) : score, .class = class,
 	    .source = (int)(r->s - r->b->source), .anchor = anchor, .cell = cell};
+	if (r->b->rotated)
+		add_spread(&c, r);
 	candidates_add(r->out, &c);
 }
 
@@ -170,6 +191,10 @@ void decode_points(struct keypoint *out, const struct bound *b, const struct hea
 	const struct field *f = &s->point;
 	int dims = f->channels / b->points;
 	enum squash how = b->reach > 0 ? SQUASH_SIGMOID : SQUASH_NONE; // of the visibility
+	if (b->rotated) {
+		corners_at(out, h, s, c->anchor, c->cell);
+		return;
+	}
 	for (int i = 0; i < b->points; i++) {
 		float at[2] = {field_get(h, f, c->anchor, c->cell, i * dims), field_get(h, f, c->anchor, c->cell, i * dims + 1)};
 		place_point(at, b, h, s, c);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "boxes.h"
 #include "detect.h"
+#include "rotated.h"
 #include "qtui/base/log.h"
 #include "qtui/base/mem.h"
 
@@ -34,7 +35,18 @@ const struct skeleton *detect_poses(const struct task *t)
 
 struct coco_rule detect_rule(const struct task *t)
 {
-	return (struct coco_rule){.poses = detect_poses(t), .masks = t->kind == TASK_INSTANCE};
+	return (struct coco_rule){.poses = detect_poses(t), .masks = t->kind == TASK_INSTANCE, .rotated = t->kind == TASK_OBB};
+}
+
+int detect_points(const struct task *t)
+{
+	return t->kind == TASK_OBB ? ROTATED_CORNERS : detect_poses(t) ? detect_poses(t)->n : 0;
+}
+
+// Keypoints that labels say a network has.
+static int said_points(const struct labels *l)
+{
+	return l->kind == LABELS_ROTATED ? 0 : l->skeleton.n;
 }
 
 enum status detect_check_bound(const struct task *t, const struct decoder *d, const struct bound *b, struct error *err)
@@ -42,9 +54,11 @@ enum status detect_check_bound(const struct task *t, const struct decoder *d, co
 	const struct skeleton *poses = detect_poses(t);
 	if (t->kind == TASK_INSTANCE && !b->prototypes.map.channels)
 		return error_set(err, STATUS_UNSUPPORTED, "decoder %s finds no masks in the outputs; --task detect measures their boxes", d->name);
-	if (!poses || b->points == poses->n)
+	if (t->kind == TASK_OBB && !b->rotated)
+		return error_set(err, STATUS_UNSUPPORTED, "decoder %s finds no rotated boxes in the outputs; --task detect measures them as boxes along the axes", d->name);
+	if (!poses || (b->points == poses->n && !b->rotated))
 		return STATUS_OK;
-	if (!b->points)
+	if (!b->points || b->rotated)
 		return error_set(err, STATUS_UNSUPPORTED, "decoder %s finds no keypoints in the outputs; --task detect measures their boxes", d->name);
 	return error_set(err, STATUS_FORMAT, "the model has %d keypoints of an object, and %s %d; --task detect measures their boxes",
 	    b->points, t->labels->source, poses->n);
@@ -56,11 +70,22 @@ bool detect_finds(const struct graph *g, const struct labels *l, const char *dec
 	struct bound b = {0};
 	struct error ignored; // opening the task will tell
 	const struct decoder *d;
-	head_init(&h, g, l->n_classes, l->skeleton.n);
-	bool said = kind == TASK_POSE ? h.extra > 0 : h.segments; // by the metadata
+	head_init(&h, g, l->n_classes, said_points(l));
+	bool said = kind == TASK_POSE ? h.extra > 0 : kind == TASK_OBB ? h.rotated : h.segments; // by the metadata
 	bool known = head_is_known(&h) && decode_find(&d, &h, decoder, &ignored) == STATUS_OK && decode_bind(&b, d, &h);
 	head_done(&h);
-	return kind == TASK_POSE ? said || (known && b.points) : known ? b.prototypes.map.channels > 0 : said;
+	if (kind == TASK_POSE)
+		return said || (known && b.points && !b.rotated);
+	return !known ? said : kind == TASK_OBB ? b.rotated : b.prototypes.map.channels > 0;
+}
+
+bool detect_is_rotated(const struct graph *g)
+{
+	struct head h;
+	head_init(&h, g, 0, 0);
+	bool rotated = h.rotated;
+	head_done(&h);
+	return rotated;
 }
 
 bool detect_may_have_masks(const struct graph *g)
@@ -99,7 +124,8 @@ enum status detect_find_decoder(const struct task *t, struct head *h, struct err
 static enum status detect_open(struct task *t, struct error *err)
 {
 	struct detect *d = t->state = xcalloc(1, sizeof *d);
-	head_init(&d->head, t->g, t->labels->n_classes, t->labels->skeleton.n);
+	head_init(&d->head, t->g, t->labels->n_classes, said_points(t->labels));
+	d->head.rotated |= t->kind == TASK_OBB;
 	d->named = xstrdup(t->opt.decoder);
 	return head_is_known(&d->head) ? detect_find_decoder(t, &d->head, err) : STATUS_OK;
 }
@@ -119,8 +145,8 @@ static void detect_note(struct task *t, char *out, size_t size)
 	char more[32] = "";
 	if (detect_poses(t))
 		snprintf(more, sizeof more, ", %d keypoints", t->labels->skeleton.n);
-	else if (t->kind == TASK_INSTANCE)
-		snprintf(more, sizeof more, ", masks");
+	else if (t->kind == TASK_INSTANCE || t->kind == TASK_OBB)
+		snprintf(more, sizeof more, t->kind == TASK_OBB ? ", rotated boxes" : ", masks");
 	int n = snprintf(out, size, "labels %s (%d of %d samples, %d class%s%s)", t->labels->source, t->labels->n_known,
 	    t->n_samples, t->labels->n_classes, t->labels->n_classes == 1 ? "" : "es", more);
 	if (!d->decoder || n < 0 || (size_t)n >= size)
@@ -171,13 +197,15 @@ struct boxes_reader *boxes_reader_of(const struct task *t)
 	const struct detect *d = t->state;
 	if (t->ops->look != detect_look)
 		return NULL;
-	return boxes_reader_new(t->g, d->named, t->labels->n_classes, t->labels->skeleton.n);
+	// The metadata need not say that boxes are rotated: the decoder that was found does.
+	const char *decoder = d->named || t->kind != TASK_OBB || !d->decoder ? d->named : d->decoder->name;
+	return boxes_reader_new(t->g, decoder, t->labels->n_classes, said_points(t->labels));
 }
 
 static struct boxes *boxes_at(const struct frozen *f, int sample)
 {
 	const struct detections *d = (const struct detections *)f->at[sample];
-	return boxes_of(d->box, d->n, d->points);
+	return d->rotated ? boxes_of_rotated(d->box, d->n) : boxes_of(d->box, d->n, d->points);
 }
 
 static double detect_apart(const struct frozen *before, const struct frozen *after)
@@ -243,11 +271,13 @@ static void detect_report(const struct task *t, const struct frozen f[TASK_VARIA
 		report_variant(t, &f[v], (enum task_variant)v, r);
 }
 
-// Poses are boxes that are matched by their keypoints, instances those that are matched by their masks.
+// Poses are boxes that are matched by their keypoints, instances those that are matched by their masks, rotated boxes by their
+// corners.
 #define OF_BOXES                                                                                                       \
 	.open = detect_open, .close = detect_close, .note = detect_note, .read = detect_read, .release = detect_release, \
 	.pool = detect_pool, .drain = detect_drain, .score = detect_score, .apart = detect_apart,                       \
 	.report = detect_report, .look = detect_look
 const struct task_ops detect_ops = {.name = "detect", .labels = LABELS_BOXES, OF_BOXES};
 const struct task_ops pose_ops = {.name = "pose", .labels = LABELS_POSES, OF_BOXES};
+const struct task_ops obb_ops = {.name = "obb", .labels = LABELS_ROTATED, OF_BOXES};
 const struct task_ops instance_ops = {.name = "instance", .labels = LABELS_OUTLINES, OF_BOXES};

@@ -21,15 +21,18 @@ struct detections { // of one image
 	struct task_box *box; // by falling score
 	int n;
 	struct keypoint *point; // those that boxes point to
-	int points; // of each box; 0: none are looked at
+	int points; // of each box, or its corners; 0: none are looked at
+	bool rotated; // the keypoints are corners
 	struct rle *mask; // [masks] those that boxes point to; NULL: none are looked at
 	int masks;
 };
 struct coco_rule detect_rule(const struct task *t);        // what its objects are matched by
 const struct skeleton *detect_poses(const struct task *t); // NULL: not by keypoints
-// Does the model find keypoints (TASK_POSE) or masks (TASK_INSTANCE)? `decoder` NULL: with any.
+int detect_points(const struct task *t); // keypoints or corners that are read of each object
+// Does the model find keypoints (TASK_POSE), masks (TASK_INSTANCE) or rotated boxes (TASK_OBB)? `decoder` NULL: with any.
 bool detect_finds(const struct graph *g, const struct labels *l, const char *decoder, enum task_kind kind);
 bool detect_may_have_masks(const struct graph *g); // before labels are there
+bool detect_is_rotated(const struct graph *g);     // by its metadata
 // The decoder for outputs of these shapes, and the classes that it gives; the lock is held, or nobody else has the task yet.
 MUST_CHECK enum status detect_find_decoder(const struct task *t, struct head *h, struct error *err);
 // The decoder has to find what is matched: of poses as many keypoints as the labels have, masks.

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "detect.h"
+#include "rotated.h"
 #include "qtui/base/mem.h"
 
 static const double same_object = .5; // IoU, or similarity of keypoints
@@ -100,12 +101,16 @@ static int find_same(const struct detections *in, const bool *used, const struct
 	return best;
 }
 
-// Between two networks' boxes: intersection over union, of instances that of their masks, of poses the similarity of those
+// Between two networks' boxes: intersection over union, of instances that of their masks, of rotated boxes as rotated.h has it, of poses the similarity of those
 // keypoints that the first is sure of, if there are any.
 static double likeness(const struct sight *s, const struct task_box *a, const struct task_box *b)
 {
 	if (s->rule.masks && a->mask && b->mask)
 		return rle_iou(a->mask, b->mask, false);
+	if (s->rule.rotated) {
+		struct spread x = rotated_spread(a->point), y = rotated_spread(b->point);
+		return rotated_overlap(&x, &y);
+	}
 	double same = s->rule.poses ? keypoints_similarity(s->rule.poses, b->point, a->point, KEYPOINT_SEEN, (double)a->w * (double)a->h) : NAN;
 	return isnan(same) ? iou(a, b) : same;
 }
@@ -186,12 +191,13 @@ static void compare(const struct sight *s, const struct detections *f, const str
 void detect_look(struct task *t, struct task_result *const r[TASK_VARIANTS], struct task_look *l)
 {
 	const struct detections *d[TASK_VARIANTS];
-	const struct skeleton *poses = detect_poses(t);
 	l->class_name = xcalloc((size_t)t->labels->n_classes + 1, sizeof *l->class_name);
-	if (poses) {
-		l->points = poses->n;
-		l->n_bones = poses->n_bones;
-		l->bone = arena_memdup(l->memory, poses->bone, (size_t)poses->n_bones * sizeof *poses->bone);
+	l->points = detect_points(t);
+	l->rotated = t->kind == TASK_OBB;
+	if (l->points) {
+		const struct skeleton *s = &t->labels->skeleton;
+		l->n_bones = s->n_bones;
+		l->bone = arena_memdup(l->memory, s->bone, (size_t)s->n_bones * sizeof *s->bone);
 	}
 	fill_truth(t, l);
 	name_classes(t, l, l->truth, l->n_truths);

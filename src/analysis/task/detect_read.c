@@ -6,7 +6,7 @@
 // What is found in one sample: in pixels of the input, in those of the image behind to_image.
 struct findings {
 	struct candidates c;    // by falling score
-	struct keypoint *point; // [c.n][skeleton.n]; NULL: no poses are wanted
+	struct keypoint *point; // [c.n][detect_points]; NULL: none are wanted
 	struct rle *mask;       // [c.n] in pixels of the image; NULL: none are wanted
 };
 
@@ -48,7 +48,7 @@ static enum status decode(struct task *t, struct findings *f, const struct tenso
 	if (st == STATUS_OK) {
 		decode_run(&f->c, d->decoder, &b, &h, t->opt.score > 0 ? t->opt.score : DECODE_LEAST_SCORE);
 		nms_keep(&f->c, d->iou, t->opt.boxes > 0 ? t->opt.boxes : DECODE_KEPT);
-		f->point = detect_poses(t) ? read_points(&b, &h, &f->c) : NULL;
+		f->point = detect_points(t) ? read_points(&b, &h, &f->c) : NULL;
 		f->mask = detect_rule(t).masks ? read_masks(&b, &h, &f->c, where) : NULL;
 	}
 	head_drain(&h);
@@ -78,19 +78,20 @@ static int label_class(const struct task *t, int class)
 	return class < d->n_map ? d->map[class] : -1;
 }
 
-static struct keypoint image_point(struct keypoint k, const struct placement *p)
+// A corner of a rotated box may lie outside: cut at the image's border it would be another box.
+static struct keypoint image_point(struct keypoint k, const struct placement *p, bool corner)
 {
-	return (struct keypoint){(float)clamp(((double)k.x - p->pad_x) / p->scale_x, p->image_w),
-	    (float)clamp(((double)k.y - p->pad_y) / p->scale_y, p->image_h), k.v};
+	double x = ((double)k.x - p->pad_x) / p->scale_x, y = ((double)k.y - p->pad_y) / p->scale_y;
+	return (struct keypoint){(float)(corner ? x : clamp(x, p->image_w)), (float)(corner ? y : clamp(y, p->image_h)), k.v};
 }
 
 // Those of classes that the labels have. Their keypoints are f's, which become those of the image.
 static struct coco_found *to_image(const struct task *t, struct findings *f, const struct placement *where, int *n)
 {
 	struct coco_found *found = xcalloc(f->c.n + 1, sizeof *found);
-	size_t points = detect_poses(t) ? (size_t)detect_poses(t)->n : 0;
+	size_t points = (size_t)detect_points(t);
 	for (size_t i = 0; i < f->c.n * points; i++)
-		f->point[i] = image_point(f->point[i], where);
+		f->point[i] = image_point(f->point[i], where, t->kind == TASK_OBB);
 	*n = 0;
 	for (size_t i = 0; i < f->c.n; i++) {
 		int class = label_class(t, f->c.at[i].class);
@@ -143,7 +144,8 @@ static enum status match(
 		keep_boxes(d, found, n);
 		drop_masks(&f);
 		d->point = f.point;
-		d->points = rule.poses ? rule.poses->n : 0;
+		d->points = detect_points(t);
+		d->rotated = rule.rotated;
 		d->mask = f.mask;
 		d->masks = f.mask ? (int)f.c.n : 0;
 		free(found);

@@ -61,7 +61,7 @@ int task_decimals(const char *figure, int share)
 
 const char *task_figure_name(enum task_kind k)
 {
-	static const char *const name[TASK_KINDS] = {[TASK_DETECT] = "AP", [TASK_POSE] = "AP", [TASK_INSTANCE] = "AP",
+	static const char *const name[TASK_KINDS] = {[TASK_DETECT] = "AP", [TASK_POSE] = "AP", [TASK_INSTANCE] = "AP", [TASK_OBB] = "AP",
 	    [TASK_CLASSIFY] = "top1", [TASK_SEGMENT] = "mIoU", [TASK_RESTORE] = "psnr_db", [TASK_AGREE] = "cosine"};
 	return name[k];
 }

@@ -96,7 +96,7 @@ enum status labels_set_class(struct labels *l, int sample, int class, const char
 
 bool labels_have_boxes(const struct labels *l)
 {
-	return l->kind == LABELS_BOXES || l->kind == LABELS_POSES || l->kind == LABELS_OUTLINES;
+	return l->kind == LABELS_BOXES || l->kind == LABELS_POSES || l->kind == LABELS_OUTLINES || l->kind == LABELS_ROTATED;
 }
 
 int labels_class_of_id(const struct labels *l, int id)
@@ -167,6 +167,8 @@ enum status labels_read(struct labels **out, const char *path, const struct labe
 	if (st == STATUS_OK && labels_have_boxes(l)) {
 		labels_check(l, s);
 		labels_fill_outlines(l, s);
+		if (s->rotated)
+			labels_fill_corners(l);
 	}
 	if (st != STATUS_OK)
 		labels_free(&l);

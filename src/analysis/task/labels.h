@@ -7,11 +7,11 @@
 #include "qtui/base/error.h"
 #include "names.h"
 
-enum labels_kind { LABELS_BOXES, LABELS_POSES, LABELS_OUTLINES, LABELS_CLASSES, LABELS_MASKS, LABELS_PICTURES, LABELS_KINDS };
+enum labels_kind { LABELS_BOXES, LABELS_POSES, LABELS_OUTLINES, LABELS_ROTATED, LABELS_CLASSES, LABELS_MASKS, LABELS_PICTURES, LABELS_KINDS };
 struct label {
 	bool known;               // false: the labels do not mention this sample
 	int class;                // LABELS_CLASSES
-	struct coco_truth *truth; // LABELS_BOXES, _POSES and _OUTLINES, in pixels of the image
+	struct coco_truth *truth; // LABELS_BOXES, _POSES, _OUTLINES and _ROTATED, in pixels of the image
 	double w, h;              // of the image as the labels say; 0: they do not
 	int n;
 	size_t cap;
@@ -27,7 +27,7 @@ struct labels {
 	char **name;   // [n_classes] NULL where there is none
 	bool folders;  // the names are those of folders, and say which class of the model is meant
 	bool numbered; // the numbers are ours, by the order of names: names alone say which class of a model is meant
-	struct skeleton skeleton; // LABELS_POSES: what all objects have; else n 0
+	struct skeleton skeleton; // LABELS_POSES: what all objects have; LABELS_ROTATED: corners; else n 0
 	char *stray;   // the first file that they name and that is no sample; NULL: none
 	int *class_of; // LABELS_MASKS: [n_numbers] the class of a pixel's number, or LABELS_NO_CLASS; NULL: nothing says so
 	int n_numbers;
@@ -38,6 +38,7 @@ struct labels {
 struct labels_samples {
 	const char *const *file;
 	int n, w, h, points, dims;
+	bool rotated;  // are outlines of four corners rotated boxes?
 	bool outlines; // are the objects' masks wanted? Boxes alone are read in a fraction of the time
 	enum labels_pictures {
 		PICTURES_NONE,  // a directory of pictures is one of masks
@@ -89,6 +90,9 @@ MUST_CHECK enum status labels_frame(int *w, int *h, const struct labels_samples 
 // An outline of `n` corners joins the object's mask, which is made where there is none; one of fewer than three corners
 // is passed over.
 MUST_CHECK enum status labels_add_outline(struct rle **mask, int w, int h, const double (*corner)[2], int n, struct error *err);
+// Four corners become the object's keypoints, and its area that between them.
+void labels_take_corners(struct coco_truth *t, const double corner[4][2]);
+void labels_fill_corners(struct labels *l); // where some have corners; the others' are those of their boxes
 void labels_fill_outlines(struct labels *l, const struct labels_samples *s); // objects without one have their boxes'
 MUST_CHECK enum status labels_set_class(struct labels *l, int sample, int class, const char *path, struct error *err);
 MUST_CHECK enum status labels_read_coco(

@@ -192,6 +192,24 @@ static enum status read_mask(struct rle **mask, const struct reader *r, struct i
 	return labels_read_segmentation(mask, j, image->w, image->h, err);
 }
 
+// A rotated box is an outline of four corners, in a list of parts or not.
+static void read_corners(struct coco_truth *t, const cJSON *outline)
+{
+	double corner[4][2] = {{0}};
+	int n = 0;
+	const cJSON *list = cJSON_GetArraySize(outline) == 1 ? outline->child : outline, *item;
+	bool numbers = cJSON_IsArray(list) && cJSON_GetArraySize(list) == 8;
+	cJSON_ArrayForEach(item, list)
+	{
+		numbers = numbers && cJSON_IsNumber(item) && isfinite(item->valuedouble);
+		if (numbers)
+			corner[n / 2][n % 2] = item->valuedouble;
+		n++;
+	}
+	if (numbers)
+		labels_take_corners(t, (const double(*)[2])corner);
+}
+
 static enum status read_annotation(struct reader *r, const cJSON *j, struct error *err)
 {
 	struct coco_truth t = {0};
@@ -209,7 +227,9 @@ static enum status read_annotation(struct reader *r, const cJSON *j, struct erro
 	const cJSON *crowd = cJSON_GetObjectItemCaseSensitive(j, "iscrowd");
 	t.crowd = cJSON_IsTrue(crowd) || (cJSON_IsNumber(crowd) && crowd->valuedouble != 0);
 	t.area = json_number(j, "area", t.box.w * t.box.h);
-	if (read_points(&t.point, r, cJSON_GetObjectItemCaseSensitive(j, "keypoints"), err) != STATUS_OK)
+	if (r->s->rotated)
+		read_corners(&t, cJSON_GetObjectItemCaseSensitive(j, "segmentation"));
+	else if (read_points(&t.point, r, cJSON_GetObjectItemCaseSensitive(j, "keypoints"), err) != STATUS_OK)
 		return err->status;
 	if (read_mask(&t.mask, r, image, cJSON_GetObjectItemCaseSensitive(j, "segmentation"), err) != STATUS_OK) {
 		free(t.point);

@@ -1,6 +1,7 @@
-// Outlines of objects, as masks of their images.
+// Outlines of objects, as masks of their images or as corners of rotated boxes.
 #include <stdlib.h>
 #include "labels.h"
+#include "rotated.h"
 #include "qtui/base/log.h"
 #include "qtui/base/mem.h"
 #include "qtui/engine/data.h"
@@ -64,4 +65,51 @@ void labels_fill_outlines(struct labels *l, const struct labels_samples *s)
 					w = h = 0;
 				fill(&l->label[i].truth[k], w, h);
 			}
+}
+
+// ---- rotated boxes
+
+void labels_take_corners(struct coco_truth *t, const double corner[4][2])
+{
+	t->point = xcalloc(ROTATED_CORNERS, sizeof *t->point);
+	for (int i = 0; i < ROTATED_CORNERS; i++)
+		t->point[i] = (struct keypoint){(float)corner[i][0], (float)corner[i][1], 1};
+	t->area = rotated_area(t->point);
+}
+
+static void box_corners(struct coco_truth *t)
+{
+	double right = t->box.x + t->box.w, low = t->box.y + t->box.h;
+	labels_take_corners(t, (const double[4][2]){{t->box.x, t->box.y}, {right, t->box.y}, {right, low}, {t->box.x, low}});
+}
+
+// Lines from corner to corner.
+static void init_ring(struct skeleton *s)
+{
+	skeleton_done(s);
+	skeleton_init(s, ROTATED_CORNERS);
+	s->n_bones = ROTATED_CORNERS;
+	s->bone = xcalloc(ROTATED_CORNERS, sizeof *s->bone);
+	for (int i = 0; i < ROTATED_CORNERS; i++) {
+		s->bone[i][0] = i;
+		s->bone[i][1] = (i + 1) % ROTATED_CORNERS;
+	}
+}
+
+void labels_fill_corners(struct labels *l)
+{
+	int with = 0, all = 0;
+	for (int i = 0; i < l->n_samples; i++)
+		for (int k = 0; k < l->label[i].n; k++, all++)
+			with += l->label[i].truth[k].point != NULL;
+	if (!with || l->kind == LABELS_POSES)
+		return;
+	l->kind = LABELS_ROTATED;
+	init_ring(&l->skeleton);
+	if (with < all)
+		log_warn("%d of %d objects of %s have no four corners: their boxes along the axes are taken for them", all - with, all, l->source);
+	for (int i = 0; i < l->n_samples && with < all; i++)
+		for (int k = 0; k < l->label[i].n; k++)
+			if (!l->label[i].truth[k].point)
+				box_corners(&l->label[i].truth[k]);
 }

@@ -100,14 +100,20 @@ static bool line_truth(struct coco_truth *t, const struct yolo_line *line, int d
 	return isfinite(t->area);
 }
 
-// An object with an outline is as large as its mask.
-static enum status line_mask(struct coco_truth *t, const struct yolo_line *line, const struct yolo_file *f, struct error *err)
+// An object with an outline is as large as its mask, or it is a rotated box of four corners.
+static enum status line_outline(struct coco_truth *t, const struct yolo_line *line, const struct yolo_file *f, struct error *err)
 {
 	int n = (line->n - 1) / 2;
 	double(*corner)[2] = xcalloc((size_t)n + 1, sizeof *corner);
 	for (int i = 0; i < n; i++) {
 		corner[i][0] = line->v[1 + 2 * i] * f->w;
 		corner[i][1] = line->v[2 + 2 * i] * f->h;
+	}
+	if (f->s->rotated) {
+		if (n == 4)
+			labels_take_corners(t, (const double(*)[2])corner);
+		free(corner);
+		return STATUS_OK;
 	}
 	enum status st = labels_add_outline(&t->mask, f->w, f->h, (const double(*)[2])corner, n, err);
 	free(corner);
@@ -145,9 +151,10 @@ static enum status read_line(struct labels *l, const struct yolo_file *f, struct
 		labels_add_class(l, l->n_classes, NULL);
 	if (dims && labels_set_points(l, (line->n - 5) / dims, err) != STATUS_OK)
 		return error_prefix(err, "%s:%d", f->path, line->number);
-	if (f->s->outlines && !dims && line->n > 5 && line_mask(&t, line, f, err) != STATUS_OK)
+	if ((f->s->outlines || f->s->rotated) && !dims && line->n > 5 && line_outline(&t, line, f, err) != STATUS_OK)
 		return error_prefix(err, "%s:%d", f->path, line->number);
-	t.point = dims ? line_points(line, dims, f) : NULL;
+	if (dims)
+		t.point = line_points(line, dims, f);
 	if (labels_add_box(l, f->sample, &t, err) == STATUS_OK)
 		return STATUS_OK;
 	return error_prefix(err, "%s:%d", f->path, line->number);

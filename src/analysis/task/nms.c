@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "nms.h"
+#include "rotated.h"
 #include "qtui/base/mem.h"
 
 enum { CONSIDERED = 30000 }; // of an image, the best; as Ultralytics' max_nms
@@ -24,8 +25,17 @@ static double area_of(const struct candidate *c)
 	return ((double)c->x2 - (double)c->x1) * ((double)c->y2 - (double)c->y1);
 }
 
+static struct spread spread_of(const struct candidate *c)
+{
+	return (struct spread){((double)c->x1 + (double)c->x2) / 2, ((double)c->y1 + (double)c->y2) / 2, (double)c->xx, (double)c->yy, (double)c->xy};
+}
+
 double candidate_iou(const struct candidate *a, const struct candidate *b)
 {
+	if (a->xx > 0 && b->xx > 0) {
+		struct spread x = spread_of(a), y = spread_of(b);
+		return rotated_overlap(&x, &y);
+	}
 	double w = fmin((double)a->x2, (double)b->x2) - fmax((double)a->x1, (double)b->x1);
 	double h = fmin((double)a->y2, (double)b->y2) - fmax((double)a->y1, (double)b->y1);
 	return w > 0 && h > 0 ? w * h / (area_of(a) + area_of(b) - w * h) : 0;

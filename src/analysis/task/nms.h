@@ -6,7 +6,8 @@
 #include <stdint.h>
 
 struct candidate {
-	float x1, y1, x2, y2, score;
+	float x1, y1, x2, y2, score; // of a rotated box the box around it
+	float xx, yy, xy;            // how a rotated box is spread about the same centre (rotated.h); xx 0: it is none
 	int class;
 	int source, anchor; // where it was found, for what else a decoder knows of it
 	int64_t cell;
@@ -17,7 +18,7 @@ struct candidates {
 };
 void candidates_add(struct candidates *c, const struct candidate *one);
 void candidates_done(struct candidates *c);
-double candidate_iou(const struct candidate *a, const struct candidate *b); // intersection over union
+double candidate_iou(const struct candidate *a, const struct candidate *b); // intersection over union, of two rotated boxes rotated_overlap
 
 // Keeps, in order of falling score (equal scores: as they came), the candidates of each class that overlap no better
 // one of that class by more than `iou`, and of these the best `most` of all classes. iou <= 0: nothing is suppressed.

@@ -11,7 +11,7 @@
 #include "task_impl.h"
 
 static const struct task_ops *const kinds[TASK_KINDS] = {
-    [TASK_DETECT] = &detect_ops, [TASK_POSE] = &pose_ops, [TASK_INSTANCE] = &instance_ops, [TASK_CLASSIFY] = &classify_ops,
+    [TASK_DETECT] = &detect_ops, [TASK_POSE] = &pose_ops, [TASK_INSTANCE] = &instance_ops, [TASK_OBB] = &obb_ops, [TASK_CLASSIFY] = &classify_ops,
     [TASK_SEGMENT] = &segment_ops, [TASK_RESTORE] = &restore_ops, [TASK_AGREE] = &agree_ops};
 
 const char *task_kind_name(enum task_kind k)
@@ -21,7 +21,7 @@ const char *task_kind_name(enum task_kind k)
 
 const char *task_kinds(void)
 {
-	return "detect, pose, instance, classify, segment, restore or agree";
+	return "detect, pose, instance, obb, classify, segment, restore or agree";
 }
 
 bool task_kind_parse(enum task_kind *out, const char *name)
@@ -105,8 +105,8 @@ static char *find_labels(const struct task *t, const struct labels_samples *s, b
 	if (t->opt.kind == TASK_AGREE)
 		return NULL;
 	char *found = labels_find(dataset, t->opt.kind < 0 ? likely_labels(t->g, s) : (enum labels_kind)kinds[t->opt.kind]->labels, s);
-	if (!found && (t->opt.kind == TASK_POSE || t->opt.kind == TASK_INSTANCE))
-		found = labels_find(dataset, LABELS_BOXES, s); // which may have keypoints and outlines too
+	if (!found && (t->opt.kind == TASK_POSE || t->opt.kind == TASK_INSTANCE || t->opt.kind == TASK_OBB))
+		found = labels_find(dataset, LABELS_BOXES, s); // which may have keypoints, outlines and corners too
 	if (!found && t->opt.kind < 0 && s->pictures != PICTURES_NONE)
 		found = labels_find(dataset, LABELS_PICTURES, s);
 	for (int k = 0; !found && t->opt.kind < 0 && !folders && k < LABELS_MASKS; k++)
@@ -119,6 +119,7 @@ static enum status read_labels(struct task *t, struct error *err)
 	struct placement where;
 	struct labels_samples s = {.n = t->n_samples};
 	head_points(&s.points, &s.dims, t->g);
+	s.rotated = t->opt.kind == TASK_OBB || (t->opt.kind < 0 && detect_is_rotated(t->g));
 	s.outlines = t->opt.kind == TASK_INSTANCE || (t->opt.kind < 0 && detect_may_have_masks(t->g));
 	s.pictures = t->opt.kind == TASK_RESTORE ? PICTURES_SURE : t->opt.kind < 0 ? makes_pictures(t->g) : PICTURES_NONE;
 	const char **file = xcalloc((size_t)t->n_samples + 1, sizeof *file);
@@ -148,7 +149,7 @@ static bool serve(const struct labels *l, enum task_kind kind)
 static enum task_kind natural_kind(const struct task *t)
 {
 	int k = 0;
-	for (int more = TASK_POSE; t->labels && more <= TASK_INSTANCE; more++)
+	for (int more = TASK_POSE; t->labels && more <= TASK_OBB; more++)
 		if (kinds[more]->labels == (int)t->labels->kind && detect_finds(t->g, t->labels, t->opt.decoder, (enum task_kind)more))
 			return (enum task_kind)more;
 	while (!serve(t->labels, (enum task_kind)k))
@@ -158,7 +159,7 @@ static enum task_kind natural_kind(const struct task *t)
 
 static enum status choose_kind(struct task *t, struct error *err)
 {
-	static const char *const held[LABELS_KINDS] = {[LABELS_BOXES] = "boxes", [LABELS_POSES] = "keypoints", [LABELS_OUTLINES] = "outlines",
+	static const char *const held[LABELS_KINDS] = {[LABELS_BOXES] = "boxes", [LABELS_POSES] = "keypoints", [LABELS_OUTLINES] = "outlines", [LABELS_ROTATED] = "rotated boxes",
 	    [LABELS_CLASSES] = "a class for each sample", [LABELS_MASKS] = "a class for each pixel",
 	    [LABELS_PICTURES] = "a picture for each sample"};
 	t->kind = t->opt.kind < 0 ? natural_kind(t) : (enum task_kind)t->opt.kind;

@@ -42,7 +42,7 @@ struct task_ops {
 	    const struct task *t, const struct frozen f[TASK_VARIANTS], struct task_report *r); // figures and classes
 	void (*look)(struct task *t, struct task_result *const r[TASK_VARIANTS], struct task_look *l); // NULL: nothing more
 };
-extern const struct task_ops detect_ops, pose_ops, instance_ops, classify_ops, segment_ops, restore_ops, agree_ops;
+extern const struct task_ops detect_ops, pose_ops, instance_ops, obb_ops, classify_ops, segment_ops, restore_ops, agree_ops;
 
 struct task {
 	enum task_kind kind;

@@ -237,27 +237,26 @@ static void pixel_box(const struct canvas *c, const struct picture *p, const str
 	}
 }
 
-void picture_box(struct canvas *c, const struct picture *p, const struct task_box *b, double to_picture, enum pen_kind kind,
-    const char *label, bool blocks)
+// The cells that a box lies in: it goes from the first to the last of them.
+static struct rect cells_of(const struct picture *p, const struct task_look *l, const struct task_box *b)
 {
-	const struct pen *pen = &pens[kind];
-	double s = p->scale * to_picture;
-	int x0 = p->at.x + clamp((int)(b->x * s), 0, p->at.w - 1), x1 = p->at.x + clamp((int)((b->x + b->w) * s), 0, p->at.w - 1);
-	double line = s / aspect_of(p);
-	int y0 = p->at.y + clamp((int)(b->y * line), 0, p->at.h - 1), y1 = p->at.y + clamp((int)((b->y + b->h) * line), 0, p->at.h - 1);
-	char text[48];
-	int x = x0 + (x1 > x0 + 1), room = x1 - x;
-	if (p->image)
-		pixel_box(c, p, b, to_picture, kind);
-	else
-		cell_box(c, p, (struct rect){x0, y0, x1 - x0, y1 - y0}, kind, blocks);
-	snprintf(text, sizeof text, "%c %s", pen->letter, label);
-	if (kind == PEN_TRUTH && room > text_width(text))
-		x = x1 - text_width(text); // the float network's box lies nearly on it, and has its label at the left
-	put_text(c, p, x, kind == PEN_QUANT ? y1 : y0, text, pen->role, blocks);
+	double across = p->scale * l->scale, down = across / aspect_of(p);
+	int x0 = clamp((int)(b->x * across), 0, p->at.w - 1), x1 = clamp((int)((b->x + b->w) * across), 0, p->at.w - 1);
+	int y0 = clamp((int)(b->y * down), 0, p->at.h - 1), y1 = clamp((int)((b->y + b->h) * down), 0, p->at.h - 1);
+	return (struct rect){p->at.x + x0, p->at.y + y0, x1 - x0, y1 - y0};
 }
 
-// ---- keypoints
+static void draw_label(struct canvas *c, const struct picture *p, struct rect r, enum pen_kind kind, const char *label, bool blocks)
+{
+	char text[48];
+	int x = r.x + (r.w > 1), room = r.x + r.w - x;
+	snprintf(text, sizeof text, "%c %s", pens[kind].letter, label);
+	if (kind == PEN_TRUTH && room > text_width(text))
+		x = r.x + r.w - text_width(text); // the float network's box lies nearly on it, and has its label at the left
+	put_text(c, p, x, kind == PEN_QUANT ? r.y + r.h : r.y, text, pens[kind].role, blocks);
+}
+
+// ---- keypoints, and corners of rotated boxes
 
 // A truth's that nobody marked, one that the network is not sure of, and one that is far from any picture are not shown.
 static bool is_seen(const struct keypoint *k, enum pen_kind kind)
@@ -273,7 +272,7 @@ static void pixel_bone(const struct canvas_image *image, const double from[2], c
 	double dx = to[0] - from[0], dy = to[1] - from[1];
 	double length = dx > 0 ? dx : -dx, high = dy > 0 ? dy : -dy;
 	double steps = length > high ? length : high;
-	int n = steps >= 1 && steps < LONGEST ? (int)steps : 0; // a longer one is of no keypoints of this picture
+	int n = steps >= 1 && steps < LONGEST ? (int)steps + 1 : 0; // a longer one is of no keypoints of this picture
 	for (int i = 0; n && i <= n; i++) {
 		int x = (int)(from[0] + dx * i / n), y = (int)(from[1] + dy * i / n);
 		if (kind == PEN_FLOAT && i / DASH % 2)
@@ -304,19 +303,48 @@ static void pixel_points(const struct canvas *c, const struct picture *p, const 
 		if (is_seen(a, kind) && is_seen(b, kind))
 			pixel_bone(image, (double[]){(double)a->x * sx, (double)a->y * sy}, (double[]){(double)b->x * sx, (double)b->y * sy}, kind, ink);
 	}
-	for (int i = 0; i < l->points; i++)
+	for (int i = 0; i < l->points && !l->rotated; i++)
 		if (is_seen(&k[i], kind))
 			pixel_joint(image, (double[]){(double)k[i].x * sx, (double)k[i].y * sy}, ink);
 }
 
-void picture_points(struct canvas *c, const struct picture *p, const struct task_look *l, const struct task_box *b,
-    enum pen_kind kind, bool blocks)
+// From cell to cell; of the float network's lines every second is left out.
+static void cell_line(struct canvas *c, const struct picture *p, const double from[2], const double to[2], enum pen_kind kind, bool blocks)
+{
+	enum { LONGEST = 1024 };
+	const struct pen *pen = &pens[kind];
+	double dx = to[0] - from[0], dy = to[1] - from[1], wide = dx < 0 ? -dx : dx, high = dy < 0 ? -dy : dy;
+	double steps = wide > high ? wide : high;
+	uint32_t glyph = 2 * high < wide ? pen->across : 2 * wide < high ? pen->down : pen->point;
+	int n = steps >= 1 && steps < LONGEST ? (int)steps + 1 : 0;
+	for (int i = 0; n && i <= n; i += kind == PEN_FLOAT ? 2 : 1)
+		put(c, p, p->at.x + (int)(from[0] + dx * i / n), p->at.y + (int)(from[1] + dy * i / n), glyph, pen->role, blocks);
+}
+
+static void cell_points(struct canvas *c, const struct picture *p, const struct task_look *l, const struct keypoint *k, enum pen_kind kind, bool blocks)
 {
 	double across = p->scale * l->scale, down = across / aspect_of(p);
+	for (int i = 0; l->rotated && i < l->n_bones; i++) {
+		const struct keypoint *a = &k[l->bone[i][0]], *b = &k[l->bone[i][1]];
+		if (is_seen(a, kind) && is_seen(b, kind))
+			cell_line(c, p, (double[]){(double)a->x * across, (double)a->y * down}, (double[]){(double)b->x * across, (double)b->y * down}, kind, blocks);
+	}
+	for (int i = 0; i < l->points && !l->rotated; i++)
+		if (is_seen(&k[i], kind))
+			put(c, p, p->at.x + (int)((double)k[i].x * across), p->at.y + (int)((double)k[i].y * down), pens[kind].point, pens[kind].role, blocks);
+}
+
+void picture_box(struct canvas *c, const struct picture *p, const struct task_look *l, const struct task_box *b, enum pen_kind kind,
+    const char *label, bool blocks)
+{
+	struct rect r = cells_of(p, l, b);
+	if (!l->rotated && p->image)
+		pixel_box(c, p, b, l->scale, kind);
+	else if (!l->rotated)
+		cell_box(c, p, r, kind, blocks);
 	if (b->point && p->image)
 		pixel_points(c, p, l, b->point, kind);
-	for (int i = 0; b->point && !p->image && i < l->points; i++)
-		if (is_seen(&b->point[i], kind))
-			put(c, p, p->at.x + (int)((double)b->point[i].x * across), p->at.y + (int)((double)b->point[i].y * down), pens[kind].point,
-			    pens[kind].role, blocks);
+	else if (b->point)
+		cell_points(c, p, l, b->point, kind, blocks);
+	draw_label(c, p, r, kind, label, blocks);
 }

@@ -149,8 +149,7 @@ static void draw_boxes_of(struct canvas *c, const struct picture *p, const struc
 	char label[32];
 	for (int i = 0; i < n; i++) {
 		label_of(label, sizeof label, l->class_name[b[i].class], (double)b[i].score);
-		picture_box(c, p, &b[i], l->scale, kind, label, blocks);
-		picture_points(c, p, l, &b[i], kind, blocks);
+		picture_box(c, p, l, &b[i], kind, label, blocks);
 	}
 }
 
@@ -162,8 +161,7 @@ static void draw_change_boxes(struct canvas *c, const struct picture *p, const s
 		if ((double)ch->box[v].score < l->least)
 			continue;
 		label_of(label, sizeof label, ch->name, (double)ch->box[v].score);
-		picture_box(c, p, &ch->box[v], l->scale, pen[v], label, blocks);
-		picture_points(c, p, l, &ch->box[v], pen[v], blocks);
+		picture_box(c, p, l, &ch->box[v], pen[v], label, blocks);
 	}
 }
 

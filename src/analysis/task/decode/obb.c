@@ -1,6 +1,7 @@
-// Rotated boxes of Ultralytics: centre, size and an angle. Labels and NMS know boxes along the axes: the one around it.
+// Rotated boxes of Ultralytics: centre, size and an angle.
 #include <math.h>
 #include "../decode_family.h"
+#include "../rotated.h"
 
 static bool wanted(const struct head *h)
 {
@@ -9,7 +10,7 @@ static bool wanted(const struct head *h)
 
 static struct bound rows(const struct field *f, int64_t n, int angle)
 {
-	struct bound b = {.n = 1, .source = {{.n = n, .anchors = 1, .object = FIELD_NONE, .label = FIELD_NONE}}};
+	struct bound b = {.n = 1, .rotated = true, .points = ROTATED_CORNERS, .source = {{.n = n, .anchors = 1, .object = FIELD_NONE, .label = FIELD_NONE}}};
 	b.source[0].box = field_part(f, 0, 4);
 	b.source[0].angle = field_part(f, angle, 1);
 	return b;
@@ -50,6 +51,7 @@ bool obb_bind_rows7(struct bound *b, const struct head *h)
 	return false;
 }
 
+// The box around it.
 void obb_box(
     float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
 {
