@@ -92,11 +92,13 @@ static void read_labels(const char *path)
 {
 	// Arrays: a picture that is not there ends the reading of text before its first line.
 	static const char *const file[] = {"images/000.npy", NULL, "images/001.npy"};
-	const struct labels_samples samples = {.file = file, .n = 3, .w = 64, .h = 48, .outlines = true};
-	struct error err = {0};
-	struct labels *l = NULL;
-	if (labels_read(&l, path, &samples, &err) == STATUS_OK)
-		labels_free(&l);
+	for (int rotated = 0; rotated < 2; rotated++) {
+		const struct labels_samples samples = {.file = file, .n = 3, .w = 64, .h = 48, .outlines = !rotated, .rotated = rotated};
+		struct error err = {0};
+		struct labels *l = NULL;
+		if (labels_read(&l, path, &samples, &err) == STATUS_OK)
+			labels_free(&l);
+	}
 }
 
 void fuzz_coco(const struct fuzz_input *in)
