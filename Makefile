@@ -175,13 +175,15 @@ deps:
 	$$sudo apt-get update -qq && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $$need
 
 install: all
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin share/qtui/targets share/qtui/themes share/man/man1)
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin share/qtui/targets share/qtui/themes share/man/man1 share/bash-completion/completions)
 	install -m755 $(BUILD)/qtui $(DESTDIR)$(PREFIX)/bin/qtui
 	install -m644 $(wildcard targets/*.json) $(DESTDIR)$(PREFIX)/share/qtui/targets
 	$(if $(wildcard themes/*.json),install -m644 $(wildcard themes/*.json) $(DESTDIR)$(PREFIX)/share/qtui/themes)
 	$(if $(wildcard man/*.1),install -m644 $(wildcard man/*.1) $(DESTDIR)$(PREFIX)/share/man/man1)
+	install -m644 completions/qtui.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/qtui
 uninstall:
-	rm -rf $(DESTDIR)$(PREFIX)/bin/qtui $(DESTDIR)$(PREFIX)/share/qtui $(DESTDIR)$(PREFIX)/share/man/man1/qtui.1
+	rm -rf $(DESTDIR)$(PREFIX)/bin/qtui $(DESTDIR)$(PREFIX)/share/qtui $(DESTDIR)$(PREFIX)/share/man/man1/qtui.1 \
+	       $(DESTDIR)$(PREFIX)/share/bash-completion/completions/qtui
 
 demo: all
 	$(Q)examples/demo.sh

@@ -585,8 +585,23 @@ expect fix_without_labels 1 ":labels FILE" $model $calib --samples 1 --script "$
 
 # ---- installation
 make -s install BUILD="$build" DESTDIR="$dir/root" PREFIX=/usr >"$dir/out" 2>&1; code=$?
-for f in bin/qtui share/man/man1/qtui.1 share/qtui/targets/esp32p4.json share/qtui/themes/default.json; do
+for f in bin/qtui share/man/man1/qtui.1 share/qtui/targets/esp32p4.json share/qtui/themes/default.json share/bash-completion/completions/qtui; do
 	[ -e "$dir/root/usr/$f" ] || code="$f is missing"
 done
 [ "$code" = 0 ]; report install $? "$code $(tail -n 1 "$dir/out")"
 (cd "$dir" && "$dir/root/usr/bin/qtui" ops >/dev/null); report installed_program_runs $?
+
+# ---- completion: what bash would offer behind these words
+offers() { # NAME EXPECTED WORD...
+	local name=$1 expected=$2; shift 2
+	local got; got=$(. completions/qtui.bash; COMP_WORDS=("$qtui" "$@"); COMP_CWORD=$#; COMPREPLY=(); _qtui; echo "${COMPREPLY[*]}")
+	[ "$got" = "$expected" ]; report "$name" $? "$got"
+}
+
+offers complete_verbs "eval equalize export" e
+offers complete_options --format export --f
+offers complete_options_of_the_screen "--theme --threads" model.onnx --th
+offers complete_targets "esp32 esp32p4 esp32s3" analyze --target esp
+offers complete_formats "quark qdq" export --format q
+offers complete_values "minmax percentile kl mse" analyze --calibration ""
+offers complete_files "" analyze --session ""
