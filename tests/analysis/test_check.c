@@ -136,19 +136,23 @@ void test_check__another_task_is_not_the_one_asked_for(void **state)
 	} t[] = {
 	    {TASK_AGREE, "drop<0.2", "map_drop<0.2", "top1_drop<0.2"},
 	    {TASK_DETECT, "drop<0.2,map_drop<0.2", "top1_drop<0.2", "map_drop<0.05"},
+	    {TASK_POSE, "drop<0.2,map_drop<0.2", "miou_drop<0.2", "map_drop<0.05"},
+	    {TASK_INSTANCE, "map_drop<0.2", "miou_drop<0.2", "map_drop<0.05"},
+	    {TASK_OBB, "map_drop<0.2", "psnr_drop<0.2", "map_drop<0.05"},
 	    {TASK_CLASSIFY, "drop<0.2,top1_drop<0.2", "map_drop<0.2", "top1_drop<0.05"},
 	    {TASK_SEGMENT, "drop<0.2,miou_drop<0.2", "top1_drop<0.2", "miou_drop<0.05"},
 	    {TASK_RESTORE, "drop<0.2,psnr_drop<0.2", "miou_drop<0.2", "psnr_drop<0.05"},
 	};
 	struct error err = {0};
-	struct task_figure figure = {.name = "first", .value = {[TASK_FLOAT] = 1, [TASK_QUANT] = 0.9}};
+	struct task_figure figure = {.value = {[TASK_FLOAT] = 1, [TASK_QUANT] = 0.9}};
 	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
 		struct task_report task = {.kind = t[i].kind, .figure = &figure, .n_figures = 1};
 		struct costs none = {0};
+		figure.name = task_figure_name(t[i].kind);
 		struct snapshot s = {.task = &task, .costs = &none};
 		assert_int_equal(check(&s, t[i].met, &err), STATUS_OK);
 		assert_int_equal(check(&s, t[i].unmet, &err), STATUS_FORMAT);
-		assert_non_null(strstr(err.text, "first"));
+		assert_non_null(strstr(err.text, figure.name));
 		assert_int_equal(check(&s, t[i].also_unmet, &err), STATUS_FORMAT);
 		s.task_old = true; // of another decision
 		assert_int_equal(check(&s, t[i].met, &err), STATUS_FORMAT);

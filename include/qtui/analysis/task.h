@@ -104,6 +104,8 @@ int task_decimals(const char *figure, int share);
 const char *task_figure_name(enum task_kind k); // of figure[0]
 // By how much a figure has to change to mean as much as the whole of a share does: of decibels 20.
 double task_unit(const char *figure);
+const char *task_goal(const char *figure);        // what a repair commonly stops at: "map_drop<0.005"; NULL: nothing is common
+const char *task_sample_word(const char *figure); // what a sample alone has in its place: "AP of a picture"
 struct task_class {
 	int id;           // of the data set
 	const char *name; // or NULL

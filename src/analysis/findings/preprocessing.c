@@ -21,16 +21,13 @@ static void constant_input(struct look *l, int value, const struct site *s)
 // Pictures prepared otherwise than in training are recognized worse, and the labels tell.
 static void prepared_wrongly(struct look *l, const struct survey_preparation *p)
 {
-	static const char *const value[TASK_KINDS] = {[TASK_DETECT] = "AP of a picture", [TASK_POSE] = "AP of a picture",
-	    [TASK_INSTANCE] = "AP of a picture", [TASK_OBB] = "AP of a picture", [TASK_CLASSIFY] = "probability of the right class", [TASK_SEGMENT] = "IoU of a picture",
-	    [TASK_RESTORE] = "PSNR of a picture"};
 	struct finding *f = finding_add(l, first_reader(l->g, l->g->input[0]), 1);
 	if (p->kind == TASK_AGREE)
 		finding_say(f, "The first layer gives what it gave in training (the statistics of its BatchNormalization) when pictures are prepared with %s: "
 		    "agreement %.3f in place of %.3f.", p->option, p->otherwise, p->now);
 	else
 		finding_say(f, "The float network itself agrees better with the labels when pictures are prepared with %s: mean %s %.3f in place of %.3f.",
-		    p->option, value[p->kind], p->otherwise, p->now);
+		    p->option, task_sample_word(task_figure_name(p->kind)), p->otherwise, p->now);
 	finding_advise(f, "prepare pictures so, here and on the device; ranges are calibrated anew");
 	finding_prepare(f, p->option);
 	finding_prove(f, "agreement as prepared", p->now);

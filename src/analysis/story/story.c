@@ -136,11 +136,9 @@ static void tell_repair(struct telling *t)
 {
 	if (!t->s->blames || t->s->blames_old)
 		tell(t, STORY_NEXT, ":blame 30s (qtui search --blame) measures what each tensor does to the result, and what 16 bit there would gain.");
-	static const char *const task_goal[TASK_KINDS] = {[TASK_DETECT] = "map_drop<0.005", [TASK_POSE] = "map_drop<0.005",
-	    [TASK_INSTANCE] = "map_drop<0.005", [TASK_OBB] = "map_drop<0.005", [TASK_CLASSIFY] = "top1_drop<0.005", [TASK_SEGMENT] = "miou_drop<0.005", [TASK_RESTORE] = "psnr_drop<0.1"};
 	char goal[32];
 	double above = isfinite(t->worst_db) ? ceil(t->worst_db) + GOAL_DB : 0;
-	const char *of_task = t->s->task ? task_goal[t->s->task->kind] : NULL;
+	const char *of_task = t->s->task ? task_goal(task_figure_name(t->s->task->kind)) : NULL;
 	if (of_task)
 		snprintf(goal, sizeof goal, "%s", of_task);
 	else

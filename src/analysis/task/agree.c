@@ -271,7 +271,7 @@ static void agree_look(struct task *t, struct task_result *const r[TASK_VARIANTS
 }
 
 const struct task_ops agree_ops = {
-    .name = "agree",
+    .name = "agree", .figure = "cosine",
     .labels = -1,
     .open = agree_open,
     .close = agree_close,

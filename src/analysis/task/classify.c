@@ -182,7 +182,7 @@ static void classify_look(struct task *t, struct task_result *const r[TASK_VARIA
 }
 
 const struct task_ops classify_ops = {
-    .name = "classify",
+    .name = "classify", .figure = "top1",
     .labels = LABELS_CLASSES,
     .open = classify_open,
     .note = classify_note,

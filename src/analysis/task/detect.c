@@ -277,7 +277,7 @@ static void detect_report(const struct task *t, const struct frozen f[TASK_VARIA
 	.open = detect_open, .close = detect_close, .note = detect_note, .read = detect_read, .release = detect_release, \
 	.pool = detect_pool, .drain = detect_drain, .score = detect_score, .apart = detect_apart,                       \
 	.report = detect_report, .look = detect_look
-const struct task_ops detect_ops = {.name = "detect", .labels = LABELS_BOXES, OF_BOXES};
-const struct task_ops pose_ops = {.name = "pose", .labels = LABELS_POSES, OF_BOXES};
-const struct task_ops obb_ops = {.name = "obb", .labels = LABELS_ROTATED, OF_BOXES};
-const struct task_ops instance_ops = {.name = "instance", .labels = LABELS_OUTLINES, OF_BOXES};
+const struct task_ops detect_ops = {.name = "detect", .figure = "AP", .labels = LABELS_BOXES, OF_BOXES};
+const struct task_ops pose_ops = {.name = "pose", .figure = "AP", .labels = LABELS_POSES, OF_BOXES};
+const struct task_ops obb_ops = {.name = "obb", .figure = "AP", .labels = LABELS_ROTATED, OF_BOXES};
+const struct task_ops instance_ops = {.name = "instance", .figure = "AP", .labels = LABELS_OUTLINES, OF_BOXES};

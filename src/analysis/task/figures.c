@@ -1,13 +1,16 @@
 // Names of figures, as files, people and narrow columns have them, and their units.
 #include <string.h>
-#include "qtui/analysis/task.h"
+#include "task_impl.h"
 
 static const struct figure {
 	const char *name, *word, *head; // NULL: the same
 	int decimals;                   // 0: a share
 	bool decibels;
+	double blind;       // of a float network that is right by chance at the most
+	const char *goal;   // what a repair commonly stops at, as :fix and --until have it
+	const char *sample; // what a sample alone has in its place
 } figures[] = {
-    {.name = "AP", .word = "mAP"},
+    {.name = "AP", .word = "mAP", .blind = .01, .goal = "map_drop<0.005", .sample = "AP of a picture"},
     {.name = "AP50", .word = "mAP50"},
     {.name = "AP75", .word = "mAP75"},
     {.name = "AP_small", .word = "mAP small", .head = "small"},
@@ -19,12 +22,13 @@ static const struct figure {
     {.name = "AR_small", .word = "AR small", .head = "AR sml"},
     {.name = "AR_medium", .word = "AR medium", .head = "AR med"},
     {.name = "AR_large", .word = "AR large", .head = "AR lrg"},
-    {.name = "top1", .word = "top-1"},
+    {.name = "top1", .word = "top-1", .blind = .01, .goal = "top1_drop<0.005", .sample = "probability of the right class"},
     {.name = "top5", .word = "top-5"},
-    {.name = "mIoU"},
+    {.name = "mIoU", .blind = .05, .goal = "miou_drop<0.005", .sample = "IoU of a picture"}, // one class covers much by chance
     {.name = "pixel_accuracy", .word = "pixel acc.", .head = "pix acc"},
     {.name = "mean_accuracy", .word = "mean acc.", .head = "cls acc"},
-    {.name = "psnr_db", .word = "PSNR dB", .head = "PSNR", .decimals = 2, .decibels = true},
+    {.name = "psnr_db", .word = "PSNR dB", .head = "PSNR", .decimals = 2, .decibels = true, .blind = 10, .goal = "psnr_drop<0.1",
+        .sample = "PSNR of a picture"},
     {.name = "psnr_y_db", .word = "PSNR Y dB", .head = "Y dB", .decimals = 2, .decibels = true},
     {.name = "ssim", .word = "SSIM"},
     {.name = "cosine", .decimals = 4}, // near 1
@@ -59,15 +63,26 @@ int task_decimals(const char *figure, int share)
 	return f && f->decimals ? f->decimals : share;
 }
 
-const char *task_figure_name(enum task_kind k)
-{
-	static const char *const name[TASK_KINDS] = {[TASK_DETECT] = "AP", [TASK_POSE] = "AP", [TASK_INSTANCE] = "AP", [TASK_OBB] = "AP",
-	    [TASK_CLASSIFY] = "top1", [TASK_SEGMENT] = "mIoU", [TASK_RESTORE] = "psnr_db", [TASK_AGREE] = "cosine"};
-	return name[k];
-}
-
 double task_unit(const char *figure)
 {
 	const struct figure *f = find(figure);
 	return f && f->decibels ? 20 : 1;
+}
+
+double task_blind(const char *figure)
+{
+	const struct figure *f = find(figure);
+	return f ? f->blind : 0;
+}
+
+const char *task_goal(const char *figure)
+{
+	const struct figure *f = find(figure);
+	return f ? f->goal : NULL;
+}
+
+const char *task_sample_word(const char *figure)
+{
+	const struct figure *f = find(figure);
+	return f && f->sample ? f->sample : task_word(figure);
 }

@@ -152,7 +152,7 @@ static void restore_report(const struct task *t, const struct frozen f[TASK_VARI
 }
 
 const struct task_ops restore_ops = {
-    .name = "restore",
+    .name = "restore", .figure = "psnr_db",
     .labels = LABELS_PICTURES,
     .open = restore_open,
     .close = restore_close,

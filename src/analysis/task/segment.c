@@ -297,7 +297,7 @@ static void segment_report(const struct task *t, const struct frozen f[TASK_VARI
 }
 
 const struct task_ops segment_ops = {
-    .name = "segment",
+    .name = "segment", .figure = "mIoU",
     .labels = LABELS_MASKS,
     .open = segment_open,
     .note = segment_note,

@@ -19,6 +19,11 @@ const char *task_kind_name(enum task_kind k)
 	return kinds[k]->name;
 }
 
+const char *task_figure_name(enum task_kind k)
+{
+	return kinds[k]->figure;
+}
+
 const char *task_kinds(void)
 {
 	return "detect, pose, instance, obb, classify, segment, restore or agree";

@@ -22,7 +22,7 @@ struct frozen {
 	void *pool;              // of the kind, made by task_ops.pool
 };
 struct task_ops {
-	const char *name;
+	const char *name, *figure; // figure[0] of its reports
 	int labels; // enum labels_kind, or -1: it needs none
 	enum status (*open)(struct task *t, struct error *err); // NULL: nothing to do; so is close
 	void (*close)(struct task *t);
@@ -43,6 +43,8 @@ struct task_ops {
 	void (*look)(struct task *t, struct task_result *const r[TASK_VARIANTS], struct task_look *l); // NULL: nothing more
 };
 extern const struct task_ops detect_ops, pose_ops, instance_ops, obb_ops, classify_ops, segment_ops, restore_ops, agree_ops;
+
+double task_blind(const char *figure); // what a float network has at the most that is right by chance
 
 struct task {
 	enum task_kind kind;

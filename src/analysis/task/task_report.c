@@ -8,9 +8,7 @@
 
 bool task_is_blind(const struct task_report *r)
 {
-	static const double least[TASK_KINDS] = {[TASK_DETECT] = .01, [TASK_POSE] = .01, [TASK_INSTANCE] = .01, [TASK_OBB] = .01,
-	    [TASK_CLASSIFY] = .01, [TASK_SEGMENT] = .05, [TASK_RESTORE] = 10}; // one class covers much by chance; dB
-	return r->kind != TASK_AGREE && r->n_figures && r->figure[0].value[TASK_FLOAT] < least[r->kind];
+	return r->n_figures && r->figure[0].value[TASK_FLOAT] < task_blind(r->figure[0].name);
 }
 
 static double loss(const struct task_sample *s)
