@@ -298,7 +298,7 @@ enum status write_session(const struct study *st, const struct session *se, cons
 // Where only the session decides, it is read and stays as it is.
 static bool changes_session(const struct options *o)
 {
-	return o->repairs || o->positional.n > 1 || options_decision(o);
+	return o->repairs || o->positional.n > 1 || options_decision(o, false);
 }
 
 enum status save_session(const struct study *st, const struct session *se, const struct options *o, struct error *err)

@@ -22,7 +22,7 @@ struct runner {
 	double load_ms;
 };
 
-// ---- inputs: "NAME=FILE", or "FILE" for the inputs in their order
+// ---- inputs: "NAME=FILE", or "FILE" for the inputs in their order; arrays, or a picture
 
 // *name is heap or NULL.
 static const char *input_path(const char *text, char **name)
@@ -126,7 +126,18 @@ static enum status fit_shape(const struct runner *r, int input, struct tensor *t
 	    r->study ? ": the quantized network has the shapes of the samples that it is calibrated on" : "");
 }
 
-static enum status read_input(struct runner *r, const char *text, int position, struct error *err)
+// Prepared as the samples are that the network was calibrated on.
+static enum status read_picture(struct runner *r, const char *path, int input, const struct options *o, struct error *err)
+{
+	struct preprocess pre = o->study.data.pre;
+	if (r->study) {
+		pre = *dataset_preprocess(study_dataset(r->study));
+		pre.mean_set = pre.std_set = pre.color_set = pre.resize_set = true;
+	}
+	return picture_read(&r->in[input], path, r->g, input, &pre, err);
+}
+
+static enum status read_input(struct runner *r, const struct options *o, const char *text, int position, struct error *err)
 {
 	char *name;
 	int at = 0;
@@ -139,7 +150,7 @@ static enum status read_input(struct runner *r, const char *text, int position, 
 		return st;
 	const struct value *v = &r->g->value[r->g->input[at]];
 	file_keep(path); // an output may have its name
-	st = array_read(&r->in[at], path, v->name, v->type, err);
+	st = image_is_name(path) ? read_picture(r, path, at, o, err) : array_read(&r->in[at], path, v->name, v->type, err);
 	if (st == STATUS_OK)
 		st = fit_shape(r, at, &r->in[at], path, err);
 	if (st == STATUS_OK && input_as_fixed(v, &r->in[at], err))
@@ -159,7 +170,7 @@ static enum status read_inputs(struct runner *r, const struct options *o, struct
 	enum status st = STATUS_OK;
 	r->in = xcalloc((size_t)r->g->n_inputs + 1, sizeof *r->in);
 	for (int i = 0; st == STATUS_OK && i < o->input.n; i++)
-		st = read_input(r, o->input.at[i], i, err);
+		st = read_input(r, o, o->input.at[i], i, err);
 	for (int i = 0; st == STATUS_OK && i < r->g->n_inputs; i++)
 		if (!r->in[i].data)
 			st = lacks_input(&r->g->value[r->g->input[i]], err);
@@ -298,9 +309,20 @@ static enum status check_inputs(const struct options *o, struct error *err)
 	return STATUS_OK;
 }
 
+static bool has_picture(const struct options *o)
+{
+	bool any = false;
+	for (int i = 0; i < o->input.n && !any; i++) {
+		char *name;
+		any = image_is_name(input_path(o->input.at[i], &name));
+		free(name);
+	}
+	return any;
+}
+
 static enum status check_usage(const struct options *o, struct error *err)
 {
-	const char *decision = options_decision(o);
+	const char *decision = options_decision(o, has_picture(o));
 	if (o->positional.n < 1 && !o->session)
 		return error_set(err, STATUS_USAGE, "a MODEL is needed");
 	if (!o->output && !o->repeat)

@@ -151,10 +151,10 @@ void test_options__decisions_are_told_from_the_rest(void **state)
 {
 	struct options o;
 	accept(&o, VERB_ANALYZE, "m c --threads 2 --memory 1G --json x -q");
-	assert_null(options_decision(&o));
+	assert_null(options_decision(&o, false));
 	options_done(&o);
 	accept(&o, VERB_ANALYZE, "m c --scale a=2^-4");
-	assert_string_equal(options_decision(&o), "scale");
+	assert_string_equal(options_decision(&o, false), "scale");
 	options_done(&o);
 }
 

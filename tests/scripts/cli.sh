@@ -289,6 +289,14 @@ expect run_session 0 "" run -i "$dir/x.npy" -o "$dir/quant" --session "$dir/s.js
 ! cmp -s "$dir/float/output0.npy" "$dir/quant/output0.npy"; report run_session_is_quantized $?
 expect run_codes 0 "" run $model $calib --samples 1 -i "$dir/x.npy" -o "$dir/codes" --codes -q
 grep -aq "|i1" "$dir/codes/output0.npy"; report run_codes_are_integers $?
+picture=$(ls -d "$PWD"/$calib/* | head -n 1)
+expect run_picture 0 "" run $model -i images="$picture" -o "$dir/picture" --all
+expect run_picture_as_array 0 "" run $model -i "$dir/picture/images.npy" -o "$dir/array"
+cmp -s "$dir/picture/output0.npy" "$dir/array/output0.npy"; report run_picture_is_the_array_made_of_it $?
+expect run_picture_prepared_otherwise 0 "" run $model -i "$picture" -o "$dir/dark" --mean 90,90,90
+! cmp -s "$dir/picture/output0.npy" "$dir/dark/output0.npy"; report run_prepares_the_picture $?
+expect run_picture_of_a_session 0 "" run -i "$picture" -o "$dir/shown" --session "$dir/s.json" -q
+expect run_array_is_not_prepared 2 "--mean is about the quantized network" run $model -i "$dir/x.npy" -o "$dir/o" --mean 1,2,3
 expect run_repeat 0 "" run $model -i "$dir/x.npy" --repeat 2 --threads 1
 for key in load_ms first_ms median_ms min_ms threads backend peak_rss_mb; do
 	grep -q "\"$key\":" "$dir/out" || break

@@ -31,6 +31,7 @@ enum {
 	VERB_QUANTIZE = 1 << 6, VERB_COMPARE = 1 << 7, VERB_SEARCH = 1 << 8, VERB_TUNE = 1 << 9, VERB_EQUALIZE = 1 << 10,
 	VERB_DEQUANTIZE = 1 << 11,
 	VERB_DECISION = 1 << 12, // no verb: the option only means something for a quantized network
+	VERB_PICTURE = 1 << 13,  // no verb: it says how a picture becomes an input
 	VERB_ANY = VERB_DECISION - 1,
 	VERB_STUDY = VERB_TUI | VERB_ANALYZE | VERB_EXPORT | VERB_QUANTIZE | VERB_RUN | VERB_EVAL | VERB_SEARCH | VERB_TUNE,
 	VERB_SAMPLES = VERB_STUDY | VERB_COMPARE | VERB_EQUALIZE, // those that read samples
@@ -42,8 +43,8 @@ MUST_CHECK enum status options_parse(struct options *o, int argc, char **argv, i
 MUST_CHECK enum status options_resolve(struct options *o, unsigned verb, struct error *err);
 void options_done(struct options *o);
 // The first option given that only means something for a quantized network, without its dashes; NULL when there is
-// none.
-const char *options_decision(const struct options *o);
+// none. `pictures`: there are some to be prepared, so that the options about these mean something for a float network too.
+const char *options_decision(const struct options *o, bool pictures);
 // Whether a result goes to standard output, which then holds nothing else.
 bool options_take_stdout(const struct options *o);
 void options_help(unsigned verb); // prints the options of a verb to standard output

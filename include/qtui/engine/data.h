@@ -91,6 +91,10 @@ const char *arrays_name(const struct arrays *a, int i); // "" when the file does
 MUST_CHECK enum status arrays_read(struct tensor *out, const struct arrays *a, int i, enum dtype type, const char *path, struct error *err);
 // Reads one array file (.npy, .pb; of an .npz the array `name`) as a tensor of type `type` with the array's own shape.
 MUST_CHECK enum status array_read(struct tensor *out, const char *path, const char *name, enum dtype type, struct error *err);
+// A picture as the input `input` of the graph, prepared as `pre` says; what that leaves open is guessed, with a line in the log.
+// STATUS_UNSUPPORTED: the input takes no pictures.
+MUST_CHECK enum status picture_read(struct tensor *out, const char *path, const struct graph *g, int input, const struct preprocess *pre,
+    struct error *err);
 // The integer in such a file, as dataset_values tells it: 1, or 0 where it cannot be read or holds more.
 int array_value(int64_t *value, const char *path, const char *name, enum dtype type);
 // Writes a plain tensor as a .npy file; 4-bit integers as 8-bit ones. float_bytes (as in struct value): 2 writes a

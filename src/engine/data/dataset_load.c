@@ -53,6 +53,21 @@ static enum status load_image(
 	return s;
 }
 
+enum status picture_read(struct tensor *out, const char *path, const struct graph *g, int input, const struct preprocess *pre,
+    struct error *err)
+{
+	struct dataset *d = NULL;
+	struct placement ignored;
+	enum status s = dataset_open(&d, path, g, &(struct dataset_options){.pre = *pre}, err);
+	if (!s && d->image_input != input)
+		s = error_set(err, STATUS_UNSUPPORTED, "%s: input '%s' takes no images, '%s' does", path, g->value[g->input[input]].name,
+		    dataset_input(d, d->image_input)->name);
+	if (!s)
+		s = load_image(d, path, out, &ignored, err);
+	dataset_free(&d);
+	return s;
+}
+
 // -inf is what masks are made of.
 static bool has_nan(const struct tensor *t)
 {
