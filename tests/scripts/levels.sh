@@ -1,28 +1,34 @@
 #!/usr/bin/env bash
 # Everything that computes, once more as on lesser processors: oneDNN's limit is qtui's as well. OpenBLAS has a variable of its own.
 build=${BUILD:-build/release}
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+exec 3>&1 # past the pipe below
 has() { grep -qw "$1" /proc/cpuinfo; }
 
-# level LIMIT CORE ABOVE: as a processor of level LIMIT, where this one has the flag ABOVE, which such a processor lacks.
+# level LIMIT CORE ABOVE: what to run as a processor of level LIMIT, where this one has the flag ABOVE, which such a processor lacks.
 level() {
 	local limit=$1 core=$2 above=$3 program
 	if ! has "$above"; then
-		echo "skip ${limit}_on_this_processor: it has no $above"
+		echo "skip ${limit}_on_this_processor: it has no $above" >&3
 		return
 	fi
 	for program in "$build"/tests/engine/test_* "$build"/tests/analysis/test_{golden,alone,figures,study} "$build"/tests/interop/test_qdq; do
-		[[ -x $program && $program != *.* ]] || continue
-		if DNNL_MAX_CPU_ISA=$limit OPENBLAS_CORETYPE=$core "$program" >"$log" 2>&1; then
-			echo "ok ${limit}_${program##*/test_}"
-		else
-			echo "not ok ${limit}_${program##*/test_} fails as on a lesser processor"
-			grep -E '^(ERROR|.*error:|\[  FAILED  \] test_)' "$log" | head -n 20
-		fi
+		[[ -x $program && $program != *.* ]] && echo "$limit $core $program"
 	done
 }
 
-level AVX512_CORE SkylakeX avx512_vnni
-level AVX2 Haswell avx512f
-level SSE41 Nehalem avx2
+one() {
+	local limit=$1 core=$2 program=$3 said
+	if said=$(DNNL_MAX_CPU_ISA=$limit OPENBLAS_CORETYPE=$core "$program" 2>&1); then
+		echo "ok ${limit}_${program##*/test_}"
+	else
+		printf '%s\n' "not ok ${limit}_${program##*/test_} fails as on a lesser processor" \
+			"$(grep -E '^(ERROR|.*error:|\[  FAILED  \] test_)' <<<"$said" | head -n 20)"
+	fi
+}
+export -f one
+
+{
+	level AVX512_CORE SkylakeX avx512_vnni
+	level AVX2 Haswell avx512f
+	level SSE41 Nehalem avx2
+} | xargs -P "${TEST_JOBS:-$(nproc)}" -n 3 bash -c 'one "$@"' one
