@@ -163,7 +163,8 @@ fuzz:
 	$(Q)FUZZ_TIME=$(FUZZ_TIME) tests/fuzz/run.sh build/fuzz $(INPUTS)
 
 BENCHES := $(addprefix $(BUILD)/bench/,kernels study latency)
-check: $(BUILD)/qtui $(BUILD)/replay $(TESTS) $(BENCHES)
+tests: $(BUILD)/qtui $(BUILD)/replay $(TESTS) $(BENCHES)
+check: tests
 	$(Q)BUILD=$(BUILD) tests/run.sh $(TESTS) $(if $(ONLY),,$(sort $(wildcard tests/scripts/*.sh)))
 check-asan check-tsan: check-%:
 	$(Q)TEST_TIMEOUT=3600 $(MAKE) --no-print-directory MODE=$* check
@@ -219,7 +220,7 @@ help:
 	echo "make deps       installs the Debian packages: $(PACKAGES)"; \
 	echo "make install    DESTDIR=, PREFIX=$(PREFIX); make uninstall; make clean"
 
-.PHONY: all build/qtui check check-asan check-tsan deps install uninstall demo bench fuzz objects portable clean help
+.PHONY: all build/qtui tests check check-asan check-tsan deps install uninstall demo bench fuzz objects portable clean help
 .SECONDARY:
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
