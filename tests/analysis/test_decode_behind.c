@@ -124,6 +124,11 @@ void test_decode_behind__rotated_boxes(void **state)
 	m.h.rotated = true;
 	put(add_output(&m, "output0", END_OTHER, SHAPE(1, 7, ROWS), 0), ROW, ROWS, box, 7);
 	check_box(&m, "yolov8-obb");
+	// Suppression goes by how the box itself is spread, not by the one around it.
+	double along = (double)(w * w) / 12, across = (double)(h * h) / 12;
+	assert_float_equal(m.c.at[0].xx, along * .75 + across * .25, 1e-3);
+	assert_float_equal(m.c.at[0].yy, along * .25 + across * .75, 1e-3);
+	assert_float_equal(m.c.at[0].xy, (along - across) * sqrt(.75) / 2, 1e-3);
 	made_done(&m);
 	m = made_new(2, 0);
 	m.h.rotated = true;
