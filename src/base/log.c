@@ -13,6 +13,7 @@ static struct {
 	pthread_mutex_t lock;
 	int first, count; // the oldest kept, how many
 	int warnings;     // that were said
+	unsigned added;   // lines, ever
 	int to_stderr;
 	enum log_level min;
 	struct {
@@ -67,6 +68,7 @@ void log_add(enum log_level level, const char *fmt, ...)
 		ring.line[slot].level = level;
 		snprintf(ring.line[slot].text, WIDTH, "%s", text);
 		ring.warnings += level >= LOG_WARN;
+		ring.added++;
 	}
 	pthread_mutex_unlock(&ring.lock);
 }
@@ -97,6 +99,14 @@ int log_count(void)
 	int n;
 	pthread_mutex_lock(&ring.lock);
 	n = ring.count;
+	pthread_mutex_unlock(&ring.lock);
+	return n;
+}
+
+unsigned log_additions(void)
+{
+	pthread_mutex_lock(&ring.lock);
+	unsigned n = ring.added;
 	pthread_mutex_unlock(&ring.lock);
 	return n;
 }

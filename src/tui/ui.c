@@ -55,6 +55,7 @@ void ui_done(struct ui *ui)
 	story_drop(&ui->story);
 	task_list_done(&ui->task);
 	channel_list_done(&ui->channels);
+	log_rows_done(&ui->log);
 	snapshot_drop(&ui->snap);
 	session_free(&ui->opened);
 	free(ui->session_path);
@@ -178,6 +179,8 @@ void ui_arrange(struct ui *ui)
 		ui_ask_sample(ui);
 	if (ui->view == VIEW_CHANNELS)
 		ui_ask_channels(ui);
+	if (ui->view == VIEW_LOG)
+		log_rows_refresh(&ui->log, ui->layout.panel[PANEL_MAIN].w);
 	scroll_fit(ui_scroll(ui), view_row(ui->view)->count(ui), ui_page(ui, PANEL_MAIN));
 	arrange_around(ui);
 	arrange_detail(ui);

@@ -480,11 +480,14 @@ void test_ui__the_log_is_broken_at_the_width(void **state)
 	before = view_log_count(&ui);
 	log_to_stderr(false, LOG_INFO);
 	log_warn("a sentence of some length that does not fit into a line of forty columns, and its end");
+	ui_arrange(&ui);
 	assert_int_equal(view_log_count(&ui), before + 3);
 	view_log_text(text, sizeof text, &ui, before + 2);
 	assert_string_equal(text, "columns, and its end");
 	view_log_text(text, sizeof text, &ui, before + 3);
 	assert_string_equal(text, "");
+	ui_resize(&ui, 30, 20); // they are broken anew
+	assert_true(view_log_count(&ui) > before + 3);
 	ui_done(&ui);
 }
 

@@ -15,6 +15,7 @@ void log_to_stderr(bool enabled, enum log_level min);
 // Copies line `i` (0: the oldest that is kept) into `out` and returns its level; -1: there is no such line.
 int log_line(int i, char *out, int size);
 int log_count(void);
+unsigned log_additions(void); // how many lines were ever added: the log has changed where this has
 int log_warnings(void); // how many warnings and errors have been said, also those that are no longer kept
 
 #endif

@@ -19,6 +19,7 @@
 #include "qtui/tui/layers.h"
 #include "qtui/tui/layout.h"
 #include "qtui/tui/line.h"
+#include "qtui/tui/log_rows.h"
 #include "qtui/tui/task_list.h"
 #include "qtui/tui/view.h"
 
@@ -71,6 +72,7 @@ struct ui {
 	struct scroll scroll[VIEW_COUNT]; // of the views other than layers
 	struct task_list task;
 	struct channel_list channels;
+	struct log_rows log;
 	bool blocks;                   // pictures in colours; else as characters
 	bool only_blocks;              // no pictures in pixels, whatever the terminal can
 	int cell_w, cell_h;            // of a cell in pixels, where the terminal takes pictures in pixels; else 0

@@ -122,8 +122,9 @@ enum status study_command(struct study *s, const char *text, struct error *err)
 	return st;
 }
 
-// All that a journal sets to a width, told to the study's memory: the nodes of many steps cost some plans,
-// those of each by themselves some each. What cannot be read is said when its turn comes.
+// All that a journal sets to a width before it goes to another target, which forgets what was asked, told to the
+// study's memory: the nodes of many steps cost some plans, those of each by themselves some each. What cannot be read
+// is said when its turn comes.
 static void ask_ahead(struct study *s, const char *const *command, int n)
 {
 	struct error ignored;
@@ -135,6 +136,8 @@ static void ask_ahead(struct study *s, const char *const *command, int n)
 		char *copy = xstrdup(command[i]), **word = xcalloc(strlen(copy) / 2 + 2, sizeof *word);
 		int words = split_words(copy, word, (int)(strlen(copy) / 2 + 1));
 		enum precision p;
+		if (i > 0 && words > 0 && strcmp(word[0], "target") == 0)
+			n = i;
 		bool sets = words >= 3 && strcmp(word[0], "set") == 0 && precision_parse(&p, word[words - 1]);
 		for (int k = 1; sets && k < words - 1; k++) {
 			int node = graph_find_node(s->g, word[k]);
