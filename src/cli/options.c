@@ -241,8 +241,8 @@ static enum status resolve_names(struct options *o, struct error *err)
 static enum status resolve_task(struct options *o, struct error *err)
 {
 	struct task_wish *w = &o->study.task;
-	enum task_kind kind;
-	*w = (struct task_wish){.data = o->eval, .labels = o->labels, .decoder = o->decoder, .kind = o->task};
+	enum task_kind kind = TASK_KINDS;
+	*w = (struct task_wish){.data = o->eval, .labels = o->labels, .decoder = o->decoder, .kind = o->task, .scorer = o->scorer};
 	const struct {
 		const char *option, *path;
 	} needed[] = {{"--eval", o->eval}, {"--labels", o->labels}, {"--calib", o->calib}};
@@ -251,6 +251,13 @@ static enum status resolve_task(struct options *o, struct error *err)
 			return error_set(err, STATUS_NOTFOUND, "%s %s: there is no such file or directory", needed[i].option, needed[i].path);
 	if (o->task && !task_kind_parse(&kind, o->task))
 		return error_set(err, STATUS_USAGE, "--task %s: %s", o->task, task_kinds());
+	if (o->scorer && (o->labels || o->decoder || o->nms || (o->task && kind != TASK_SCORE)))
+		return error_set(err, STATUS_USAGE, "--scorer and --%s exclude each other: the scorer finds what is right by itself",
+		    o->labels ? "labels" : o->decoder ? "decoder" : o->nms ? "nms" : "task");
+	if (o->task && kind == TASK_SCORE && !o->scorer)
+		return error_set(err, STATUS_USAGE, "--task score: --scorer COMMAND says which program gives the score");
+	if (o->scorer)
+		w->kind = NULL; // which the scorer says; a session keeps a kind and starts no program
 	if (o->decoder && task_decoder_check(o->decoder, err) != STATUS_OK)
 		return err->status = STATUS_USAGE;
 	if (o->nms && strcmp(o->nms, "none") == 0)

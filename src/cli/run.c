@@ -289,7 +289,7 @@ static enum status run(struct runner *r, struct options *o, struct error *err)
 	st = infer(r, o->codes, err);
 	double first_ms = (clock_seconds() - begin) * 1e3;
 	if (st == STATUS_OK && o->output)
-		st = write_tensors(o->output, r->g, r->study != NULL, r->want, r->out, r->n_want, err);
+		st = tensors_write(o->output, r->g, r->study != NULL, r->want, r->out, r->n_want, err);
 	if (st == STATUS_OK && o->repeat)
 		st = repeat(r, o, first_ms, err);
 	if (st == STATUS_OK && r->study)

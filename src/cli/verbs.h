@@ -54,11 +54,6 @@ MUST_CHECK enum status read_checks(struct check *c, const struct options *o, str
 // judges samples and their preparation (survey.h) and gives that to the study, for its findings.
 MUST_CHECK enum status survey_study(struct study *st, const struct options *o, struct error *err);
 
-// Writes t[i], the tensor value[i] of g, to an NPY file in dir that has its name, with _ for what is not
-// in [A-Za-z0-9._-]. Of the float network inputs and outputs are halves or doubles where the file declares them so.
-MUST_CHECK enum status write_tensors(
-    const char *dir, const struct graph *g, bool quantized, const int *value, const struct tensor *t, int n, struct error *err);
-
 // Work in a thread of its own, and what is shown of it in the meantime.
 struct watch {
 	enum status (*fn)(void *arg, struct error *err);

@@ -92,7 +92,7 @@ static inline struct task_net *case_net(struct task_case *c, enum task_variant v
 // All outputs of one network for the picture.
 static inline void case_say(struct task_case *c, enum task_variant v, const struct tensor *out)
 {
-	if (task_add(c->t, case_net(c, v), 0, out, out, &c->err))
+	if (task_add(c->t, case_net(c, v), 0, &(struct task_said){out, out, NULL}, &c->err))
 		fail_msg("%s", c->err.text);
 }
 

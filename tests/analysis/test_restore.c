@@ -110,7 +110,7 @@ static struct task_net *net(struct bench *b, enum task_variant v)
 static enum status add(struct bench *b, enum task_variant v, const float *data)
 {
 	struct tensor t = {.type = DT_F32, .shape = output(b)->shape, .data = (void *)data};
-	return task_add(b->t, net(b, v), 0, &t, &t, &b->err);
+	return task_add(b->t, net(b, v), 0, &(struct task_said){&t, &t, NULL}, &b->err);
 }
 
 // The scene as planes, brighter by `more` levels inside of a border, then times x + plus.
@@ -547,7 +547,7 @@ static void add_both(struct bench *b, const float *before, const float *after)
 {
 	struct tensor x = {.type = DT_F32, .shape = output(b)->shape, .data = (void *)before}, y = x;
 	y.data = (void *)after;
-	if (task_add(b->t, net(b, TASK_QUANT), 0, &y, &x, &b->err))
+	if (task_add(b->t, net(b, TASK_QUANT), 0, &(struct task_said){&y, &x, NULL}, &b->err))
 		fail_msg("%s", b->err.text);
 }
 

@@ -100,7 +100,7 @@ static struct task_net *net(struct bench *b, enum task_variant v)
 static enum status add(struct bench *b, enum task_variant v, int sample, const void *data)
 {
 	struct tensor t = {.type = last(b)->type, .shape = last(b)->shape, .data = (void *)data};
-	return task_add(b->t, net(b, v), sample, &t, &t, &b->err);
+	return task_add(b->t, net(b, v), sample, &(struct task_said){&t, &t, NULL}, &b->err);
 }
 
 // Scores of 3 classes for 8 pixels of which these are the highest.
@@ -375,7 +375,7 @@ static void agreement(const char *name, const char *op, const char *figure, doub
 	scores_of(q, "00112210");
 	struct tensor before = {.type = DT_F32, .shape = last(&b)->shape, .data = f}, after = before;
 	after.data = q;
-	assert_int_equal(task_add(b.t, net(&b, TASK_QUANT), 0, &after, &before, &b.err), STATUS_OK);
+	assert_int_equal(task_add(b.t, net(&b, TASK_QUANT), 0, &(struct task_said){&after, &before, NULL}, &b.err), STATUS_OK);
 	struct task_report *r = report(&b);
 	assert_string_equal(r->figure[2].name, figure);
 	equal(r->figure[2].value[TASK_QUANT], value);

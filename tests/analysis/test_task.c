@@ -258,8 +258,8 @@ void test_task__what_quantization_costs_and_where(void **state)
 		infer(&b, i, &f);
 		infer(&b, i, &q);
 		scale_scores(&q, i == 4 ? 0 : 1); // sample 4 loses everything
-		must(task_add(b.t, float_net(b.t), i, &f, &f, &err), &err);
-		must(task_add(b.t, quantized(b.t), i, &q, &f, &err), &err);
+		must(task_add(b.t, float_net(b.t), i, &(struct task_said){&f, &f, NULL}, &err), &err);
+		must(task_add(b.t, quantized(b.t), i, &(struct task_said){&q, &f, NULL}, &err), &err);
 		tensor_drop(&f);
 		tensor_drop(&q);
 	}
@@ -293,8 +293,8 @@ static struct task_look *look_at(struct bench *b, int sample, float before, floa
 	infer(b, sample, &q);
 	scale_scores(&f, before);
 	scale_scores(&q, after);
-	must(task_add(b->t, float_net(b->t), sample, &f, &f, &err), &err);
-	must(task_add(b->t, quantized(b->t), sample, &q, &f, &err), &err);
+	must(task_add(b->t, float_net(b->t), sample, &(struct task_said){&f, &f, NULL}, &err), &err);
+	must(task_add(b->t, quantized(b->t), sample, &(struct task_said){&q, &f, NULL}, &err), &err);
 	tensor_drop(&f);
 	tensor_drop(&q);
 	return task_look_new(b->t, float_net(b->t), quantized(b->t), (struct key){1, 2}, sample, .25);
@@ -447,8 +447,8 @@ static void add_scores(struct bench *b, int sample, const float f[10], const flo
 	struct error err = {0};
 	struct tensor a = {.type = DT_F32, .shape = shape_of(2, (const int64_t[]){1, 10}), .data = (void *)f}, c = a;
 	c.data = (void *)q;
-	must(task_add(b->t, float_net(b->t), sample, &a, &a, &err), &err);
-	must(task_add(b->t, quantized(b->t), sample, &c, &a, &err), &err);
+	must(task_add(b->t, float_net(b->t), sample, &(struct task_said){&a, &a, NULL}, &err), &err);
+	must(task_add(b->t, quantized(b->t), sample, &(struct task_said){&c, &a, NULL}, &err), &err);
 }
 
 void test_task__ranks_by_hand(void **state)

@@ -31,7 +31,7 @@ void test_run__outputs_have_the_types_of_the_file(void **state)
 	const char *dir = support_temp("run");
 	t[1] = t[0];
 	for (int quantized = 0; quantized < 2; quantized++) {
-		if (file_mkdirs(dir, &err) != STATUS_OK || write_tensors(dir, &g, quantized, (int[]){0, 1}, t, 2, &err) != STATUS_OK)
+		if (file_mkdirs(dir, &err) != STATUS_OK || tensors_write(dir, &g, quantized, (int[]){0, 1}, t, 2, &err) != STATUS_OK)
 			fail_msg("%s", err.text);
 		assert_int_equal(item_of(dir, "half.npy"), quantized ? 4 : 2);
 		assert_int_equal(item_of(dir, "float.npy"), 4);

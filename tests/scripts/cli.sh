@@ -361,6 +361,16 @@ expect a_session_of_its_own 0 "" analyze $model $calib --samples 1 --session "$d
 expect json_spares_the_session 2 "is the session" analyze $model $calib --samples 1 --session "$dir/own.json" --json "$dir/own.json" -q
 "$qtui" quantize --session "$dir/own.json" -o $model -q 2>/dev/null; [ $? = 2 ]; report a_session_spares_its_model $?
 
+# ---- a score by a program of the user's
+scorer="touch $dir/scored; while read -r line; do echo 0.5; done"
+"$qtui" eval $model $calib --samples 1 --scorer "$scorer" -q >"$dir/out" 2>"$dir/err"; [ $? = 0 ] && grep -q '^score  *0.5000  *0.5000' "$dir/out"; report eval_by_a_scorer $? "$(cat "$dir/err")"
+expect a_scorer_in_a_session 0 "" analyze $model $calib --samples 1 --scorer "$scorer" --session "$dir/scored.json" -q
+[ -e "$dir/scored" ] && rm "$dir/scored"
+expect a_file_starts_no_program 0 "--scorer 'touch " analyze --session "$dir/scored.json" --set /model.12/Sub=float
+[ ! -e "$dir/scored" ] && grep -q '"scorer":.*touch' "$dir/scored.json"; report and_keeps_its_name $?
+expect a_scorer_s_error_names_it 1 "scorer exit 3: it has ended with exit code 3" eval $model $calib --samples 1 --scorer "exit 3" -q
+expect a_scorer_needs_no_labels 2 "exclude each other" eval $model $calib --scorer true --labels examples/val.json
+
 # ---- a session that another run has written in the meantime: neither that one's work nor this one's is lost
 cp "$dir/own.json" "$dir/shared.json"
 mkfifo "$dir/late" # --import waits for it, behind the reading of the session
@@ -492,11 +502,14 @@ interrupt analyze $model --random-data 100000; code=$?
 mkfifo "$dir/pipe"
 interrupt analyze $model $calib --eval "$dir/pipe" --labels "$dir/pipe"; code=$?
 [ $code = 130 ]; report interrupted_at_a_pipe_is_130 $? "exit code $code"
-# ... and behind the figures, which are written all the same
-"$qtui" analyze $model --random-data 200 --layerwise-output --json "$dir/cut.json" >/dev/null 2>"$dir/err" &
-pid=$! deadline=$((SECONDS + 120))
-until grep -q '^layerwise' "$dir/err" || ! kill -0 $pid 2>/dev/null || ((SECONDS > deadline)); do read -rt 0.02 <> <(:) || true; done
-kill -INT $pid; wait $pid; code=$?
+# ... and behind the figures, which are written all the same; of more samples where a machine is done before it says a line
+for n in 200 800 3200; do
+	"$qtui" analyze $model --random-data $n --layerwise-output --json "$dir/cut.json" >/dev/null 2>"$dir/err" &
+	pid=$! deadline=$((SECONDS + 120))
+	until grep -q '^layerwise' "$dir/err" || ! kill -0 $pid 2>/dev/null || ((SECONDS > deadline)); do read -rt 0.02 <> <(:) || true; done
+	kill -INT $pid 2>/dev/null; wait $pid; code=$?
+	[ $code = 0 ] || break
+done
 [ $code = 130 ] && grep -q '"snr_db"' "$dir/cut.json" && grep -q 'complete by then' "$dir/err"; report interrupted_behind_the_figures_is_130_and_writes_them $? "exit code $code: $(tail -1 "$dir/err")"
 # ... and once it has begun to try remedies, what was kept is saved, and it is an interruption all the same: of the line that drops, too
 for sig in INT HUP; do

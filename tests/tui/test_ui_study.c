@@ -276,6 +276,24 @@ void test_ui_study__a_mistyped_name_leaves_the_task(void **state)
 	live_close(&l);
 }
 
+// A program of the user's scores in place of labels, until others are named.
+void test_ui_study__a_scorer(void **state)
+{
+	struct live l;
+	live_open(&l, "esp32p4", 2);
+	press(&l.ui, ":scorer<Enter>");
+	assert_non_null(strstr(l.ui.note, ":scorer COMMAND"));
+	press(&l.ui, ":scorer<Space>while<Space>read<Space>x;<Space>do<Space>echo<Space>.25;<Space>done<Enter>");
+	live_wait(&l);
+	assert_non_null(l.ui.snap->task);
+	assert_int_equal(l.ui.snap->task->kind, TASK_SCORE);
+	assert_float_equal(l.ui.snap->task->figure[0].value[TASK_QUANT], .25, 0);
+	press(&l.ui, ":labels<Space>examples/val.json<Enter>");
+	assert_null(study_task_wish(l.st)->scorer);
+	live_wait(&l);
+	live_close(&l);
+}
+
 // One scale for many: of the marked nodes with a key, of a pattern with a command, each one step back.
 void test_ui_study__a_scale_for_many_nodes(void **state)
 {

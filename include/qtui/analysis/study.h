@@ -15,6 +15,7 @@
 // otherwise all labelled samples of `data` (NULL: of the calibration's directory).
 struct task_wish {
 	const char *data, *labels, *decoder, *kind;
+	const char *scorer;            // a command: the kind is TASK_SCORE then. No session brings it: a file shall start no program
 	double iou;                    // of NMS: 0 the decoder's own, < 0 none
 	bool none;                     // nothing is measured
 };

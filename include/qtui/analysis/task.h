@@ -20,11 +20,13 @@ enum task_kind {
 	TASK_SEGMENT,  // classes of pixels against masks
 	TASK_RESTORE,  // pictures against pictures: super-resolution, noise, blur, darkness
 	TASK_AGREE,    // no labels: the quantized network's outputs against the float network's
+	TASK_SCORE,    // no labels: a program of the user's scores each sample's outputs
 	TASK_KINDS,
 };
-const char *task_kind_name(enum task_kind k); // "detect", "pose", "instance", "obb", "classify", "segment", "restore", "agree"
-const char *task_kinds(void); // for a message: "detect, pose, instance, obb, classify, segment, restore or agree"
+const char *task_kind_name(enum task_kind k); // "detect", "pose", "instance", "obb", "classify", "segment", "restore", "agree", "score"
+const char *task_kinds(void); // for a message: "detect, pose, instance, obb, classify, segment, restore, agree or score"
 bool task_kind_parse(enum task_kind *out, const char *name);
+const char *task_judge(enum task_kind k); // what knows what is right: "the labels", "the scorer"
 MUST_CHECK enum status task_decoder_check(const char *name, struct error *err); // STATUS_NOTFOUND: no decoder has that name
 
 enum task_variant { TASK_FLOAT, TASK_QUANT, TASK_VARIANTS };
@@ -33,6 +35,7 @@ struct task_options {
 	int kind;            // enum task_kind, or -1: what labels and metadata say
 	const char *labels;  // COCO JSON, a directory of text files, XML files, masks or pictures, a CSV; NULL: what lies beside the data set
 	const char *decoder; // a name of docs/TASK.md; NULL: found from names and shapes of the outputs
+	const char *scorer;  // of TASK_SCORE: a command for /bin/sh, which is started with the first sample
 	double score;        // boxes must score more than this
 	double iou;          // of NMS, the most overlap of boxes that are both kept; 0: the decoder's own, < 0: no NMS
 	int boxes;           // kept of an image; 0: 300
@@ -60,10 +63,14 @@ struct key task_key(const struct task *t, const struct plan *plan); // of a fini
 struct task_net *task_net(struct task *t, struct key network);      // found, or made empty
 bool task_net_has(struct task *t, const struct task_net *n, int sample); // is there a result of the sample?
 
-// Adds what the network said of one sample: its outputs (order of graph.output, plain layout, floats or the model's
-// integers), and those of the float network, which only TASK_AGREE needs. An earlier result of the sample is replaced.
-MUST_CHECK enum status task_add(struct task *t, struct task_net *n, int sample, const struct tensor *out,
-    const struct tensor *float_out, struct error *err);
+// What a network said of one sample: its outputs (order of graph.output, plain layout, floats or the model's integers), and
+// those of the float network, which only TASK_AGREE needs. `stop` (may be NULL) ends what takes long: TASK_SCORE waits.
+struct task_said {
+	const struct tensor *out, *float_out;
+	const atomic_bool *stop;
+};
+// Adds it to what is known of the network. An earlier result of the sample is replaced.
+MUST_CHECK enum status task_add(struct task *t, struct task_net *n, int sample, const struct task_said *said, struct error *err);
 
 // A pass of the engine (of the same graph) over those of the samples first..last-1 that have labels and are not known
 // yet: under the float network and, unless plan is NULL, under the plan. The engine's store is read, nothing is put

@@ -100,6 +100,10 @@ int array_value(int64_t *value, const char *path, const char *name, enum dtype t
 // Writes a plain tensor as a .npy file; 4-bit integers as 8-bit ones. float_bytes (as in struct value): 2 writes a
 // DT_F32 as float16, 8 as float64, 0 as float32.
 MUST_CHECK enum status array_write(const struct tensor *t, int float_bytes, const char *path, struct error *err);
+// Writes t[i], the tensor value[i] of g, to an NPY file in dir that has its name, with _ for what is not in [A-Za-z0-9._-].
+// Inputs and outputs are halves or doubles where the model declares them so, unless `floats`.
+MUST_CHECK enum status tensors_write(
+    const char *dir, const struct graph *g, bool floats, const int *value, const struct tensor *t, int n, struct error *err);
 // Where dataset_load would place sample i, from the head of its file alone.
 MUST_CHECK enum status dataset_place(const struct dataset *d, int i, struct placement *where, struct error *err);
 // Another picture of what a sample shows, as an output of target->shape ([1, C, H, W] or [1, H, W, C], C 1 or 3; of floats)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "qtui/analysis/session.h"
 #include "qtui/base/json.h"
+#include "qtui/base/log.h"
 #include "../study/study_impl.h"
 #include "session_impl.h"
 
@@ -74,7 +75,7 @@ static const struct json_member members[] = {
     {"calibration", "samples", cJSON_Number}, {"calibration", "random", cJSON_Number}, {"calibration", "seed", cJSON_Number},
     {"calibration", "preprocess", cJSON_Object}, {NULL, "target", cJSON_String}, {NULL, "task", cJSON_Object},
     {"task", "data", cJSON_String}, {"task", "labels", cJSON_String}, {"task", "decoder", cJSON_String}, {"task", "kind", cJSON_String},
-    {"task", "nms", cJSON_Number}, {NULL, "edits", cJSON_Array}, {NULL, "journal", cJSON_Array}, {NULL, "truncate", cJSON_Array},
+    {"task", "scorer", cJSON_String}, {"task", "nms", cJSON_Number}, {NULL, "edits", cJSON_Array}, {NULL, "journal", cJSON_Array}, {NULL, "truncate", cJSON_Array},
     {NULL, "current", cJSON_Number}, {NULL, "tuned", cJSON_Array}, {NULL, "variants", cJSON_Array}, {NULL, "runs", cJSON_Array},
     {NULL, "latency", cJSON_Object}, {"latency", "path", cJSON_String}, {NULL, "results", cJSON_Object}, {NULL, "pareto", cJSON_Object},
 };
@@ -100,6 +101,7 @@ static enum status read_members(struct session *s, struct error *err)
 	s->model_sha256 = copy_member(model, "sha256");
 	s->target = copy_member(root, "target");
 	s->results = cJSON_GetObjectItemCaseSensitive(root, "results");
+	s->scorer = json_text(cJSON_GetObjectItemCaseSensitive(root, "task"), "scorer", NULL);
 	read_task(&s->task, cJSON_GetObjectItemCaseSensitive(root, "task"));
 	enum status st = read_calibration(s, cJSON_GetObjectItemCaseSensitive(root, "calibration"), err);
 	if (st == STATUS_OK)
@@ -184,6 +186,8 @@ void session_options(const struct session *s, struct study_options *opt)
 	}
 	merge_preprocess(&opt->data.pre, &s->data.pre);
 	const struct task_wish *t = &opt->task;
-	if (!t->data && !t->labels && !t->decoder && !t->kind && t->iou == 0 && !t->none)
+	if (!t->data && !t->labels && !t->decoder && !t->kind && !t->scorer && t->iou == 0 && !t->none)
 		opt->task = s->task;
+	if (s->scorer && !t->scorer)
+		log_warn("the session was scored by a program, which a file does not start by itself: --scorer '%s'", s->scorer);
 }

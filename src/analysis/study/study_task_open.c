@@ -6,7 +6,7 @@
 struct task_wish task_wish_copy(const struct task_wish *w)
 {
 	return (struct task_wish){.data = xstrdup(w->data), .labels = xstrdup(w->labels), .decoder = xstrdup(w->decoder), .kind = xstrdup(w->kind),
-	    .iou = w->iou, .none = w->none};
+	    .scorer = xstrdup(w->scorer), .iou = w->iou, .none = w->none};
 }
 
 void task_wish_done(struct task_wish *w)
@@ -15,13 +15,16 @@ void task_wish_done(struct task_wish *w)
 	free((char *)w->labels);
 	free((char *)w->decoder);
 	free((char *)w->kind);
+	free((char *)w->scorer);
 }
 
 struct task_options task_wish_options(const struct task_wish *w)
 {
-	struct task_options o = {.kind = -1, .labels = w->labels, .decoder = w->decoder, .iou = w->iou};
+	struct task_options o = {.kind = -1, .labels = w->labels, .decoder = w->decoder, .scorer = w->scorer, .iou = w->iou};
 	enum task_kind kind;
-	if (w->kind && task_kind_parse(&kind, w->kind))
+	if (w->scorer)
+		o.kind = TASK_SCORE;
+	else if (w->kind && task_kind_parse(&kind, w->kind))
 		o.kind = (int)kind;
 	return o;
 }
@@ -29,7 +32,7 @@ struct task_options task_wish_options(const struct task_wish *w)
 // The user has asked for a task, in contrast to labels that were found beside the samples.
 static bool is_explicit(const struct task_wish *w)
 {
-	return w->data || w->labels || w->decoder || w->kind;
+	return w->data || w->labels || w->decoder || w->kind || w->scorer;
 }
 
 static bool is_wanted(const struct task_wish *w, const struct study *s)

@@ -141,9 +141,9 @@ static double cosine(const struct sums *s)
 }
 
 // The float network agrees with itself: there is nothing to keep.
-static enum status agree_read(struct task *t, int sample, const struct tensor *out, const struct tensor *float_out,
-    struct task_result **result, struct error *err)
+static enum status agree_read(struct task *t, int sample, const struct task_said *said, struct task_result **result, struct error *err)
 {
+	const struct tensor *out = said->out, *float_out = said->float_out;
 	if (!float_out || float_out == out)
 		return STATUS_OK;
 	struct sums *s = xcalloc(1, sizeof *s);
@@ -170,20 +170,6 @@ static void agree_release(struct task_result *r)
 static const struct sums *sums(const struct frozen *f, int sample)
 {
 	return (const struct sums *)f->at[sample];
-}
-
-static double agree_score(const struct task *t, const struct frozen *f, const int *weight)
-{
-	double sum = 0, all = 0;
-	(void)t;
-	for (int i = 0; i < f->n; i++) {
-		int times = weight ? weight[i] : 1;
-		if (!f->at[i] || !times)
-			continue;
-		sum += times * f->at[i]->value;
-		all += times;
-	}
-	return all > 0 ? sum / all : NAN;
 }
 
 static double snr_db(const struct frozen *f)
@@ -238,7 +224,7 @@ static void agree_report(const struct task *t, const struct frozen f[TASK_VARIAN
 	const struct frozen *q = &f[TASK_QUANT];
 	double psnr = mean_of_pictures(q, MADE_PSNR);
 	r->figure = xcalloc(4, sizeof *r->figure);
-	add_figure(r, "cosine", agree_score(t, q, NULL));
+	add_figure(r, "cosine", task_mean(t, q, NULL));
 	add_figure(r, "snr_db", snr_db(q));
 	if (!isnan(psnr)) {
 		add_figure(r, made_figure[MADE_PSNR], psnr);
@@ -278,7 +264,7 @@ const struct task_ops agree_ops = {
     .note = agree_note,
     .read = agree_read,
     .release = agree_release,
-    .score = agree_score,
+    .score = task_mean,
     .report = agree_report,
     .look = agree_look,
 };

@@ -74,12 +74,11 @@ static int64_t first_of(const float *x, int64_t n)
 	return first;
 }
 
-static enum status classify_read(struct task *t, int sample, const struct tensor *out, const struct tensor *float_out,
-    struct task_result **result, struct error *err)
+static enum status classify_read(struct task *t, int sample, const struct task_said *said, struct task_result **result, struct error *err)
 {
+	const struct tensor *out = said->out;
 	float *heap;
 	int at = task_class_output(t->g, out);
-	(void)float_out;
 	if (at < 0)
 		return error_set(err, STATUS_UNSUPPORTED, "no output has one score a class");
 	int64_t n = tensor_count(&out[at]), class = t->labels->label[sample].class;

@@ -37,8 +37,7 @@ bool detect_is_rotated(const struct graph *g);     // by its metadata
 MUST_CHECK enum status detect_find_decoder(const struct task *t, struct head *h, struct error *err);
 // The decoder has to find what is matched: of poses as many keypoints as the labels have, masks.
 MUST_CHECK enum status detect_check_bound(const struct task *t, const struct decoder *d, const struct bound *b, struct error *err);
-MUST_CHECK enum status detect_read(struct task *t, int sample, const struct tensor *out, const struct tensor *float_out,
-    struct task_result **result, struct error *err);
+MUST_CHECK enum status detect_read(struct task *t, int sample, const struct task_said *said, struct task_result **result, struct error *err);
 void detect_release(struct task_result *r);
 const char *detect_class_name(const struct task *t, int class);
 // The pixels of which the two networks do not both say that an object of a class is there.

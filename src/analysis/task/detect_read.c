@@ -172,12 +172,10 @@ static double own_ap(const struct coco_image *image, int n_classes)
 	return ap;
 }
 
-enum status detect_read(struct task *t, int sample, const struct tensor *out, const struct tensor *float_out,
-    struct task_result **result, struct error *err)
+enum status detect_read(struct task *t, int sample, const struct task_said *said, struct task_result **result, struct error *err)
 {
 	struct detections *d = xcalloc(1, sizeof *d);
-	(void)float_out;
-	enum status st = match(t, sample, out, d, err);
+	enum status st = match(t, sample, said->out, d, err);
 	if (st != STATUS_OK) {
 		free(d);
 		return st;

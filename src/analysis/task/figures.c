@@ -1,4 +1,5 @@
 // Names of figures, as files, people and narrow columns have them, and their units.
+#include <math.h>
 #include <string.h>
 #include "task_impl.h"
 
@@ -31,6 +32,7 @@ static const struct figure {
         .sample = "PSNR of a picture"},
     {.name = "psnr_y_db", .word = "PSNR Y dB", .head = "Y dB", .decimals = 2, .decibels = true},
     {.name = "ssim", .word = "SSIM"},
+    {.name = "score", .blind = -INFINITY, .sample = "score of a sample"}, // the user's own: nothing is known of it
     {.name = "cosine", .decimals = 4}, // near 1
     {.name = "snr_db", .word = "SNR dB", .decimals = 1, .decibels = true},
     {.name = "same_top1", .word = "same top-1", .head = "top-1 ="},

@@ -129,15 +129,14 @@ void task_nets_free(struct task *t)
 
 // ---- adding
 
-enum status task_add(struct task *t, struct task_net *n, int sample, const struct tensor *out,
-    const struct tensor *float_out, struct error *err)
+enum status task_add(struct task *t, struct task_net *n, int sample, const struct task_said *said, struct error *err)
 {
 	struct task_result *r = NULL;
 	if (!task_has_label(t, sample))
 		return STATUS_OK;
-	enum status st = t->ops->read(t, sample, out, float_out, &r, err);
+	enum status st = t->ops->read(t, sample, said, &r, err);
 	if (st != STATUS_OK)
-		return error_prefix(err, "%s", dataset_name(t->d, sample));
+		return st == STATUS_CANCELLED ? st : error_prefix(err, "%s", dataset_name(t->d, sample));
 	if (!r)
 		return STATUS_OK;
 	pthread_mutex_lock(&t->lock);
@@ -181,6 +180,20 @@ int task_paired(const struct frozen *before, const struct frozen *after, int *ou
 		if (after->at[i] && (!before || before->at[i]))
 			out[n++] = i;
 	return n;
+}
+
+double task_mean(const struct task *t, const struct frozen *f, const int *weight)
+{
+	double sum = 0, all = 0;
+	(void)t;
+	for (int i = 0; i < f->n; i++) {
+		int times = weight ? weight[i] : 1;
+		if (!f->at[i] || !times)
+			continue;
+		sum += times * f->at[i]->value;
+		all += times;
+	}
+	return all > 0 ? sum / all : NAN;
 }
 
 double task_score(struct task *t, const struct task_net *n, int first, int last)

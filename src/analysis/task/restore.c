@@ -52,15 +52,13 @@ static enum status read_truth(struct tensor *truth, const struct task *t, int sa
 	return st == STATUS_OK ? dataset_target(t->d, path, where, truth, err) : st;
 }
 
-static enum status restore_read(struct task *t, int sample, const struct tensor *out, const struct tensor *float_out,
-    struct task_result **result, struct error *err)
+static enum status restore_read(struct task *t, int sample, const struct task_said *said, struct task_result **result, struct error *err)
 {
 	struct placement where;
 	struct pixels p;
 	float *heap;
-	(void)float_out;
 	enum status st = dataset_place(t->d, sample, &where, err);
-	if (st == STATUS_OK && (!pixels_find(&p, t->g, out, where.input_w, where.input_h) || !pixels_may_be_colours(&p)))
+	if (st == STATUS_OK && (!pixels_find(&p, t->g, said->out, where.input_w, where.input_h) || !pixels_may_be_colours(&p)))
 		st = error_set(err, STATUS_UNSUPPORTED, "no output is a picture of one or three channels");
 	if (st != STATUS_OK)
 		return st;
@@ -68,16 +66,16 @@ static enum status restore_read(struct task *t, int sample, const struct tensor 
 	st = read_truth(&truth, t, sample, &where, err);
 	if (st != STATUS_OK)
 		return st;
-	const float *data = task_floats(&out[p.output], &heap);
+	const float *data = task_floats(&said->out[p.output], &heap);
 	struct area a = made_area(p.w, p.h, &where);
-	float *said = levels_new(t->state, levels_range_find(t->state, &t->lock, &p, &a, data, truth.data), &p, data);
-	const struct pair it = {said, truth.data, p.channels, p.w, p.h, dataset_preprocess(t->d)->bgr};
+	float *levels = levels_new(t->state, levels_range_find(t->state, &t->lock, &p, &a, data, truth.data), &p, data);
+	const struct pair it = {levels, truth.data, p.channels, p.w, p.h, dataset_preprocess(t->d)->bgr};
 	struct restored *r = xcalloc(1, sizeof *r);
 	made_measure(&r->made, &it, &a, made_share(t->labels->n_known));
 	r->out = truth.shape;
 	r->base = (struct task_result){.refs = 1, .bytes = sizeof *r + r->made.bytes, .value = r->made.figure[MADE_PSNR]};
 	*result = &r->base;
-	free(said);
+	free(levels);
 	free(heap);
 	tensor_drop(&truth);
 	return STATUS_OK;

@@ -155,16 +155,14 @@ static enum status read_pixels(struct reading *r, const struct pixels *p, const 
 	return st;
 }
 
-static enum status segment_read(struct task *t, int sample, const struct tensor *out, const struct tensor *float_out,
-    struct task_result **result, struct error *err)
+static enum status segment_read(struct task *t, int sample, const struct task_said *said, struct task_result **result, struct error *err)
 {
 	struct reading r = {.t = t, .path = t->labels->label[sample].file};
 	struct placement where;
 	struct pixels p;
 	float *heap;
-	(void)float_out;
 	enum status st = dataset_place(t->d, sample, &where, err);
-	if (st == STATUS_OK && !pixels_find(&p, t->g, out, where.input_w, where.input_h))
+	if (st == STATUS_OK && !pixels_find(&p, t->g, said->out, where.input_w, where.input_h))
 		st = error_set(err, STATUS_UNSUPPORTED, "no output has a class or scores of classes for each pixel");
 	if (st == STATUS_OK && p.kind != PIXELS_CLASSES && p.classes < n_classes(t))
 		st = error_set(err, STATUS_FORMAT, "%s has %d classes, the model %d", t->labels->source, n_classes(t), p.classes);
@@ -172,7 +170,7 @@ static enum status segment_read(struct task *t, int sample, const struct tensor 
 		st = mask_read(&r.mask, r.path, err);
 	if (st != STATUS_OK)
 		return st;
-	const float *data = task_floats(&out[p.output], &heap);
+	const float *data = task_floats(&said->out[p.output], &heap);
 	st = read_pixels(&r, &p, data, &where, err);
 	free(heap);
 	mask_done(&r.mask);

@@ -12,7 +12,7 @@
 
 static const struct task_ops *const kinds[TASK_KINDS] = {
     [TASK_DETECT] = &detect_ops, [TASK_POSE] = &pose_ops, [TASK_INSTANCE] = &instance_ops, [TASK_OBB] = &obb_ops, [TASK_CLASSIFY] = &classify_ops,
-    [TASK_SEGMENT] = &segment_ops, [TASK_RESTORE] = &restore_ops, [TASK_AGREE] = &agree_ops};
+    [TASK_SEGMENT] = &segment_ops, [TASK_RESTORE] = &restore_ops, [TASK_AGREE] = &agree_ops, [TASK_SCORE] = &score_ops};
 
 const char *task_kind_name(enum task_kind k)
 {
@@ -26,7 +26,12 @@ const char *task_figure_name(enum task_kind k)
 
 const char *task_kinds(void)
 {
-	return "detect, pose, instance, obb, classify, segment, restore or agree";
+	return "detect, pose, instance, obb, classify, segment, restore, agree or score";
+}
+
+const char *task_judge(enum task_kind k)
+{
+	return k == TASK_SCORE ? "the scorer" : "the labels";
 }
 
 bool task_kind_parse(enum task_kind *out, const char *name)
@@ -107,7 +112,7 @@ static enum labels_kind likely_labels(const struct graph *g, const struct labels
 static char *find_labels(const struct task *t, const struct labels_samples *s, bool folders)
 {
 	const char *dataset = dataset_path(t->d);
-	if (t->opt.kind == TASK_AGREE)
+	if (t->opt.kind == TASK_AGREE || t->opt.kind == TASK_SCORE)
 		return NULL;
 	char *found = labels_find(dataset, t->opt.kind < 0 ? likely_labels(t->g, s) : (enum labels_kind)kinds[t->opt.kind]->labels, s);
 	if (!found && (t->opt.kind == TASK_POSE || t->opt.kind == TASK_INSTANCE || t->opt.kind == TASK_OBB))
@@ -168,7 +173,7 @@ static enum status choose_kind(struct task *t, struct error *err)
 	    [LABELS_CLASSES] = "a class for each sample", [LABELS_MASKS] = "a class for each pixel",
 	    [LABELS_PICTURES] = "a picture for each sample"};
 	t->kind = t->opt.kind < 0 ? natural_kind(t) : (enum task_kind)t->opt.kind;
-	if (t->kind == TASK_AGREE || serve(t->labels, t->kind))
+	if (kinds[t->kind]->labels < 0 || serve(t->labels, t->kind))
 		return STATUS_OK;
 	bool objects = t->kind == TASK_SEGMENT && detect_may_have_masks(t->g); // Ultralytics calls both so
 	const char *hint = objects ? "; masks of objects are --task instance" : "";
@@ -194,7 +199,9 @@ enum status task_open(struct task **out, const struct graph *g, const struct dat
 		st = t->ops->open ? t->ops->open(t, err) : STATUS_OK;
 	}
 	t->read_by = key_add_text((struct key){0}, opt->decoder ? opt->decoder : "");
-	t->opt.labels = t->opt.decoder = NULL;
+	if (opt->scorer)
+		t->read_by = key_add_key(t->read_by, score_key(opt->scorer));
+	t->opt.labels = t->opt.decoder = t->opt.scorer = NULL;
 	if (st != STATUS_OK)
 		task_free(&t);
 	*out = t;
@@ -236,7 +243,7 @@ int task_samples(const struct task *t)
 	return t->labels ? t->labels->n_known : t->n_samples;
 }
 
-static struct key file_key(struct key k, const char *path)
+struct key task_file_key(struct key k, const char *path)
 {
 	struct bytes b;
 	struct error err;
@@ -260,7 +267,7 @@ static struct key labels_key(const struct labels *l, int n_samples)
 			k = t->point ? key_add(k, t->point, (size_t)l->skeleton.n * sizeof *t->point) : k;
 			k = t->mask ? key_add(k, t->mask->edge, (size_t)t->mask->n * sizeof *t->mask->edge) : k;
 		}
-		k = one->file ? file_key(k, one->file) : k;
+		k = one->file ? task_file_key(k, one->file) : k;
 	}
 	return key_add(k, l->class_of, (size_t)l->n_numbers * sizeof *l->class_of);
 }

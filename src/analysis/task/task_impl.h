@@ -28,8 +28,7 @@ struct task_ops {
 	void (*close)(struct task *t);
 	void (*note)(struct task *t, char *out, size_t size); // the lock is held
 	// *result may stay NULL: the kind has nothing to keep of this network.
-	enum status (*read)(struct task *t, int sample, const struct tensor *out, const struct tensor *float_out,
-	    struct task_result **result, struct error *err);
+	enum status (*read)(struct task *t, int sample, const struct task_said *said, struct task_result **result, struct error *err);
 	void (*release)(struct task_result *r);
 	// What makes scoring quick; may be NULL.
 	void *(*pool)(const struct task *t, struct task_result *const *at, int n);
@@ -42,8 +41,12 @@ struct task_ops {
 	    const struct task *t, const struct frozen f[TASK_VARIANTS], struct task_report *r); // figures and classes
 	void (*look)(struct task *t, struct task_result *const r[TASK_VARIANTS], struct task_look *l); // NULL: nothing more
 };
-extern const struct task_ops detect_ops, pose_ops, instance_ops, obb_ops, classify_ops, segment_ops, restore_ops, agree_ops;
+extern const struct task_ops detect_ops, pose_ops, instance_ops, obb_ops, classify_ops, segment_ops, restore_ops, agree_ops, score_ops;
 
+// The mean of the samples' values, each counted weight times: a kind's `score` where it has no better one.
+double task_mean(const struct task *t, const struct frozen *f, const int *weight);
+struct key task_file_key(struct key k, const char *path); // with the bytes of a file
+struct key score_key(const char *command);                // of the command and the files that it names
 double task_blind(const char *figure); // what a float network has at the most that is right by chance
 
 struct task {

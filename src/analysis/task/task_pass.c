@@ -91,7 +91,7 @@ static enum status add(struct task_gather *c, struct gathered *s, int sample, st
 	enum status st = STATUS_OK;
 	for (int v = 0; v < TASK_VARIANTS && st == STATUS_OK; v++)
 		if (s->out[v])
-			st = task_add(c->t, c->net[v], sample, s->out[v], s->out[TASK_FLOAT], err);
+			st = task_add(c->t, c->net[v], sample, &(struct task_said){s->out[v], s->out[TASK_FLOAT], c->p.cancel}, err);
 	release(c, s);
 	s->missing = -1;
 	if (st == STATUS_OK)

@@ -47,6 +47,10 @@ void act_task_sort(struct ui *ui)
 void act_task_boxes(struct ui *ui)
 {
 	enum task_kind kind = ui->snap->task ? ui->snap->task->kind : TASK_DETECT;
+	if (kind == TASK_CLASSIFY || kind == TASK_SCORE) {
+		ui_note(ui, "nothing lies over these pictures");
+		return;
+	}
 	ui->task.overlay++;
 	ui_note(ui, "%s: %s", kind == TASK_RESTORE || kind == TASK_AGREE ? "the picture" : "over the picture", task_overlay(kind, ui->task.overlay)->name);
 }
@@ -123,8 +127,18 @@ enum status command_labels(struct ui *ui, char *args, struct error *err)
 	if (need_file(args, err))
 		return err->status;
 	w.labels = args;
+	w.scorer = NULL;
 	w.none = false;
 	ui_note(ui, "labels %s", args);
+	return wish(ui, &w);
+}
+
+enum status command_scorer(struct ui *ui, char *args, struct error *err)
+{
+	struct task_wish w = {.data = study_task_wish(ui->study)->data, .scorer = args};
+	if (!*args)
+		return command_usage("scorer", err);
+	ui_note(ui, "scored by %s", args);
 	return wish(ui, &w);
 }
 

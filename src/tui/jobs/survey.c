@@ -19,7 +19,7 @@ static void tell(struct ui *ui)
 {
 	const struct survey *v = study_survey(ui->study);
 	const struct survey_preparation *p = v ? &v->preparation : NULL;
-	const char *judge = p && p->kind == TASK_AGREE ? "the training's statistics in the file" : "the labels";
+	const char *judge = p && p->kind == TASK_AGREE ? "the training's statistics in the file" : task_judge(p ? p->kind : TASK_DETECT);
 	if (!p)
 		ui_note(ui, "survey: pictures are prepared otherwise by now; u goes back");
 	else if (p->known && p->option[0])

@@ -287,6 +287,8 @@ static void draw_said(struct canvas *c, struct rect r, const struct task_look *l
 	else if (has_figures(l))
 		for (struct rows at = rows_in(c, r, s, l->n_figures, true); rows_next(&at);)
 			draw_figure(c, at.line, &l->figure[at.row]);
+	else if (l->kind == TASK_SCORE)
+		return; // the title has its score, and nothing else is known of what the network found
 	else if (l->known && l->n_changes == 0)
 		canvas_text(c, r.x + X_KIND, r.y, r.w - X_KIND, ROLE_DIM, "nothing that scores .25 or more has changed");
 	else
@@ -296,7 +298,7 @@ static void draw_said(struct canvas *c, struct rect r, const struct task_look *l
 
 static bool has_legend(const struct task_look *l)
 {
-	return l->kind != TASK_CLASSIFY && (l->kind != TASK_AGREE || l->made[TASK_QUANT]);
+	return l->kind != TASK_CLASSIFY && l->kind != TASK_SCORE && (l->kind != TASK_AGREE || l->made[TASK_QUANT]);
 }
 
 void view_look_draw(struct canvas *c, const struct ui *ui, struct rect r)

@@ -5,7 +5,6 @@
 #include "qtui/base/log.h"
 #include "qtui/base/str.h"
 #include "qtui/engine/data.h"
-#include "verbs.h"
 
 // With `number` behind it unless that is 0. A name has at most 255 bytes:
 // of a longer one the end stays, which tells more than the beginning.
@@ -53,8 +52,8 @@ static enum status write_tensor(const char *dir, const char *name, int float_byt
 	return st;
 }
 
-enum status write_tensors(
-    const char *dir, const struct graph *g, bool quantized, const int *value, const struct tensor *t, int n, struct error *err)
+enum status tensors_write(
+    const char *dir, const struct graph *g, bool floats, const int *value, const struct tensor *t, int n, struct error *err)
 {
 	char **name = xcalloc((size_t)n + 1, sizeof *name);
 	enum status st = STATUS_OK;
@@ -63,7 +62,7 @@ enum status write_tensors(
 			continue;
 		const struct value *v = &g->value[value[i]];
 		name[i] = own_name(name, i, v->name);
-		st = write_tensor(dir, name[i], quantized ? 0 : v->float_bytes, &t[i], err);
+		st = write_tensor(dir, name[i], floats ? 0 : v->float_bytes, &t[i], err);
 	}
 	for (int i = 0; i < n; i++)
 		free(name[i]);
