@@ -335,13 +335,13 @@ static enum status run(struct search *s, struct error *err)
 		st = run_study(s->study, o->quiet, err);
 	if (st == STATUS_OK)
 		st = repair_task_open(&s->task, s->study, &s->cancel, err);
-	if (st == STATUS_OK && !s->task && !isnan(s->opt.goal.max_drop))
-		st = error_set(err, STATUS_REFUSED, "--until: to know what a task loses its labels are needed: --labels F");
+	s->opt.score_name = s->task ? repair_task_name(s->task) : NULL;
+	if (st == STATUS_OK && (st = repair_goal_task(&s->opt.goal, s->opt.score_name, err)) != STATUS_OK)
+		st = error_prefix(err, s->task ? "--until" : "--until: labels are needed, or a scorer (--labels, --scorer)");
 	if (st != STATUS_OK)
 		return st;
 	s->opt.score = s->task ? repair_task_score : NULL;
 	s->opt.score_arg = s->opt.task = s->task;
-	s->opt.score_name = s->task ? repair_task_name(s->task) : NULL;
 	if (!options_take_stdout(o))
 		print_times(s);
 	const struct watch watch = {work, s, o->blame ? "blame" : s->tune ? "tune" : "fix", &s->done, 1000, &s->cancel, .quiet = o->quiet,

@@ -26,7 +26,7 @@ void test_check__words(void **state)
 	struct check c = check_nothing;
 	assert_int_equal(check_parse(&c, "snr>20, cos>0.99 ,map_drop<0.005", &err), STATUS_OK);
 	assert_int_equal(check_parse(&c, "wide<0.15", &err), STATUS_OK);
-	assert_true(c.min_snr == 20 && c.min_cos == 0.99 && c.max_map_drop == 0.005 && isnan(c.max_drop) && isnan(c.max_top1_drop) &&
+	assert_true(c.min_snr == 20 && c.min_cos == 0.99 && c.drop.most[DROP_map] == 0.005 && isnan(c.drop.most[DROP_any]) && isnan(c.drop.most[DROP_top1]) &&
 	    c.max_wide == 0.15 && isnan(c.max_cost));
 	static const char *const bad[] = {"", ",", "snr>20,", "snr", "snr<20", "cos>2", "snr>20 cos>0.9", "nsr<0.1",
 	    "snr>1,aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
@@ -141,6 +141,7 @@ void test_check__another_task_is_not_the_one_asked_for(void **state)
 	    {TASK_OBB, "map_drop<0.2", "psnr_drop<0.2", "map_drop<0.05"},
 	    {TASK_CLASSIFY, "drop<0.2,top1_drop<0.2", "map_drop<0.2", "top1_drop<0.05"},
 	    {TASK_SEGMENT, "drop<0.2,miou_drop<0.2", "top1_drop<0.2", "miou_drop<0.05"},
+	    {TASK_SCORE, "drop<0.2,score_drop<20", "miou_drop<0.2", "score_drop<0.05"},
 	    {TASK_RESTORE, "drop<0.2,psnr_drop<0.2", "miou_drop<0.2", "psnr_drop<0.05"},
 	};
 	struct error err = {0};

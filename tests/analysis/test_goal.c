@@ -13,10 +13,30 @@ void test_goal__goals_are_read(void **state)
 	assert_int_equal(repair_goal_parse(&g, "snr>9,wide<0.1,time<12.5", &err), STATUS_OK);
 	assert_true(g.min_snr == 9 && g.max_wide == 0.1 && g.max_time == 12.5);
 	assert_int_equal(repair_goal_parse(&g, "snr>-3.5,wide<0.15", &err), STATUS_OK);
+	assert_true(isnan(g.max_drop)); // until it is known what is measured
+	assert_int_equal(repair_goal_task(&g, "AP", &err), STATUS_OK);
 	assert_true(g.max_drop == 0.005 && g.min_snr == -3.5 && g.max_cost == 1.1 && g.max_wide == 0.15);
 	static const char *const bad[] = {"", "snr", "snr<3", "map_drop>1", "cost<0.5", "wide<2", "snr>nan", "snr>", "speed>3", "map_drop<"};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		assert_int_equal(repair_goal_parse(&g, bad[i], &err), STATUS_USAGE);
+}
+
+// 0.1 dB are no 0.1 of a mAP: a goal of another task is none of this one.
+void test_goal__is_of_the_task_that_is_measured(void **state)
+{
+	struct error err = {0};
+	struct repair_goal g = repair_goal_default;
+	assert_int_equal(repair_goal_task(&g, NULL, &err), STATUS_OK); // none asked for
+	assert_int_equal(repair_goal_parse(&g, "psnr_drop<0.1,drop<0.05", &err), STATUS_OK);
+	assert_int_equal(repair_goal_task(&g, "psnr_db", &err), STATUS_OK);
+	assert_true(g.max_drop == 0.05);
+	assert_int_equal(repair_goal_task(&g, "AP", &err), STATUS_REFUSED);
+	assert_string_equal(err.text, "psnr_drop<0.1: what is measured is AP");
+	assert_int_equal(repair_goal_task(&g, NULL, &err), STATUS_REFUSED);
+	g = repair_goal_default;
+	assert_int_equal(repair_goal_parse(&g, "score_drop<25", &err), STATUS_OK);
+	assert_int_equal(repair_goal_task(&g, "score", &err), STATUS_OK);
+	assert_true(g.max_drop == 25);
 }
 
 // A limit is to be passed, not reached; what nobody limits is limited to some more work.
@@ -28,6 +48,7 @@ void test_goal__goals_are_passed_not_reached(void **state)
 	struct repair_figures f = {.score = 0.5, .snr_db = 25};
 	assert_false(repair_goal_met_by(&r, &f)); // nothing is asked for
 	assert_int_equal(repair_goal_parse(&r.opt.goal, "drop<0.25", &err), STATUS_OK);
+	assert_int_equal(repair_goal_task(&r.opt.goal, "top1", &err), STATUS_OK);
 	assert_false(repair_goal_met_by(&r, &f));
 	f.score = 0.5625;
 	assert_true(repair_goal_met_by(&r, &f));

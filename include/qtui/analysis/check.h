@@ -2,14 +2,14 @@
 #ifndef QTUI_ANALYSIS_CHECK_H
 #define QTUI_ANALYSIS_CHECK_H
 
+#include "qtui/analysis/condition.h"
 #include "qtui/analysis/snapshot.h"
 
 // Limits; NAN where nothing is asked for. snr and cos are for every tensor where the network's result is read: its
 // outputs, and for those behind a selection by value (TopK, NonMaxSuppression) what the selection reads.
 struct check {
 	double min_snr, min_cos;   // dB; pooled over all samples
-	// Of the task's first figure: for any task, for tasks of one kind. (Agreement with the float network is of none.)
-	double max_drop, max_map_drop, max_top1_drop, max_miou_drop, max_psnr_drop; // shares; dB
+	struct drops drop;         // agreement with the float network has no name here: it is no mAP
 	double max_cost, max_wide, max_time; // as of struct repair_goal
 };
 extern const struct check check_nothing;

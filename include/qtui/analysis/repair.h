@@ -12,6 +12,7 @@
 
 #include "qtui/analysis/background.h"
 #include "qtui/analysis/blame.h"
+#include "qtui/analysis/condition.h"
 #include "qtui/analysis/study.h"
 #include "qtui/engine/tune.h"
 
@@ -20,7 +21,8 @@ typedef enum status repair_score_fn(void *arg, struct engine *e, const struct pl
 
 // Where a repair may stop. Fields are NAN where nothing is asked for.
 struct repair_goal {
-	double max_drop; // of the task metric: "map_drop<0.005"
+	struct drops drop; // of the task's figure: "map_drop<0.005"
+	double max_drop; // what they come to for the task that is measured (repair_goal_task)
 	double min_snr;  // of the worst point, dB: "snr>25"
 	double max_cost; // "cost<1.1": work beside that of everything at 8 bit (cost.h)
 	double max_wide; // "wide<0.1": share of the MACs above 8 bit
@@ -31,6 +33,9 @@ struct repair_goal {
 extern const struct repair_goal repair_goal_default;
 // Reads "NAME<NUMBER" or "snr>NUMBER", or several joined by commas; limits that the text does not name stay.
 MUST_CHECK enum status repair_goal_parse(struct repair_goal *g, const char *text, struct error *err);
+// Before it is used: sets max_drop. STATUS_REFUSED where the goal is of another task than the one that is measured, whose
+// figure[0] is `figure`; NULL: none is.
+MUST_CHECK enum status repair_goal_task(struct repair_goal *g, const char *figure, struct error *err);
 
 struct frontier;
 struct repair_task; // the study's task, see below

@@ -3,17 +3,15 @@
 #include "qtui/analysis/condition.h"
 #include "repair_impl.h"
 
-const struct repair_goal repair_goal_default = {.max_drop = NAN, .min_snr = NAN, .max_cost = NAN, .max_wide = NAN, .max_time = NAN};
+const struct repair_goal repair_goal_default = {.drop = DROPS_NONE, .max_drop = NAN, .min_snr = NAN, .max_cost = NAN, .max_wide = NAN, .max_time = NAN};
 static const double MORE = 0.15; // work, where nothing is said of it
 
 enum status repair_goal_parse(struct repair_goal *g, const char *text, struct error *err)
 {
 	static const struct condition condition[] = {
-	    {"map_drop", '<', offsetof(struct repair_goal, max_drop), 0, 1},
-	    {"top1_drop", '<', offsetof(struct repair_goal, max_drop), 0, 1},
-	    {"miou_drop", '<', offsetof(struct repair_goal, max_drop), 0, 1},
-	    {"psnr_drop", '<', offsetof(struct repair_goal, max_drop), 0, 100},
-	    {"drop", '<', offsetof(struct repair_goal, max_drop), 0, 1},
+#define DROP(id, name, figure, high) DROP_CONDITION(struct repair_goal, drop, id, name, high)
+#include "qtui/analysis/drops.def"
+#undef DROP
 	    {"snr", '>', offsetof(struct repair_goal, min_snr), -200, 200},
 	    {"cost", '<', offsetof(struct repair_goal, max_cost), 1, 1000},
 	    {"wide", '<', offsetof(struct repair_goal, max_wide), 0, 1},
@@ -21,6 +19,11 @@ enum status repair_goal_parse(struct repair_goal *g, const char *text, struct er
 	};
 	return conditions_parse(g, condition, sizeof condition / sizeof *condition,
 	    "map_drop<0.005, top1_drop<0.01, psnr_drop<0.1, snr>25, cost<1.1, wide<0.15 or time<12", text, err);
+}
+
+enum status repair_goal_task(struct repair_goal *g, const char *figure, struct error *err)
+{
+	return drops_limit(&g->max_drop, &g->drop, figure, err);
 }
 
 enum status repair_goal_limits(struct repair_goal *g, bool timed, struct error *err)

@@ -92,8 +92,8 @@ enum status repair_job_start(struct repair_job **out, struct study *st, const st
 		o.score_arg = o.task = j->task;
 		o.score_name = repair_task_name(j->task);
 	}
-	if (status == STATUS_OK && !j->task && !isnan(o.goal.max_drop))
-		status = error_set(err, STATUS_REFUSED, "no labels to measure the task with: :labels FILE or :eval DIR gives them");
+	if (status == STATUS_OK && (status = repair_goal_task(&o.goal, o.score_name, err)) != STATUS_OK && !j->task)
+		status = error_prefix(err, "no labels and no scorer (:labels FILE, :eval DIR, :scorer COMMAND)");
 	if (status == STATUS_OK)
 		status = repair_open(&j->repair, st, &o, err);
 	if (status == STATUS_OK)

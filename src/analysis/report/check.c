@@ -3,22 +3,19 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "qtui/analysis/condition.h"
 #include "qtui/base/str.h"
 #include "../repair/repair_impl.h"
 
-const struct check check_nothing = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+const struct check check_nothing = {NAN, NAN, DROPS_NONE, NAN, NAN, NAN};
 
 enum status check_parse(struct check *c, const char *text, struct error *err)
 {
 	static const struct condition condition[] = {
 	    {"snr", '>', offsetof(struct check, min_snr), -200, 200},
 	    {"cos", '>', offsetof(struct check, min_cos), -1, 1},
-	    {"map_drop", '<', offsetof(struct check, max_map_drop), 0, 1},
-	    {"miou_drop", '<', offsetof(struct check, max_miou_drop), 0, 1},
-	    {"top1_drop", '<', offsetof(struct check, max_top1_drop), 0, 1},
-	    {"psnr_drop", '<', offsetof(struct check, max_psnr_drop), 0, 100},
-	    {"drop", '<', offsetof(struct check, max_drop), 0, 1},
+#define DROP(id, name, figure, high) DROP_CONDITION(struct check, drop, id, name, high)
+#include "qtui/analysis/drops.def"
+#undef DROP
 	    {"cost", '<', offsetof(struct check, max_cost), 1, 1000},
 	    {"wide", '<', offsetof(struct check, max_wide), 0, 1},
 	    {"time", '<', offsetof(struct check, max_time), 0, 1e9},
@@ -101,22 +98,22 @@ static void check_points(struct str *out, const struct snapshot *s, const char *
 	free(p);
 }
 
-// `figure` is what the condition is about, NULL: whatever is measured. A run without labels must not pass a gate that asks for mAP.
-static void check_task(struct str *out, const struct snapshot *s, const char *name, const char *figure, double limit)
+// A run without labels must not pass a gate that asks for mAP.
+static void check_task(struct str *out, const struct snapshot *s, const struct drop_row *row, double limit)
 {
 	if (isnan(limit))
 		return;
 	if (!s->task || s->task_old || s->task->n_figures == 0) {
-		say(out, "%s<%g: no task was measured: give --labels or --eval", name, limit);
+		say(out, "%s<%g: no task was measured: give --labels, --eval or --scorer", row->name, limit);
 		return;
 	}
-	if (figure && strcmp(figure, s->task->figure[0].name) != 0) {
-		say(out, "%s<%g: what was measured is %s", name, limit, s->task->figure[0].name);
+	if (row->figure && strcmp(row->figure, s->task->figure[0].name) != 0) {
+		say(out, "%s<%g: what was measured is %s", row->name, limit, s->task->figure[0].name);
 		return;
 	}
 	double drop = drop_of(s->task);
 	if (!(drop < limit))
-		say(out, "%s<%g: %s lost %.4f, %.4f too much", name, limit, task_word(s->task->figure[0].name), drop, drop - limit);
+		say(out, "%s<%g: %s lost %.4f, %.4f too much", row->name, limit, task_word(s->task->figure[0].name), drop, drop - limit);
 }
 
 // Of a search's cost: in a board's times where they are known.
@@ -147,11 +144,8 @@ enum status check_snapshot(const struct check *c, const struct snapshot *s, stru
 	enum status st = STATUS_OK;
 	check_points(&said, s, "snr", " dB", c->min_snr, snr_of);
 	check_points(&said, s, "cos", "", c->min_cos, cosine_of);
-	check_task(&said, s, "drop", NULL, c->max_drop);
-	check_task(&said, s, "map_drop", "AP", c->max_map_drop);
-	check_task(&said, s, "miou_drop", "mIoU", c->max_miou_drop);
-	check_task(&said, s, "top1_drop", "top1", c->max_top1_drop);
-	check_task(&said, s, "psnr_drop", "psnr_db", c->max_psnr_drop);
+	for (int i = 0; i < DROPS; i++)
+		check_task(&said, s, drop_row((enum drop)i), c->drop.most[i]);
 	check_share(&said, "cost", c->max_cost, cost_of(s));
 	check_share(&said, "wide", c->max_wide, share_of_macs(s, is_wide));
 	check_time(&said, s, c->max_time);
