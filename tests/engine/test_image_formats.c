@@ -269,6 +269,13 @@ void test_image_formats__bmp_of_no_picture(void **state)
 	check_refused(support_temp_file("wide.bmp", file, n), "megapixels");
 	put_u32(file + 18, 0);
 	check_refused(support_temp_file("none.bmp", file, n), "megapixels");
+
+	enum { LONG = (1 << 20) + 32 }; // all of it is there, and it has no more pixels than others
+	static uint8_t bar[54 + 8 + LONG / 8];
+	build_bmp(bar, &(struct bmp_kind){1, 0, NULL, TEXT(PALETTE), "", 0, false, NULL});
+	put_u32(bar + 18, LONG);
+	put_u32(bar + 22, 1);
+	check_refused(support_temp_file("long.bmp", bar, sizeof bar), "pixels a side");
 }
 
 // ---- PNM

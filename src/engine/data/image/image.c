@@ -28,10 +28,10 @@ bool image_is_name(const char *path)
 
 enum status image_check(uint32_t w, uint32_t h, const char *name, struct error *err)
 {
-	if (w && h && (uint64_t)w * h <= PIXELS_MAX)
+	if (w && h && w <= EDGE_MAX && h <= EDGE_MAX && (uint64_t)w * h <= PIXELS_MAX)
 		return STATUS_OK;
-	return error_set(err, STATUS_UNSUPPORTED, "%s: an image of %u x %u pixels; %d megapixels are the most", name, w, h,
-	    (int)(PIXELS_MAX / 1000000));
+	return error_set(err, STATUS_UNSUPPORTED, "%s: an image of %u x %u pixels; %d megapixels, and %d pixels a side, are the most", name,
+	    w, h, (int)(PIXELS_MAX / 1000000), EDGE_MAX);
 }
 
 enum status image_alloc(struct image *out, uint32_t w, uint32_t h, const char *name, struct error *err)
