@@ -3,7 +3,8 @@
 #include "qtui/analysis/condition.h"
 #include "repair_impl.h"
 
-const struct repair_goal repair_goal_default = {.drop = DROPS_NONE, .max_drop = NAN, .min_snr = NAN, .max_cost = NAN, .max_wide = NAN, .max_time = NAN};
+const struct repair_goal repair_goal_default = {
+    .drop = DROPS_NONE, .max_drop = NAN, .min_snr = NAN, .max_cost = NAN, .max_wide = NAN, .max_time = NAN};
 static const double MORE = 0.15; // work, where nothing is said of it
 
 enum status repair_goal_parse(struct repair_goal *g, const char *text, struct error *err)

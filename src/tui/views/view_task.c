@@ -213,7 +213,9 @@ static void draw_nothing(struct canvas *c, const struct ui *ui, struct rect r)
 	line.y += canvas_paragraph(c, line, ROLE_ERROR, ui->snap->task_problem) + 1;
 	line.y += canvas_paragraph(c, line, ROLE_DIM,
 	    "Labels beside the calibration samples (COCO JSON, text or XML files, CSV of classes, masks, pictures) are found by themselves;");
-	line.y += canvas_paragraph(c, line, ROLE_DIM, ":eval DIR measures on labelled samples elsewhere, :labels FILE names labels that lie apart, and a :scorer of your own needs none.");
+	line.y += canvas_paragraph(c, line, ROLE_DIM,
+	    ":eval DIR measures on labelled samples elsewhere, :labels FILE names labels that lie apart, and a :scorer of your own "
+	    "needs none.");
 	if (ui->snap->task_problem[0])
 		canvas_paragraph(c, line, ROLE_DIM, ":eval none takes them back, and with them what is said here after each run.");
 }
