@@ -20,6 +20,7 @@ struct child {
 	pid_t pid;
 	int to, from; // its standard input and output
 	FILE *said;   // on its standard error; a file without a name
+	bool failed;  // it has not answered as it should: nobody waits for it any more
 };
 
 static void close_pipe(int end[2])
@@ -147,7 +148,7 @@ void child_end(struct child **cp)
 		return;
 	close(c->to);
 	close(c->from);
-	if (c->pid && !has_ended(c, &status, POLITE_MS)) {
+	if (c->pid && !has_ended(c, &status, c->failed ? 0 : POLITE_MS)) {
 		kill(-c->pid, SIGKILL);
 		waitpid(c->pid, &status, 0);
 	}
@@ -231,7 +232,7 @@ static enum status receive(struct child *c, char *answer, size_t size, const ato
 	return error_set(err, STATUS_UNSUPPORTED, "its answer has no end: %.40s...", answer);
 }
 
-enum status child_ask(struct child *c, const char *line, char *answer, size_t size, const atomic_bool *stop, struct error *err)
+static enum status ask(struct child *c, const char *line, char *answer, size_t size, const atomic_bool *stop, struct error *err)
 {
 	struct pollfd early = {.fd = c->from, .events = POLLIN};
 	double until = clock_seconds() + CHILD_PATIENCE;
@@ -242,4 +243,11 @@ enum status child_ask(struct child *c, const char *line, char *answer, size_t si
 	enum status st = send(c, text, stop, until, err);
 	free(text);
 	return st == STATUS_OK ? receive(c, answer, size, stop, until, err) : st;
+}
+
+enum status child_ask(struct child *c, const char *line, char *answer, size_t size, const atomic_bool *stop, struct error *err)
+{
+	enum status st = ask(c, line, answer, size, stop, err);
+	c->failed |= st != STATUS_OK;
+	return st;
 }

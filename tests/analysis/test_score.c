@@ -138,6 +138,7 @@ void test_score__is_called_off(void **state)
 	atomic_bool stop = true;
 	bench_new(&b, "sleep 100");
 	assert_int_equal(add(&b, TASK_FLOAT, 0, 1, 1, &stop), STATUS_CANCELLED);
+	assert_string_equal(b.err.text, "cancelled"); // which is no sample's fault
 	bench_done(&b);
 }
 

@@ -368,7 +368,13 @@ expect a_scorer_in_a_session 0 "" analyze $model $calib --samples 1 --scorer "$s
 [ -e "$dir/scored" ] && rm "$dir/scored"
 expect a_file_starts_no_program 0 "--scorer 'touch " analyze --session "$dir/scored.json" --set /model.12/Sub=float
 [ ! -e "$dir/scored" ] && grep -q '"scorer":.*touch' "$dir/scored.json"; report and_keeps_its_name $?
+expect labels_in_its_place 0 "" analyze --session "$dir/scored.json" --labels examples/val.json --set /model.12/Sub=auto -q
+[ ! -e "$dir/scored" ] && ! grep -q '"scorer"' "$dir/scored.json"; report another_task_takes_its_name_away $?
+cp examples/calib/000.jpg "$dir/a	b.jpg"
+expect a_tab_in_a_name 1 "would end the field: rename it" eval $model "$dir/a	b.jpg" --scorer "$scorer" -q
 expect a_scorer_s_error_names_it 1 "scorer exit 3: it has ended with exit code 3" eval $model $calib --samples 1 --scorer "exit 3" -q
+expect a_scorer_that_fails_slowly 1 "exit code 3" eval $model $calib --samples 1 --threads 2 --scorer "echo >>$dir/starts; sleep 1; exit 3" -q
+[ "$(wc -l <"$dir/starts")" = 1 ]; report and_is_not_begun_for_each_thread $? "$(wc -l <"$dir/starts") times"
 expect a_scorer_needs_no_labels 2 "exclude each other" eval $model $calib --scorer true --labels examples/val.json
 
 # ---- a session that another run has written in the meantime: neither that one's work nor this one's is lost

@@ -22,6 +22,7 @@ enum fake_kind {
 	FAKE_POSED,     // likewise with keypoints
 	FAKE_OUTLINED,  // likewise with outlines
 	FAKE_RESTORED,  // likewise with pictures
+	FAKE_SCORED,    // as FAKE_MEASURED, by a scorer
 };
 
 enum { NODES = 64, VALUES = 128, SITES = 128 };
@@ -377,6 +378,17 @@ static void build_pictures(void)
 	}
 }
 
+// A program scores: nothing is known of what the networks found.
+static void build_score(void)
+{
+	fake.task.kind = fake.look.kind = TASK_SCORE;
+	fake.task.note = "scored by python3 wer.py";
+	fake.figure[0].name = "score";
+	fake.task.n_figures = 1;
+	fake.task.n_classes = 0;
+	fake.look.n_truths = fake.look.n_changes = fake.look.n_boxes[TASK_FLOAT] = fake.look.n_boxes[TASK_QUANT] = 0;
+}
+
 static int node_named(const char *name)
 {
 	for (int i = 0; i < fake.g.n_nodes; i++)
@@ -514,6 +526,8 @@ static struct snapshot *fake_snapshot(enum fake_kind kind)
 		build_outlines();
 	if (kind == FAKE_RESTORED)
 		build_pictures();
+	if (kind == FAKE_SCORED)
+		build_score();
 	if (kind == FAKE_BLAMED || kind == FAKE_DAMAGED)
 		fake.s.blames = fake_blames(kind == FAKE_BLAMED ? "AP" : "");
 	fake.s.task_old = kind == FAKE_RUNNING;

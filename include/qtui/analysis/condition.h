@@ -33,9 +33,6 @@ _Static_assert(DROPS == 6, "as many as DROPS_NONE has");
 // The member `field`, a struct drops, of a table's type: #define DROP(id, name, figure, most) DROP_CONDITION(type, field, id,
 // name, most), and drops.def has its rows.
 #define DROP_CONDITION(type, field, id, name, high) {name, '<', offsetof(type, field.most[DROP_##id]), 0, high},
-// The least of the limits that are for this figure; NAN: there is none. `figure` NULL: no task is measured. STATUS_REFUSED
-// where one is for another figure.
-MUST_CHECK enum status drops_limit(double *most, const struct drops *d, const char *figure, struct error *err);
 // Puts the limits of `text` into the fields of `out`; other fields stay. `words` is what an error shows as an example.
 MUST_CHECK enum status conditions_parse(void *out, const struct condition *table, size_t n, const char *words, const char *text,
     struct error *err);

@@ -15,7 +15,7 @@ MUST_CHECK enum status child_start(struct child **out, const char *command, stru
 enum { CHILD_PATIENCE = 120 };
 MUST_CHECK enum status child_ask(struct child *c, const char *line, char *answer, size_t size, const atomic_bool *stop,
     struct error *err);
-// Closes its standard input, upon which it should end, and kills it where it does not do so soon.
+// Closes its standard input, upon which it should end, and kills it where it does not do so soon; behind an error at once.
 void child_end(struct child **c);
 
 #endif

@@ -1,5 +1,6 @@
 // Where a repair may stop: conditions as the user writes them.
 #include <math.h>
+#include <string.h>
 #include "qtui/analysis/condition.h"
 #include "repair_impl.h"
 
@@ -24,7 +25,19 @@ enum status repair_goal_parse(struct repair_goal *g, const char *text, struct er
 
 enum status repair_goal_task(struct repair_goal *g, const char *figure, struct error *err)
 {
-	return drops_limit(&g->max_drop, &g->drop, figure, err);
+	g->max_drop = NAN;
+	for (int i = 0; i < DROPS; i++) {
+		const struct drop_row *row = drop_row((enum drop)i);
+		double most = g->drop.most[i];
+		if (isnan(most))
+			continue;
+		if (!figure)
+			return error_set(err, STATUS_REFUSED, "%s<%g: no task is measured", row->name, most);
+		if (row->figure && strcmp(row->figure, figure) != 0)
+			return error_set(err, STATUS_REFUSED, "%s<%g: what is measured is %s", row->name, most, figure);
+		g->max_drop = fmin(g->max_drop, most); // the number, where the other is NAN
+	}
+	return STATUS_OK;
 }
 
 enum status repair_goal_limits(struct repair_goal *g, bool timed, struct error *err)

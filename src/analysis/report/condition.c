@@ -15,22 +15,6 @@ const struct drop_row *drop_row(enum drop d)
 	return &rows[d];
 }
 
-enum status drops_limit(double *most, const struct drops *d, const char *figure, struct error *err)
-{
-	*most = NAN;
-	for (int i = 0; i < DROPS; i++) {
-		const struct drop_row *row = drop_row((enum drop)i);
-		if (isnan(d->most[i]))
-			continue;
-		if (!figure)
-			return error_set(err, STATUS_REFUSED, "%s<%g: no task is measured", row->name, d->most[i]);
-		if (row->figure && strcmp(row->figure, figure) != 0)
-			return error_set(err, STATUS_REFUSED, "%s<%g: what is measured is %s", row->name, d->most[i], figure);
-		*most = fmin(*most, d->most[i]); // of NAN and a number fmin takes the number
-	}
-	return STATUS_OK;
-}
-
 static enum status parse_one(void *out, const struct condition *table, size_t n, const char *words, const char *word, struct error *err)
 {
 	size_t name = strcspn(word, "<>");

@@ -11,7 +11,9 @@
 
 struct scorer {
 	char *command;
+	atomic_uint failures;    // changes with `why`
 	pthread_mutex_t asking;  // over what follows: one sample at a time
+	struct error why;        // it failed last
 	struct child *child;     // NULL: not begun, or it has failed
 	char *dir;               // of the outputs; NULL: not made
 };
@@ -96,7 +98,7 @@ static enum status name_sample(struct str *out, const struct scorer *s, const st
 	const char *name = dataset_name(t->d, sample), *file = dataset_file(t->d, sample);
 	file = file ? file : "";
 	if (strpbrk(file, "\t\n") || strpbrk(name, "\t\n"))
-		return error_set(err, STATUS_UNSUPPORTED, "a tab or a line break in its name is the end of a field");
+		return error_set(err, STATUS_UNSUPPORTED, "a tab or a line break in its name would end the field: rename it");
 	str_addf(out, "%s\t%s\t%s", s->dir, file, name);
 	return STATUS_OK;
 }
@@ -136,8 +138,17 @@ static enum status score_read(struct task *t, int sample, const struct task_said
 {
 	struct scorer *s = t->state;
 	double score = 0;
+	unsigned failures = atomic_load(&s->failures);
 	pthread_mutex_lock(&s->asking);
-	enum status st = ask(&score, s, t, sample, said, err);
+	// What failed while this sample waited its turn would fail again, perhaps after minutes.
+	bool failed = atomic_load(&s->failures) != failures;
+	enum status st = failed ? s->why.status : ask(&score, s, t, sample, said, err);
+	if (failed)
+		*err = s->why;
+	else if (st != STATUS_OK) {
+		s->why = *err;
+		atomic_fetch_add(&s->failures, 1);
+	}
 	pthread_mutex_unlock(&s->asking);
 	if (st == STATUS_CANCELLED)
 		return st;
