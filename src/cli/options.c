@@ -242,7 +242,8 @@ static enum status resolve_task(struct options *o, struct error *err)
 {
 	struct task_wish *w = &o->study.task;
 	enum task_kind kind = TASK_KINDS;
-	*w = (struct task_wish){.data = o->eval, .labels = o->labels, .decoder = o->decoder, .kind = o->task, .scorer = o->scorer};
+	*w = (struct task_wish){.data = o->eval, .labels = o->labels, .decoder = o->decoder, .kind = o->task, .scorer = o->scorer,
+	    .boxes_by = o->boxes};
 	const struct {
 		const char *option, *path;
 	} needed[] = {{"--eval", o->eval}, {"--labels", o->labels}, {"--calib", o->calib}};
@@ -251,6 +252,9 @@ static enum status resolve_task(struct options *o, struct error *err)
 			return error_set(err, STATUS_NOTFOUND, "%s %s: there is no such file or directory", needed[i].option, needed[i].path);
 	if (o->task && !task_kind_parse(&kind, o->task))
 		return error_set(err, STATUS_USAGE, "--task %s: %s", o->task, task_kinds());
+	if (o->boxes && (o->decoder || o->scorer || (o->task && kind != TASK_DETECT)))
+		return error_set(err, STATUS_USAGE, "--boxes and --%s exclude each other: a program of your own reads the boxes, for --task detect",
+		    o->decoder ? "decoder" : o->scorer ? "scorer" : "task");
 	if (o->scorer && (o->labels || o->decoder || o->nms || (o->task && kind != TASK_SCORE)))
 		return error_set(err, STATUS_USAGE, "--scorer and --%s exclude each other: the scorer finds what is right by itself",
 		    o->labels ? "labels" : o->decoder ? "decoder" : o->nms ? "nms" : "task");

@@ -263,8 +263,8 @@ void test_instances__masks_of_outputs_are_compared(void **state)
 	assert_non_null(r);
 	say(&whole, 0);
 	say(&less, 30); // the right half of the box
-	assert_int_equal(boxes_read(&a, r, whole.out, &c.err), STATUS_OK);
-	assert_int_equal(boxes_read(&b, r, less.out, &c.err), STATUS_OK);
+	assert_int_equal(boxes_read(&a, r, &(struct sample_outputs){.out = whole.out}, &c.err), STATUS_OK);
+	assert_int_equal(boxes_read(&b, r, &(struct sample_outputs){.out = less.out}, &c.err), STATUS_OK);
 	near(boxes_apart((const struct boxes *[]){a}, (const struct boxes *[]){a}, 1), 0, 1e-6);
 	near(boxes_apart((const struct boxes *[]){a}, (const struct boxes *[]){b}, 1), 1 - exp(-pow(.5 / .3, 2)), 2e-3);
 	boxes_free(&a);

@@ -1,4 +1,5 @@
 // Scores by a program of the user's: what it is given, what becomes of its answers, and what ends it.
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,4 +177,20 @@ void test_score__needs_a_program(void **state)
 	assert_int_equal(task_open(&t, b.b.g, b.d, &(struct task_options){.kind = TASK_SCORE}, &b.err), STATUS_USAGE);
 	assert_null(t);
 	bench_done(&b);
+}
+
+// Errors among words, what is right among what was found: a set's figure is that of all its parts together.
+void test_score__of_fractions_is_of_their_sums(void **state)
+{
+	struct bench b;
+	bench_new(&b, "for f in 1/2 ' 9 / 10 ' 0/0 .5; do read x; echo \"$f\"; done; cat >/dev/null");
+	for (int i = 0; i < SAMPLES; i++)
+		assert_int_equal(add(&b, TASK_FLOAT, i, 1, 1, NULL), STATUS_OK);
+	assert_float_equal(task_score(b.t, net(&b, TASK_FLOAT), 0, SAMPLES), 10.5 / 13, 1e-12);
+	assert_float_equal(task_score(b.t, net(&b, TASK_FLOAT), 1, 2), .9, 1e-12);
+	assert_true(isnan(task_score(b.t, net(&b, TASK_FLOAT), 2, 3)));
+	bench_done(&b);
+	refuses("read x; echo 1/0; cat >/dev/null", "it has answered \"1/0\", which is no finite number");
+	refuses("read x; echo 1/-2; cat >/dev/null", "no fraction");
+	refuses("read x; echo 1/2/3; cat >/dev/null", "no fraction");
 }

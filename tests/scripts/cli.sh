@@ -375,7 +375,23 @@ expect a_tab_in_a_name 1 "would end the field: rename it" eval $model "$dir/a	b.
 expect a_scorer_s_error_names_it 1 "scorer exit 3: it has ended with exit code 3" eval $model $calib --samples 1 --scorer "exit 3" -q
 expect a_scorer_that_fails_slowly 1 "exit code 3" eval $model $calib --samples 1 --threads 2 --scorer "echo >>$dir/starts; sleep 1; exit 3" -q
 [ "$(wc -l <"$dir/starts")" = 1 ]; report and_is_not_begun_for_each_thread $? "$(wc -l <"$dir/starts") times"
+expect a_scorer_of_a_session_is_given_again 0 "" analyze $model $calib --samples 1 --scorer "$scorer" --eval examples/val --session "$dir/again.json" -q
+expect with_the_session_s_samples 0 "" analyze --session "$dir/again.json" --scorer "$scorer" --json "$dir/scored-again.json" -q
+grep -q '"dataset":.*examples/val"' "$dir/scored-again.json"; report which_are_its_own $?
 expect a_scorer_needs_no_labels 2 "exclude each other" eval $model $calib --scorer true --labels examples/val.json
+
+# ---- boxes that a program of the user's reads
+boxes="touch $dir/read; while read -r line; do echo '1 2 3 4 .5 7'; done"
+"$qtui" eval $model examples/val --samples 2 --labels examples/val.json --boxes "$boxes" -q >"$dir/out" 2>"$dir/err"
+[ $? = 0 ] && grep -q "boxes by touch .*; no NMS; classes are the labels'" "$dir/out" && grep -q '^mAP  *0.0000' "$dir/out"; report eval_by_boxes_of_a_program $? "$(cat "$dir/err" "$dir/out")"
+expect boxes_of_a_program_in_a_session 0 "" analyze $model $calib --samples 1 --labels examples/val.json --boxes "$boxes" --session "$dir/boxes.json" -q
+rm "$dir/read"
+expect a_file_reads_no_boxes 0 "--boxes 'touch " analyze --session "$dir/boxes.json" --set /model.12/Sub=float --json "$dir/rests.json"
+[ ! -e "$dir/read" ] && grep -q '"boxes":.*touch' "$dir/boxes.json" && grep -q '"labels":.*val.json' "$dir/boxes.json" && ! grep -q '"AP50"' "$dir/rests.json"; report and_measures_nothing $?
+expect boxes_and_labels_of_the_session 0 "" analyze --session "$dir/boxes.json" --boxes "$boxes" --json "$dir/rests.json" -q
+[ -e "$dir/read" ] && grep -q '"AP50"' "$dir/rests.json"; report are_measured_when_it_is_given_again $?
+expect boxes_or_a_decoder 2 "exclude each other" eval $model examples/val --boxes true --decoder yolov8
+expect boxes_need_labels 1 "no labels lie beside it" eval $model $calib --samples 1 --boxes true -q
 
 # ---- a session that another run has written in the meantime: neither that one's work nor this one's is lost
 cp "$dir/own.json" "$dir/shared.json"

@@ -294,6 +294,31 @@ void test_ui_study__a_scorer(void **state)
 	live_close(&l);
 }
 
+// So does one that reads boxes, in place of a decoder. One that a session names rests until it is given.
+void test_ui_study__a_program_that_rests(void **state)
+{
+	struct live l;
+	live_open(&l, "esp32p4", 2);
+	press(&l.ui, ":boxes<Enter>");
+	assert_non_null(strstr(l.ui.note, ":boxes COMMAND"));
+	study_set_task(l.st, &(struct task_wish){.boxes_by = "false", .labels = "examples/val.json", .rests = true});
+	press(&l.ui, ":eval<Space>examples/val<Enter>");
+	assert_string_equal(l.ui.note, "E: the session's program is started by :boxes COMMAND; :eval none gives it up");
+	press(&l.ui, ":labels<Space>examples/val.json<Enter>");
+	assert_string_equal(l.ui.note, "E: the session's program is started by :boxes COMMAND; :eval none gives it up");
+	press(&l.ui, ":boxes<Space>while<Space>read<Space>x;<Space>do<Space>echo<Space>1<Space>1<Space>9<Space>9<Space>.5<Space>3;<Space>done<Enter>");
+	assert_false(study_task_wish(l.st)->rests);
+	live_wait(&l);
+	assert_non_null(l.ui.snap->task);
+	assert_int_equal(l.ui.snap->task->kind, TASK_DETECT);
+	assert_non_null(strstr(l.ui.snap->task->note, "boxes by while read x"));
+	study_set_task(l.st, &(struct task_wish){.scorer = "false", .rests = true});
+	press(&l.ui, ":labels<Space>examples/val.json<Enter>");
+	assert_true(!study_task_wish(l.st)->scorer && !study_task_wish(l.st)->rests);
+	live_wait(&l);
+	live_close(&l);
+}
+
 // One scale for many: of the marked nodes with a key, of a pattern with a command, each one step back.
 void test_ui_study__a_scale_for_many_nodes(void **state)
 {

@@ -16,7 +16,6 @@ struct session {
 	int n_commands, current;     // the first `current` are in force, the rest can be redone
 	struct cJSON *results;       // key -> figures; may be NULL
 	struct task_wish task;       // its texts are in `root`
-	const char *scorer;          // likewise: of the task, but a file starts no program
 	char **truncate;
 	int n_truncate;
 	struct file_stamp stamp;     // of the file that was read

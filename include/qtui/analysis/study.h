@@ -15,11 +15,14 @@
 // otherwise all labelled samples of `data` (NULL: of the calibration's directory).
 struct task_wish {
 	const char *data, *labels, *decoder, *kind;
-	const char *scorer;            // a command: the kind is TASK_SCORE then. No session brings it: a file shall start no program
+	const char *scorer;            // a command: the kind is TASK_SCORE then
+	const char *boxes_by;          // a command that reads the boxes: the kind is TASK_DETECT then
+	bool rests;                    // these commands come from a session: nothing is measured, as a file shall start no program
 	double iou;                    // of NMS: 0 the decoder's own, < 0 none
 	bool none;                     // nothing is measured
 };
-// What a task is opened with; it borrows the wish's texts. A kind with an unknown name counts as not given.
+// What a task is opened with; it borrows the wish's texts. A kind with an unknown name counts as not given. Of a wish that
+// rests, nothing but agreement.
 struct task_options task_wish_options(const struct task_wish *w);
 struct study_options {
 	const char *model, *calib;     // paths; calib may be NULL with data.random

@@ -36,6 +36,7 @@ struct task_options {
 	const char *labels;  // COCO JSON, a directory of text files, XML files, masks or pictures, a CSV; NULL: what lies beside the data set
 	const char *decoder; // a name of docs/TASK.md; NULL: found from names and shapes of the outputs
 	const char *scorer;  // of TASK_SCORE: a command for /bin/sh, which is started with the first sample
+	const char *boxes_by; // of TASK_DETECT: likewise, which reads the boxes in place of a decoder; NULL: none
 	double score;        // boxes must score more than this
 	double iou;          // of NMS, the most overlap of boxes that are both kept; 0: the decoder's own, < 0: no NMS
 	int boxes;           // kept of an image; 0: 300

@@ -12,6 +12,7 @@ static const double BOXES = 0.75; // of damage, of a decoder of queries: what bo
 
 struct probe {
 	const struct graph *g;
+	const struct dataset *data;
 	struct engine *engine;
 	const atomic_bool *cancel;
 	struct point *point;
@@ -101,7 +102,8 @@ static enum status read_boxes(struct probe *p, int samples, struct error *err)
 		for (int i = 0; i < n; i++)
 			if (p->g->value[p->g->output[i]].constant)
 				p->out[s * n + i] = tensor_share(p->g->value[p->g->output[i]].constant);
-		st = boxes_read(&p->box[of][s], p->reader, &p->out[s * n], err);
+		const struct sample_outputs one = {p->g, p->data, s, &p->out[s * n], p->cancel};
+		st = boxes_read(&p->box[of][s], p->reader, &one, err);
 	}
 	return st;
 }
@@ -143,7 +145,7 @@ enum status probe_new(struct probe **out, const struct repair *r, int samples, s
 		return points_missing(r->g, err);
 	}
 	struct probe *p = xcalloc(1, sizeof *p);
-	*p = (struct probe){.g = r->g, .engine = r->engine, .memo = r->memo, .cancel = r->opt.cancel, .samples = samples,
+	*p = (struct probe){.g = r->g, .data = r->data, .engine = r->engine, .memo = r->memo, .cancel = r->opt.cancel, .samples = samples,
 	    .point = point, .n_points = n_points};
 	for (int i = 0; i < samples; i++)
 		p->identity = key_add_key(p->identity, dataset_key(r->data, i));
@@ -168,6 +170,8 @@ static struct key key_of_points(const struct probe *p, const struct plan *plan, 
 		k = key_add_key(k, all[p->point[i].value]);
 	for (int i = 0; p->reader && i < p->g->n_outputs; i++)
 		k = key_add_key(k, all[p->g->output[i]]);
+	if (p->reader)
+		k = key_add_key(k, boxes_reader_key(p->reader));
 	free(all);
 	return k;
 }

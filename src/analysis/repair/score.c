@@ -20,8 +20,10 @@ static enum status open_own(struct task_lease **out, const struct study *st, str
 	struct task_options o = {.kind = -1, .labels = w->labels, .decoder = w->decoder, .iou = w->iou};
 	struct task *t = NULL;
 	struct error ignored;
-	if (w->none || task_open(&t, study_graph(st), study_dataset(st), &o, w->labels ? err : &ignored) != STATUS_OK)
-		return w->labels && !w->none ? err->status : STATUS_OK;
+	if (w->none || w->rests)
+		return STATUS_OK;
+	if (task_open(&t, study_graph(st), study_dataset(st), &o, w->labels ? err : &ignored) != STATUS_OK)
+		return w->labels ? err->status : STATUS_OK;
 	if (task_kind(t) == TASK_AGREE)
 		task_free(&t); // agreement of outputs says no more than the damage
 	*out = t ? task_lease_new(t, NULL) : NULL;

@@ -66,7 +66,10 @@ static void read_task(struct task_wish *w, const cJSON *o)
 	    .labels = json_text(o, "labels", NULL),
 	    .decoder = json_text(o, "decoder", NULL),
 	    .kind = json_text(o, "kind", NULL),
+	    .scorer = json_text(o, "scorer", NULL),
+	    .boxes_by = json_text(o, "boxes", NULL),
 	    .iou = iou <= 1 ? iou : 0};
+	w->rests = w->scorer || w->boxes_by;
 }
 
 static const struct json_member members[] = {
@@ -75,7 +78,7 @@ static const struct json_member members[] = {
     {"calibration", "samples", cJSON_Number}, {"calibration", "random", cJSON_Number}, {"calibration", "seed", cJSON_Number},
     {"calibration", "preprocess", cJSON_Object}, {NULL, "target", cJSON_String}, {NULL, "task", cJSON_Object},
     {"task", "data", cJSON_String}, {"task", "labels", cJSON_String}, {"task", "decoder", cJSON_String}, {"task", "kind", cJSON_String},
-    {"task", "scorer", cJSON_String},
+    {"task", "scorer", cJSON_String}, {"task", "boxes", cJSON_String},
     {"task", "nms", cJSON_Number}, {NULL, "edits", cJSON_Array}, {NULL, "journal", cJSON_Array}, {NULL, "truncate", cJSON_Array},
     {NULL, "current", cJSON_Number}, {NULL, "tuned", cJSON_Array}, {NULL, "variants", cJSON_Array}, {NULL, "runs", cJSON_Array},
     {NULL, "latency", cJSON_Object}, {"latency", "path", cJSON_String}, {NULL, "results", cJSON_Object}, {NULL, "pareto", cJSON_Object},
@@ -102,7 +105,6 @@ static enum status read_members(struct session *s, struct error *err)
 	s->model_sha256 = copy_member(model, "sha256");
 	s->target = copy_member(root, "target");
 	s->results = cJSON_GetObjectItemCaseSensitive(root, "results");
-	s->scorer = json_text(cJSON_GetObjectItemCaseSensitive(root, "task"), "scorer", NULL);
 	read_task(&s->task, cJSON_GetObjectItemCaseSensitive(root, "task"));
 	enum status st = read_calibration(s, cJSON_GetObjectItemCaseSensitive(root, "calibration"), err);
 	if (st == STATUS_OK)
@@ -166,6 +168,23 @@ static void merge_preprocess(struct preprocess *into, const struct preprocess *f
 		into->resize = from->resize, into->resize_set = true;
 }
 
+// A task that is asked for is another one, unless all that is given are the programs of the session's.
+static void merge_task(struct task_wish *w, const struct task_wish *s)
+{
+	const char *scorer = w->scorer, *boxes_by = w->boxes_by;
+	if (w->data || w->labels || w->decoder || w->kind || w->iou != 0 || w->none || (scorer && !s->scorer) || (boxes_by && !s->boxes_by))
+		return;
+	*w = *s;
+	if (scorer || boxes_by) {
+		w->scorer = scorer;
+		w->boxes_by = boxes_by;
+		w->rests = false;
+	}
+	if (w->rests)
+		log_warn("the session's task is measured by a program, which a file does not start by itself: %s '%s'",
+		    w->scorer ? "--scorer" : "--boxes", w->scorer ? w->scorer : w->boxes_by);
+}
+
 void session_options(const struct session *s, struct study_options *opt)
 {
 	if (!opt->model)
@@ -186,9 +205,5 @@ void session_options(const struct session *s, struct study_options *opt)
 		opt->n_truncate = s->n_truncate;
 	}
 	merge_preprocess(&opt->data.pre, &s->data.pre);
-	const struct task_wish *t = &opt->task;
-	if (!t->data && !t->labels && !t->decoder && !t->kind && !t->scorer && t->iou == 0 && !t->none)
-		opt->task = s->task;
-	if (s->scorer && !t->scorer)
-		log_warn("the session was scored by a program, which a file does not start by itself: --scorer '%s'", s->scorer);
+	merge_task(&opt->task, &s->task);
 }

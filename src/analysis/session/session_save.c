@@ -65,17 +65,16 @@ static cJSON *journal_json(const struct study *st, int *current)
 	return a;
 }
 
-// A scorer that the file named and nobody gave stays there, unless the task is another one now.
-static cJSON *task_json(const struct study *st, const struct session *base)
+static cJSON *task_json(const struct study *st)
 {
 	const struct task_wish *w = study_task_wish(st);
-	bool another = w->labels || w->decoder || w->kind || w->none;
 	cJSON *o = cJSON_CreateObject();
 	absolute(o, "data", w->data);
 	absolute(o, "labels", w->labels);
 	json_add_text(o, "decoder", w->decoder);
 	json_add_text(o, "kind", w->kind);
-	json_add_text(o, "scorer", w->scorer || another || !base ? w->scorer : base->scorer);
+	json_add_text(o, "scorer", w->scorer);
+	json_add_text(o, "boxes", w->boxes_by);
 	if (w->iou != 0)
 		cJSON_AddNumberToObject(o, "nms", w->iou);
 	return o;
@@ -187,7 +186,7 @@ struct session_save *session_save_begin(const struct study *st, const struct ses
 	cJSON_AddItemToObject(root, "calibration", calibration_json(st));
 	cJSON_AddStringToObject(root, "target", opt->target ? opt->target : "esp32p4");
 	cJSON_AddItemToObject(root, "truncate", cJSON_CreateStringArray(opt->truncate, opt->n_truncate));
-	cJSON_AddItemToObject(root, "task", task_json(st, base));
+	cJSON_AddItemToObject(root, "task", task_json(st));
 	cJSON_AddItemToObject(root, "latency", latency_json(st));
 	cJSON_AddItemToObject(root, "edits", edits_json(study_graph(st), study_edits(st))); // what the journal amounts to
 	cJSON_AddItemToObject(root, "journal", journal_json(st, &current));

@@ -6,7 +6,7 @@
 struct task_wish task_wish_copy(const struct task_wish *w)
 {
 	return (struct task_wish){.data = xstrdup(w->data), .labels = xstrdup(w->labels), .decoder = xstrdup(w->decoder), .kind = xstrdup(w->kind),
-	    .scorer = xstrdup(w->scorer), .iou = w->iou, .none = w->none};
+	    .scorer = xstrdup(w->scorer), .boxes_by = xstrdup(w->boxes_by), .rests = w->rests, .iou = w->iou, .none = w->none};
 }
 
 void task_wish_done(struct task_wish *w)
@@ -16,14 +16,19 @@ void task_wish_done(struct task_wish *w)
 	free((char *)w->decoder);
 	free((char *)w->kind);
 	free((char *)w->scorer);
+	free((char *)w->boxes_by);
 }
 
 struct task_options task_wish_options(const struct task_wish *w)
 {
-	struct task_options o = {.kind = -1, .labels = w->labels, .decoder = w->decoder, .scorer = w->scorer, .iou = w->iou};
+	struct task_options o = {.kind = -1, .labels = w->labels, .decoder = w->decoder, .scorer = w->scorer, .boxes_by = w->boxes_by, .iou = w->iou};
 	enum task_kind kind;
+	if (w->rests)
+		return (struct task_options){.kind = TASK_AGREE, .iou = w->iou};
 	if (w->scorer)
 		o.kind = TASK_SCORE;
+	else if (w->boxes_by)
+		o.kind = TASK_DETECT;
 	else if (w->kind && task_kind_parse(&kind, w->kind))
 		o.kind = (int)kind;
 	return o;
@@ -32,12 +37,12 @@ struct task_options task_wish_options(const struct task_wish *w)
 // The user has asked for a task, in contrast to labels that were found beside the samples.
 static bool is_explicit(const struct task_wish *w)
 {
-	return w->data || w->labels || w->decoder || w->kind || w->scorer;
+	return w->data || w->labels || w->decoder || w->kind || w->scorer || w->boxes_by;
 }
 
 static bool is_wanted(const struct task_wish *w, const struct study *s)
 {
-	return !w->none && (is_explicit(w) || !s->opt.calibrate_only);
+	return !w->none && !w->rests && (is_explicit(w) || !s->opt.calibrate_only);
 }
 
 struct study_task *study_task_new(const struct task_wish *wish)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "boxes_program.h"
 #include "decode.h"
 #include "rotated.h"
 #include "qtui/analysis/task_look.h"
@@ -14,6 +15,8 @@ static const double OVERLAP = .3; // IoU above which two boxes can be of one obj
 struct boxes_reader {
 	struct head head; // as declared
 	const struct decoder *decoder;
+	struct boxes_program *program; // in place of both; NULL: none
+	struct key key;
 };
 struct boxes {
 	struct candidate *at; // by class, then by falling score; cell: which keypoints and mask are its
@@ -27,6 +30,7 @@ struct boxes_reader *boxes_reader_new(const struct graph *g, const char *decoder
 {
 	struct boxes_reader *r = xcalloc(1, sizeof *r);
 	struct error ignored = {0};
+	r->key = key_add_text((struct key){0}, decoder ? decoder : "");
 	head_init(&r->head, g, classes, points);
 	bool found = head_is_known(&r->head) && decode_find(&r->decoder, &r->head, decoder, &ignored) == STATUS_OK;
 	if (!found || (r->head.any_classes && !decoder && !classes))
@@ -34,9 +38,21 @@ struct boxes_reader *boxes_reader_new(const struct graph *g, const char *decoder
 	return r;
 }
 
+struct boxes_reader *boxes_reader_by(struct boxes_program *p)
+{
+	struct boxes_reader *r = xcalloc(1, sizeof *r);
+	*r = (struct boxes_reader){.program = p, .key = key_add_key((struct key){0}, program_key(boxes_program_command(p)))};
+	return r;
+}
+
+struct key boxes_reader_key(const struct boxes_reader *r)
+{
+	return r->key;
+}
+
 void boxes_reader_free(struct boxes_reader **r)
 {
-	if (*r)
+	if (*r && !(*r)->program)
 		head_done(&(*r)->head);
 	free(*r);
 	*r = NULL;
@@ -92,7 +108,18 @@ static void read_masks(struct boxes *to, const struct bound *b, const struct hea
 	}
 }
 
-enum status boxes_read(struct boxes **out, const struct boxes_reader *r, const struct tensor *output, struct error *err)
+static enum status ask(struct boxes **out, const struct boxes_reader *r, const struct sample_outputs *of, struct error *err)
+{
+	struct candidates c = {0};
+	enum status st = boxes_program_read(&c, r->program, of, err);
+	if (st == STATUS_OK)
+		*out = sort(unsorted(&c, 0));
+	else
+		candidates_done(&c);
+	return st;
+}
+
+static enum status decode(struct boxes **out, const struct boxes_reader *r, const struct tensor *output, struct error *err)
 {
 	struct candidates c = {0};
 	struct bound b = {0};
@@ -114,6 +141,11 @@ enum status boxes_read(struct boxes **out, const struct boxes_reader *r, const s
 	}
 	head_drain(&h);
 	return st;
+}
+
+enum status boxes_read(struct boxes **out, const struct boxes_reader *r, const struct sample_outputs *of, struct error *err)
+{
+	return r->program ? ask(out, r, of, err) : decode(out, r, of->out, err);
 }
 
 static struct candidate candidate_of(const struct task_box *b)

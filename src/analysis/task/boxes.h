@@ -2,7 +2,7 @@
 #ifndef QTUI_ANALYSIS_TASK_BOXES_H
 #define QTUI_ANALYSIS_TASK_BOXES_H
 
-#include "qtui/base/error.h"
+#include "program.h"
 #include "qtui/engine/graph.h"
 
 // From the outputs of a detector to boxes, through the decoder and the NMS of its family.
@@ -11,15 +11,15 @@ struct boxes_reader;
 // without them only a head whose classes are those of the metadata or COCO's is taken for a detector's.
 struct boxes_reader *boxes_reader_new(const struct graph *g, const char *decoder, int classes, int points);
 struct task;
-struct boxes_reader *boxes_reader_of(const struct task *t); // as the task reads outputs; NULL: its kind has no boxes
+struct boxes_reader *boxes_reader_of(const struct task *t); // as the task reads outputs, which must live on; NULL: its kind has no boxes
 void boxes_reader_free(struct boxes_reader **r);
+struct key boxes_reader_key(const struct boxes_reader *r); // of what it was asked to read by
 
 struct boxes; // of one sample: in pixels of the network's input, or all in those of the picture
 struct task_box;
 struct boxes *boxes_of(const struct task_box *box, int n, int points); // `points`: keypoints of each, 0 none
 struct boxes *boxes_of_rotated(const struct task_box *box, int n);     // whose keypoints are their corners
-// `out`: all outputs of the graph, plain.
-MUST_CHECK enum status boxes_read(struct boxes **out, const struct boxes_reader *r, const struct tensor *output, struct error *err);
+MUST_CHECK enum status boxes_read(struct boxes **out, const struct boxes_reader *r, const struct sample_outputs *of, struct error *err);
 void boxes_free(struct boxes **b);
 double boxes_mass(const struct boxes *b); // the sum of the squared scores
 

@@ -36,8 +36,8 @@ static enum status unknown_head(const struct head *h, const char *name, struct e
 	enum status st =
 	    name ? error_set(
 	               err, STATUS_UNSUPPORTED, "--decoder %s does not fit the outputs %s", name, str_text(&outputs))
-	         : error_set(err, STATUS_UNSUPPORTED, "no decoder is known for the outputs %s: name one with --decoder, or measure by --task agree "
-	               "(with the float network's) or --scorer (a program of your own)",
+	         : error_set(err, STATUS_UNSUPPORTED, "no decoder is known for the outputs %s: name one with --decoder, read them by a "
+	               "program of your own (--boxes), or measure by --task agree (with the float network's) or --scorer",
 	               str_text(&outputs));
 	str_done(&outputs);
 	return st;

@@ -121,18 +121,34 @@ enum status detect_find_decoder(const struct task *t, struct head *h, struct err
 	return STATUS_OK;
 }
 
+struct boxes_limits detect_limits(const struct task *t)
+{
+	const struct detect *d = t->state;
+	return (struct boxes_limits){.least = t->opt.score > 0 ? t->opt.score : DECODE_LEAST_SCORE, .iou = d->iou,
+	    .most = t->opt.boxes > 0 ? t->opt.boxes : DECODE_KEPT};
+}
+
 static enum status detect_open(struct task *t, struct error *err)
 {
 	struct detect *d = t->state = xcalloc(1, sizeof *d);
 	head_init(&d->head, t->g, t->labels->n_classes, said_points(t->labels));
 	d->head.rotated |= t->kind == TASK_OBB;
 	d->named = xstrdup(t->opt.decoder);
+	if (t->opt.boxes_by && t->kind != TASK_DETECT)
+		return error_set(err, STATUS_USAGE, "task %s: --boxes gives boxes and nothing else: --task detect measures them", t->ops->name);
+	if (t->opt.boxes_by) {
+		d->iou = t->opt.iou;
+		const struct boxes_limits limits = detect_limits(t);
+		d->program = boxes_program_new(t->opt.boxes_by, t->labels, &limits);
+		return STATUS_OK;
+	}
 	return head_is_known(&d->head) ? detect_find_decoder(t, &d->head, err) : STATUS_OK;
 }
 
 static void detect_close(struct task *t)
 {
 	struct detect *d = t->state;
+	boxes_program_free(&d->program);
 	head_done(&d->head);
 	free(d->named);
 	free(d->map);
@@ -142,21 +158,22 @@ static void detect_close(struct task *t)
 static void detect_note(struct task *t, char *out, size_t size)
 {
 	const struct detect *d = t->state;
-	char more[32] = "";
+	char more[32] = "", nms[32] = "no NMS";
 	if (detect_poses(t))
 		snprintf(more, sizeof more, ", %d keypoints", t->labels->skeleton.n);
 	else if (t->kind == TASK_INSTANCE || t->kind == TASK_OBB)
 		snprintf(more, sizeof more, t->kind == TASK_OBB ? ", rotated boxes" : ", masks");
 	int n = snprintf(out, size, "labels %s (%d of %d samples, %d class%s%s)", t->labels->source, t->labels->n_known,
 	    t->n_samples, t->labels->n_classes, t->labels->n_classes == 1 ? "" : "es", more);
-	if (!d->decoder || n < 0 || (size_t)n >= size)
+	if (n < 0 || (size_t)n >= size)
 		return;
 	if (d->iou > 0)
-		snprintf(out + n, size - (size_t)n, "; decoder %s: %s; NMS at IoU %g; classes %s", d->decoder->name,
-		    d->decoder->title, d->iou, d->ids ? "are category ids" : d->how);
-	else
-		snprintf(out + n, size - (size_t)n, "; decoder %s: %s; no NMS; classes %s", d->decoder->name,
-		    d->decoder->title, d->ids ? "are category ids" : d->how);
+		snprintf(nms, sizeof nms, "NMS at IoU %g", d->iou);
+	if (d->program)
+		snprintf(out + n, size - (size_t)n, "; boxes by %s; %s; classes are the labels'", boxes_program_command(d->program), nms);
+	else if (d->decoder)
+		snprintf(out + n, size - (size_t)n, "; decoder %s: %s; %s; classes %s", d->decoder->name, d->decoder->title, nms,
+		    d->ids ? "are category ids" : d->how);
 }
 
 // ---- scoring
@@ -198,6 +215,8 @@ struct boxes_reader *boxes_reader_of(const struct task *t)
 	if (t->ops->look != detect_look)
 		return NULL;
 	// The metadata need not say that boxes are rotated: the decoder that was found does.
+	if (d->program)
+		return boxes_reader_by(d->program);
 	const char *decoder = d->named || t->kind != TASK_OBB || !d->decoder ? d->named : d->decoder->name;
 	return boxes_reader_new(t->g, decoder, t->labels->n_classes, said_points(t->labels));
 }

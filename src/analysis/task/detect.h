@@ -2,6 +2,7 @@
 #ifndef QTUI_ANALYSIS_TASK_DETECT_H
 #define QTUI_ANALYSIS_TASK_DETECT_H
 
+#include "boxes_program.h"
 #include "decode.h"
 #include "qtui/analysis/task_look.h"
 #include "task_impl.h"
@@ -9,7 +10,8 @@
 struct detect { // the state of a task of this kind
 	struct head head;              // as declared
 	char *named;                   // decoder that the user wants, or NULL
-	const struct decoder *decoder; // NULL: shapes are known when the first sample comes
+	const struct decoder *decoder; // NULL: shapes are known when the first sample comes, or `program` reads the boxes
+	struct boxes_program *program; // of the user's, in place of a decoder; NULL: none
 	double iou;
 	int *map, n_map; // model's class -> label's; NULL as long as there is no decoder
 	bool ids;        // the model says category ids
@@ -26,6 +28,7 @@ struct detections { // of one image
 	struct rle *mask; // [masks] those that boxes point to; NULL: none are looked at
 	int masks;
 };
+struct boxes_limits detect_limits(const struct task *t);
 struct coco_rule detect_rule(const struct task *t);        // what its objects are matched by
 const struct skeleton *detect_poses(const struct task *t); // NULL: not by keypoints
 int detect_points(const struct task *t); // keypoints or corners that are read of each object

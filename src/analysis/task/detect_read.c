@@ -46,13 +46,21 @@ static enum status decode(struct task *t, struct findings *f, const struct tenso
 	if (st == STATUS_OK)
 		st = detect_check_bound(t, d->decoder, &b, err);
 	if (st == STATUS_OK) {
-		decode_run(&f->c, d->decoder, &b, &h, t->opt.score > 0 ? t->opt.score : DECODE_LEAST_SCORE);
-		nms_keep(&f->c, d->iou, t->opt.boxes > 0 ? t->opt.boxes : DECODE_KEPT);
+		const struct boxes_limits limits = detect_limits(t);
+		decode_run(&f->c, d->decoder, &b, &h, limits.least);
+		nms_keep(&f->c, limits.iou, limits.most);
 		f->point = detect_points(t) ? read_points(&b, &h, &f->c) : NULL;
 		f->mask = detect_rule(t).masks ? read_masks(&b, &h, &f->c, where) : NULL;
 	}
 	head_drain(&h);
 	return st;
+}
+
+static enum status ask(struct task *t, struct findings *f, int sample, const struct task_said *said, struct error *err)
+{
+	const struct detect *d = t->state;
+	const struct sample_outputs of = {t->g, t->d, sample, said->out, said->stop};
+	return boxes_program_read(&f->c, d->program, &of, err);
 }
 
 static double clamp(double v, double high)
@@ -73,6 +81,8 @@ static struct coco_box image_box(const struct candidate *c, const struct placeme
 static int label_class(const struct task *t, int class)
 {
 	const struct detect *d = t->state;
+	if (d->program)
+		return class;
 	if (d->ids)
 		return labels_class_of_id(t->labels, class);
 	return class < d->n_map ? d->map[class] : -1;
@@ -127,16 +137,16 @@ static void drop_masks(const struct findings *f)
 			rle_done(&f->mask[i]);
 }
 
-static enum status match(
-    struct task *t, int sample, const struct tensor *out, struct detections *d, struct error *err)
+static enum status match(struct task *t, int sample, const struct task_said *said, struct detections *d, struct error *err)
 {
+	const struct detect *by = t->state;
 	const struct label *label = &t->labels->label[sample];
 	struct findings f = {0};
 	struct placement where;
 	int n;
 	enum status st = dataset_place(t->d, sample, &where, err);
 	if (st == STATUS_OK)
-		st = decode(t, &f, out, &where, err);
+		st = by->program ? ask(t, &f, sample, said, err) : decode(t, &f, said->out, &where, err);
 	if (st == STATUS_OK) {
 		struct coco_found *found = to_image(t, &f, &where, &n);
 		struct coco_rule rule = detect_rule(t);
@@ -175,7 +185,7 @@ static double own_ap(const struct coco_image *image, int n_classes)
 enum status detect_read(struct task *t, int sample, const struct task_said *said, struct task_result **result, struct error *err)
 {
 	struct detections *d = xcalloc(1, sizeof *d);
-	enum status st = match(t, sample, said->out, d, err);
+	enum status st = match(t, sample, said, d, err);
 	if (st != STATUS_OK) {
 		free(d);
 		return st;

@@ -8,6 +8,7 @@
 #include "decode.h"
 #include "detect.h"
 #include "pixels.h"
+#include "program.h"
 #include "task_impl.h"
 
 static const struct task_ops *const kinds[TASK_KINDS] = {
@@ -199,9 +200,10 @@ enum status task_open(struct task **out, const struct graph *g, const struct dat
 		st = t->ops->open ? t->ops->open(t, err) : STATUS_OK;
 	}
 	t->read_by = key_add_text((struct key){0}, opt->decoder ? opt->decoder : "");
-	if (opt->scorer)
-		t->read_by = key_add_key(t->read_by, score_key(opt->scorer));
-	t->opt.labels = t->opt.decoder = t->opt.scorer = NULL;
+	const char *program = opt->scorer ? opt->scorer : opt->boxes_by;
+	if (program)
+		t->read_by = key_add_key(t->read_by, program_key(program));
+	t->opt.labels = t->opt.decoder = t->opt.scorer = t->opt.boxes_by = NULL;
 	if (st != STATUS_OK)
 		task_free(&t);
 	*out = t;

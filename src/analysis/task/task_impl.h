@@ -46,7 +46,6 @@ extern const struct task_ops detect_ops, pose_ops, instance_ops, obb_ops, classi
 // The mean of the samples' values, each counted weight times: a kind's `score` where it has no better one.
 double task_mean(const struct task *t, const struct frozen *f, const int *weight);
 struct key task_file_key(struct key k, const char *path); // with the bytes of a file
-struct key score_key(const char *command);                // of the command and the files that it names
 double task_blind(const char *figure); // what a float network has at the most that is right by chance
 
 struct task {

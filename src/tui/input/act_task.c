@@ -103,6 +103,13 @@ static enum status need_file(const char *path, struct error *err)
 	return file_exists(path) ? STATUS_OK : error_set(err, STATUS_NOTFOUND, "%s: there is no such file or directory", path);
 }
 
+// What a session names is started by the user alone.
+static enum status need_program(const struct task_wish *w, struct error *err)
+{
+	return !w->rests ? STATUS_OK : error_set(err, STATUS_REFUSED, "the session's program is started by :%s COMMAND; :eval none gives it up",
+	    w->scorer ? "scorer" : "boxes");
+}
+
 enum status command_eval(struct ui *ui, char *args, struct error *err)
 {
 	struct task_wish w = *study_task_wish(ui->study);
@@ -113,7 +120,7 @@ enum status command_eval(struct ui *ui, char *args, struct error *err)
 	}
 	if (!*args && !own)
 		return error_set(err, STATUS_USAGE, "random samples have no labels: :eval DIR names others");
-	if (*args && need_file(args, err))
+	if (need_program(&w, err) || (*args && need_file(args, err)))
 		return err->status;
 	w.data = *args ? args : own;
 	w.none = false;
@@ -127,7 +134,10 @@ enum status command_labels(struct ui *ui, char *args, struct error *err)
 	if (need_file(args, err))
 		return err->status;
 	w.labels = args;
+	w.rests = w.rests && !w.scorer;
 	w.scorer = NULL;
+	if (need_program(&w, err))
+		return err->status;
 	w.none = false;
 	ui_note(ui, "labels %s", args);
 	return wish(ui, &w);
@@ -139,6 +149,16 @@ enum status command_scorer(struct ui *ui, char *args, struct error *err)
 	if (!*args)
 		return command_usage("scorer", err);
 	ui_note(ui, "scored by %s", args);
+	return wish(ui, &w);
+}
+
+enum status command_boxes(struct ui *ui, char *args, struct error *err)
+{
+	const struct task_wish *now = study_task_wish(ui->study);
+	struct task_wish w = {.data = now->data, .labels = now->labels, .boxes_by = args, .iou = now->iou};
+	if (!*args)
+		return command_usage("boxes", err);
+	ui_note(ui, "boxes by %s", args);
 	return wish(ui, &w);
 }
 

@@ -1,0 +1,22 @@
+// Boxes that a program of the user's reads out of a detector's outputs, where no decoder does (docs/TASK.md).
+#ifndef QTUI_ANALYSIS_TASK_BOXES_PROGRAM_H
+#define QTUI_ANALYSIS_TASK_BOXES_PROGRAM_H
+
+#include "labels.h"
+#include "nms.h"
+#include "program.h"
+
+struct boxes_program;
+struct boxes_limits {
+	double least; // a score must be more
+	double iou;   // at which a box is dropped beside a better one of its class; <= 0: none is
+	int most;     // boxes of a sample
+};
+struct boxes_program *boxes_program_new(const char *command, const struct labels *l, const struct boxes_limits *limits); // the labels must live on
+void boxes_program_free(struct boxes_program **p);
+const char *boxes_program_command(const struct boxes_program *p);
+struct boxes_reader *boxes_reader_by(struct boxes_program *p); // boxes.h; the program must live on
+// The boxes of classes that the labels have, by falling score: in pixels of the input, their classes those of the labels.
+MUST_CHECK enum status boxes_program_read(struct candidates *out, struct boxes_program *p, const struct sample_outputs *of, struct error *err);
+
+#endif
