@@ -31,6 +31,13 @@ static bool leads_on(enum action a, const struct ui *ui, unsigned contexts)
 	return strcmp(keys, view_row(ui->view)->key) != 0 && keys_action(keys_parse(&keys), contexts) == a;
 }
 
+// What another task has: classes, something over a picture.
+static bool does_nothing(enum action a, const struct ui *ui)
+{
+	const struct task_report *t = ui->snap->task;
+	return t && ((a == ACTION_task_page && !t->n_classes) || (a == ACTION_task_boxes && !task_has_overlays(t->kind)));
+}
+
 // Hints: the keys of the moment, those of the innermost context first; the one for help has its place at the right end.
 static void draw_hints(struct canvas *c, const struct ui *ui, struct rect r)
 {
@@ -43,7 +50,8 @@ static void draw_hints(struct canvas *c, const struct ui *ui, struct rect r)
 	for (int ctx = 0; ctx < CTX_COUNT; ctx++)
 		for (int a = 0; contexts >> ctx & 1 && a < ACTION_COUNT; a++) {
 			const struct key_row *row = keys_row((enum action)a);
-			if (row->hint[0] && a != ACTION_view_help && (int)row->context == ctx && leads_on((enum action)a, ui, contexts))
+			bool now = (int)row->context == ctx && leads_on((enum action)a, ui, contexts) && !does_nothing((enum action)a, ui);
+			if (row->hint[0] && a != ACTION_view_help && now)
 				x += draw_hint(c, row, x, r.y, end);
 		}
 }

@@ -47,7 +47,7 @@ void act_task_sort(struct ui *ui)
 void act_task_boxes(struct ui *ui)
 {
 	enum task_kind kind = ui->snap->task ? ui->snap->task->kind : TASK_DETECT;
-	if (kind == TASK_CLASSIFY || kind == TASK_SCORE) {
+	if (!task_has_overlays(kind)) {
 		ui_note(ui, "nothing lies over these pictures");
 		return;
 	}

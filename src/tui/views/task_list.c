@@ -21,6 +21,11 @@ const char *task_order_name(enum task_order o)
 	return name[o];
 }
 
+bool task_has_overlays(enum task_kind k)
+{
+	return k != TASK_CLASSIFY && k != TASK_SCORE;
+}
+
 const struct task_overlay *task_overlay(enum task_kind k, int i)
 {
 	enum { MOST = 4 };
