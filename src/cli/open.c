@@ -146,6 +146,9 @@ static enum status positional(struct options *o, struct error *err)
 	o->study.calib = o->positional.n > 1 ? o->positional.at[1] : NULL;
 	if (!o->study.model && !o->session)
 		return error_set(err, STATUS_USAGE, "a MODEL is needed; see qtui --help");
+	if (o->study.model && file_is_dir(o->study.model))
+		return error_set(err, STATUS_USAGE, o->study.calib && !file_is_dir(o->study.calib) ? "%s is a directory: MODEL comes first, then CALIB" :
+		    "%s is a directory: MODEL is an ONNX file", o->study.model);
 	if (o->study.calib && o->random)
 		log_warn("--random-data takes the place of %s, which is not read", o->study.calib);
 	return STATUS_OK;

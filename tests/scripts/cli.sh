@@ -361,6 +361,10 @@ expect a_session_of_its_own 0 "" analyze $model $calib --samples 1 --session "$d
 expect json_spares_the_session 2 "is the session" analyze $model $calib --samples 1 --session "$dir/own.json" --json "$dir/own.json" -q
 "$qtui" quantize --session "$dir/own.json" -o $model -q 2>/dev/null; [ $? = 2 ]; report a_session_spares_its_model $?
 
+# ---- in the wrong order
+expect samples_before_the_model 2 "examples/calib is a directory: MODEL comes first, then CALIB" analyze examples/calib $model -q
+expect samples_alone 2 "examples/calib is a directory: MODEL is an ONNX file" analyze examples/calib -q
+
 # ---- a score by a program of the user's
 scorer="touch $dir/scored; while read -r line; do echo 0.5; done"
 "$qtui" eval $model $calib --samples 1 --scorer "$scorer" -q >"$dir/out" 2>"$dir/err"; [ $? = 0 ] && grep -q '^score  *0.5000  *0.5000' "$dir/out"; report eval_by_a_scorer $? "$(cat "$dir/err")"
