@@ -180,7 +180,8 @@ static double infer_ms(struct study *s, enum sim sim)
 	must(dataset_load(study_dataset(s), 0, in, NULL, &err), &err);
 	for (int i = -WARM; i < RUNS; i++) {
 		double begin = clock_seconds();
-		must(study_infer(s, &(struct inference){.sim = sim, .in = in, .want = g->output, .n_want = g->n_outputs, .out = out}, &err), &err);
+		must(study_infer(s, &(struct inference){.sim = sim, .in = in, .want = g->output, .n_want = g->n_outputs, .out = out}, &err),
+		    &err);
 		if (i >= 0)
 			ms[i] = (clock_seconds() - begin) * 1e3;
 		for (int k = 0; k < g->n_outputs; k++)

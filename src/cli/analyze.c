@@ -48,7 +48,8 @@ static void print_summary(const struct snapshot *s)
 	printf("%s, %s, %s, %d edit%s: %d tensors in %.2f s\n\n", s->target, calib_name(s->method), snapshot_samples(s, samples, sizeof samples),
 	    s->n_edits, plural(s->n_edits), n, s->timing.total_s);
 	if (n == 0)
-		printf("Nothing is quantized: the target leaves all operators of this network in float, or they lie inside of an If, Loop or Scan.\n");
+		printf(
+		    "Nothing is quantized: the target leaves all operators of this network in float, or they lie inside of an If, Loop or Scan.\n");
 	else
 		printf("The worst by graphwise SNR (dB, higher is better; alone: this node quantized by itself):\n%9s%9s%9s  %s\n", "SNR dB",
 		    "alone dB", "cosine", "node");
@@ -83,7 +84,8 @@ static void print_task(const struct snapshot *s)
 		printf(" %.*f ->", digits, f->value[TASK_FLOAT]);
 	printf(" %.*f", digits, f->value[TASK_QUANT]);
 	if (r->has_interval)
-		printf(" (%+.*f, 95 %% interval %+.*f to %+.*f)", digits, r->interval.difference, digits, r->interval.low, digits, r->interval.high);
+		printf(" (%+.*f, 95 %% interval %+.*f to %+.*f)", digits, r->interval.difference, digits, r->interval.low, digits,
+		    r->interval.high);
 	say(" over %d sample%s of %s%s\n", r->samples[TASK_QUANT], plural(r->samples[TASK_QUANT]), r->dataset,
 	    s->task_calibrated ? ", the same that were calibrated on" : "");
 }

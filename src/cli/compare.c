@@ -158,13 +158,15 @@ static enum status compare(struct options *o, struct error *err)
 	const struct kind *kind[2];
 	cJSON *j = NULL;
 	if (o->positional.n < 2)
-		return error_set(err, STATUS_USAGE, "two are needed: sessions, analyses (qtui analyze --json), models, directories, files of arrays (.npz, .npy) or pictures");
+		return error_set(err, STATUS_USAGE,
+		    "two are needed: sessions, analyses (qtui analyze --json), models, directories, files of arrays (.npz, .npy) or pictures");
 	memcpy(path, o->positional.at, sizeof path);
 	for (int i = 0; i < 2; i++)
 		if (kind_of(&kind[i], path[i], err) != STATUS_OK)
 			return err->status;
 	if (kind[0] != kind[1])
-		return error_set(err, STATUS_USAGE, "%s is %s, %s %s: compare two sessions or analyses, two models, or two directories, files of arrays (.npz, .npy) or pictures",
+		return error_set(err, STATUS_USAGE,
+		    "%s is %s, %s %s: compare two sessions or analyses, two models, or two directories, files of arrays (.npz, .npy) or pictures",
 		    path[0], kind[0]->what, path[1], kind[1]->what);
 	if (o->positional.n > kind[0]->words)
 		return error_set(err, STATUS_USAGE, "unexpected argument %s", o->positional.at[kind[0]->words]);

@@ -51,7 +51,8 @@ static void add_side(char *out, size_t size, const cJSON *row, const char *side)
 	const cJSON *first = cJSON_GetArrayItem(scale, 0), *zero = cJSON_GetArrayItem(member(member(row, "zero_point"), side), 0);
 	char text[SCALE_TEXT], scale_part[SCALE_TEXT + 8] = "", zero_part[24] = "";
 	if (cJSON_IsNumber(first))
-		snprintf(scale_part, sizeof scale_part, "%s%s ", scale_text(text, first->valuedouble, 5), cJSON_GetArraySize(scale) > 1 ? " ..." : "");
+		snprintf(scale_part, sizeof scale_part, "%s%s ", scale_text(text, first->valuedouble, 5),
+		    cJSON_GetArraySize(scale) > 1 ? " ..." : "");
 	if (cJSON_IsNumber(zero))
 		snprintf(zero_part, sizeof zero_part, "zp %.0f ", zero->valuedouble);
 	const char *name = cJSON_IsString(precision) ? precision->valuestring : "";
@@ -78,7 +79,8 @@ static void print_decisions(const cJSON *nodes)
 	cJSON_ArrayForEach(row, nodes)
 		n += is_decision(row);
 	if (n)
-		printf("\n%d node%s with another precision, scale or zero point (. as in the other):\n  %-*s%-*s%s\n", n, plural(n), CELL, "A", CELL, "B", "node");
+		printf("\n%d node%s with another precision, scale or zero point (. as in the other):\n  %-*s%-*s%s\n", n, plural(n), CELL, "A",
+		    CELL, "B", "node");
 	else
 		printf("\nNo node has another precision, scale or zero point.\n");
 	cJSON_ArrayForEach(row, nodes)
@@ -154,7 +156,8 @@ static void print_causes(const cJSON *nodes)
 			order[n++] = row;
 	qsort(order, (size_t)n, sizeof *order, by_own_change);
 	if (n)
-		printf("\nThe nodes whose own noise changed most (SNR of each alone; what reads them inherits it):\n%9s%9s%9s  node\n", "A", "B", "gain");
+		printf("\nThe nodes whose own noise changed most (SNR of each alone; what reads them inherits it):\n%9s%9s%9s  node\n", "A", "B",
+		    "gain");
 	for (int i = 0; i < n && i < SHOWN; i++)
 		print_own(order[i]);
 	free(order);
@@ -280,7 +283,8 @@ static void print_file(const cJSON *row)
 {
 	double snr = json_number(row, "snr_db", NAN);
 	if (isfinite(snr))
-		say("%9.2f%9.4f%12.4g  %s\n", snr, json_number(row, "cosine", NAN), json_number(row, "max_error", NAN), json_text(row, "file", ""));
+		say("%9.2f%9.4f%12.4g  %s\n", snr, json_number(row, "cosine", NAN), json_number(row, "max_error", NAN),
+		    json_text(row, "file", ""));
 	else
 		say("%9s%9s%12.4g  %s\n", "-", "-", json_number(row, "max_error", NAN), json_text(row, "file", ""));
 }

@@ -180,7 +180,8 @@ static enum status read_inputs(struct config *c, struct options *o, unsigned ver
 	if (s != STATUS_OK || !data || o->random)
 		return s;
 	if (cJSON_GetArraySize(list) > 1) {
-		log_warn("%s: %d inputs with a list each: give CALIB as NPZ files or as one subdirectory an input", c->path, cJSON_GetArraySize(list));
+		log_warn("%s: %d inputs with a list each: give CALIB as NPZ files or as one subdirectory an input", c->path,
+		    cJSON_GetArraySize(list));
 		return STATUS_OK;
 	}
 	if (verb == VERB_EVAL && !o->calib)
@@ -246,8 +247,8 @@ static enum status check_types(const struct config *c, struct error *err)
 	if (s == STATUS_OK)
 		s = check_items(inputs_of(c), "input_parameters", input, sizeof input / sizeof *input, err);
 	if (s == STATUS_OK)
-		s = check_items(cJSON_GetObjectItemCaseSensitive(config_section(c, "quantization_parameters"), "custom_setting"), "custom_setting", region,
-		    sizeof region / sizeof *region, err);
+		s = check_items(cJSON_GetObjectItemCaseSensitive(config_section(c, "quantization_parameters"), "custom_setting"),
+		    "custom_setting", region, sizeof region / sizeof *region, err);
 	return s == STATUS_OK ? s : error_prefix(err, "%s", c->path);
 }
 

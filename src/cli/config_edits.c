@@ -118,7 +118,8 @@ static enum status apply_calibrator(const struct config *c, struct study *st, co
 	if (strcmp(type, "default") == 0)
 		return STATUS_OK;
 	if (!calib_parse(&m, type))
-		return error_set(err, STATUS_FORMAT, "%s: custom_setting: calibration_type %s: default, minmax, percentile, kl or mse", c->path, type);
+		return error_set(
+		    err, STATUS_FORMAT, "%s: custom_setting: calibration_type %s: default, minmax, percentile, kl or mse", c->path, type);
 	int *nodes = list_nodes(study_graph(st), hit, &n);
 	enum status s = n ? study_set_calibrator(st, nodes, n, (int)m, &refused, err) : STATUS_OK;
 	if (s == STATUS_REFUSED)
@@ -129,7 +130,8 @@ static enum status apply_calibrator(const struct config *c, struct study *st, co
 
 static enum status apply_region(const struct config *c, struct study *st, const cJSON *region, struct error *err)
 {
-	const cJSON *from = cJSON_GetObjectItemCaseSensitive(region, "input_names"), *to = cJSON_GetObjectItemCaseSensitive(region, "output_names");
+	const cJSON *from = cJSON_GetObjectItemCaseSensitive(region, "input_names"),
+	            *to = cJSON_GetObjectItemCaseSensitive(region, "output_names");
 	enum status s = check_tensors(c, study_graph(st), from, err);
 	if (s == STATUS_OK)
 		s = check_tensors(c, study_graph(st), to, err);

@@ -34,7 +34,8 @@ static enum status run(const struct options *o, struct error *err)
 		return st;
 	struct found f = look(g);
 	if (f.pairs == 0)
-		st = error_set(err, STATUS_REFUSED, "%s: no QuantizeLinear and no operator on codes is in it, so there is nothing to take out", path);
+		st = error_set(
+		    err, STATUS_REFUSED, "%s: no QuantizeLinear and no operator on codes is in it, so there is nothing to take out", path);
 	else
 		st = onnx_save_tuned(o->output, g, NULL, err);
 	if (st == STATUS_OK && !options_take_stdout(o))

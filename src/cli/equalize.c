@@ -27,7 +27,8 @@ static void print_group(const struct equalization *e, const struct equalize_grou
 	add_names(&names, g, x->front, x->n_front);
 	str_add(&names, " -> ");
 	add_names(&names, g, x->behind, x->n_behind);
-	say("%9lld%7.2f to %5.2f%7.2f to %5.2f  %s\n", (long long)x->channels, before, after, x->behind_before, x->behind_after, str_text(&names));
+	say("%9lld%7.2f to %5.2f%7.2f to %5.2f  %s\n", (long long)x->channels, before, after, x->behind_before, x->behind_after,
+	    str_text(&names));
 	str_done(&names);
 }
 

@@ -147,8 +147,10 @@ static enum status positional(struct options *o, struct error *err)
 	if (!o->study.model && !o->session)
 		return error_set(err, STATUS_USAGE, "a MODEL is needed; see qtui --help");
 	if (o->study.model && file_is_dir(o->study.model))
-		return error_set(err, STATUS_USAGE, o->study.calib && !file_is_dir(o->study.calib) ? "%s is a directory: MODEL comes first, then CALIB" :
-		    "%s is a directory: MODEL is an ONNX file", o->study.model);
+		return error_set(err, STATUS_USAGE,
+		    o->study.calib && !file_is_dir(o->study.calib) ? "%s is a directory: MODEL comes first, then CALIB"
+		                                                   : "%s is a directory: MODEL is an ONNX file",
+		    o->study.model);
 	if (o->study.calib && o->random)
 		log_warn("--random-data takes the place of %s, which is not read", o->study.calib);
 	return STATUS_OK;
@@ -196,11 +198,11 @@ static enum status take_places(const struct session *se, struct options *o, stru
 	if (!s->model)
 		return error_set(err, STATUS_USAGE, "%s names no model: give one", o->session);
 	if (!has_model && !file_exists(s->model))
-		return error_set(err, STATUS_NOTFOUND, "%s: the model %s is not there: MODEL CALIB beside the session say where they are now", o->session,
-		    s->model);
+		return error_set(err, STATUS_NOTFOUND, "%s: the model %s is not there: MODEL CALIB beside the session say where they are now",
+		    o->session, s->model);
 	if (!has_samples && s->calib && !file_exists(s->calib))
-		return error_set(err, STATUS_NOTFOUND, "%s: the samples %s are not there: MODEL CALIB beside the session say where they are now", o->session,
-		    s->calib);
+		return error_set(err, STATUS_NOTFOUND, "%s: the samples %s are not there: MODEL CALIB beside the session say where they are now",
+		    o->session, s->calib);
 	return STATUS_OK;
 }
 
@@ -210,8 +212,8 @@ static enum status read_session(struct session **se, struct options *o, struct e
 		return STATUS_OK;
 	if (!file_exists(o->session)) {
 		if (!o->may_start_session || !o->study.model || (!o->study.calib && !o->random))
-			return error_set(err, STATUS_NOTFOUND, "%s: no such session; qtui analyze MODEL CALIB --session %s begins one", o->session,
-			    o->session);
+			return error_set(err, STATUS_NOTFOUND, "%s: no such session; qtui analyze MODEL CALIB --session %s begins one",
+			    o->session, o->session);
 		log_warn("%s is not there yet: a session begins", o->session);
 		return check_output(o->session, err);
 	}
@@ -228,8 +230,8 @@ static enum status check_samples(const struct options *o, struct error *err)
 	static const char kinds[] = "a directory, a list, a file, or --random-data N";
 	const struct dataset_options *d = &o->study.data;
 	if (d->random && o->samples && d->samples != d->random)
-		return error_set(err, STATUS_USAGE, "--samples %s: --random-data %d%s%s says how many samples there are: give one of the two", o->samples,
-		    d->random, o->random ? "" : " of ", o->random ? "" : o->session);
+		return error_set(err, STATUS_USAGE, "--samples %s: --random-data %d%s%s says how many samples there are: give one of the two",
+		    o->samples, d->random, o->random ? "" : " of ", o->random ? "" : o->session);
 	if (o->study.calib || d->random)
 		return STATUS_OK;
 	return o->session ? error_set(err, STATUS_USAGE, "%s names no samples: give calibration data: %s", o->session, kinds)
@@ -293,7 +295,8 @@ enum status write_session(const struct study *st, const struct session *se, cons
 	str_addf(&own, "%s~%ld", path, (long)getpid());
 	enum status s = session_write(st, str_text(&own), se, err);
 	if (s == STATUS_OK)
-		s = error_set(err, STATUS_REFUSED, "%s was written by another run since this one began: this one's session is %s", path, str_text(&own));
+		s = error_set(
+		    err, STATUS_REFUSED, "%s was written by another run since this one began: this one's session is %s", path, str_text(&own));
 	str_done(&own);
 	return s;
 }

@@ -253,8 +253,11 @@ static enum status resolve_task(struct options *o, struct error *err)
 	if (o->task && !task_kind_parse(&kind, o->task))
 		return error_set(err, STATUS_USAGE, "--task %s: %s", o->task, task_kinds());
 	if (o->boxes && (o->decoder || o->scorer || (o->task && kind != TASK_DETECT)))
-		return error_set(err, STATUS_USAGE, "--boxes and --%s exclude each other: a program of your own reads the boxes, for --task detect",
-		    o->decoder ? "decoder" : o->scorer ? "scorer" : "task");
+		return error_set(err, STATUS_USAGE,
+		    "--boxes and --%s exclude each other: a program of your own reads the boxes, for --task detect",
+		    o->decoder  ? "decoder"
+		    : o->scorer ? "scorer"
+		                : "task");
 	if (o->scorer && (o->labels || o->decoder || o->nms || (o->task && kind != TASK_SCORE)))
 		return error_set(err, STATUS_USAGE, "--scorer and --%s exclude each other: the scorer finds what is right by itself",
 		    o->labels ? "labels" : o->decoder ? "decoder" : o->nms ? "nms" : "task");
@@ -280,7 +283,8 @@ static enum status check_results_apart(const struct options *o, struct error *er
 	for (size_t i = 0; i < sizeof result / sizeof *result; i++)
 		for (size_t k = 0; k < i; k++)
 			if (result[i].path && result[k].path && file_is_same(result[i].path, result[k].path))
-				return error_set(err, STATUS_USAGE, "%s and %s are both to be written to %s", result[k].option, result[i].option, result[i].path);
+				return error_set(err, STATUS_USAGE, "%s and %s are both to be written to %s", result[k].option, result[i].option,
+				    result[i].path);
 	return STATUS_OK;
 }
 
@@ -400,7 +404,8 @@ const char *options_decision(const struct options *o, bool pictures)
 
 void options_done(struct options *o)
 {
-	struct list *const l[] = {&o->positional, &o->import, &o->set, &o->scale, &o->calibration, &o->truncate, &o->input, &o->until, &o->check};
+	struct list *const l[] = {
+	    &o->positional, &o->import, &o->set, &o->scale, &o->calibration, &o->truncate, &o->input, &o->until, &o->check};
 	for (size_t i = 0; i < sizeof l / sizeof *l; i++)
 		free(l[i]->at);
 	config_free(&o->config_data);

@@ -192,7 +192,8 @@ static void print_tuned(const struct search *s)
 	int n;
 	const struct tune_row *row = repair_tuned(s->repair, &n);
 	if (n)
-		printf("\n%10s%10s%10s  node (SNR dB of its output on the half of the samples that was not fitted)\n", "before", "after", "outputs");
+		printf("\n%10s%10s%10s  node (SNR dB of its output on the half of the samples that was not fitted)\n", "before", "after",
+		    "outputs");
 	for (int i = 0; i < n; i++)
 		say("%10.2f%10.2f%5d/%-4d  %s\n", decibels(row[i].signal, row[i].before), decibels(row[i].signal, row[i].after),
 		    row[i].changed, row[i].outputs, study_graph(s->study)->node[row[i].node].name);
@@ -221,7 +222,8 @@ static void print_frontier(const struct search *s, const struct frontier *f)
 	char text[FRONTIER_CHANGES], time[COST_TIME];
 	int times = f->n && !isnan(f->at[0].figures.us) ? 10 : 0;
 	printf("\nStates that nothing beats, by cost (steps taken, - by an earlier search, cost beside all at 8 bit):\n"
-	    "%6s%8s%*s%9s%9s%9s  changes\n", "steps", "cost", times, "", "damage", "SNR dB", s->opt.score_name ? task_word(s->opt.score_name) : "task");
+	       "%6s%8s%*s%9s%9s%9s  changes\n",
+	    "steps", "cost", times, "", "damage", "SNR dB", s->opt.score_name ? task_word(s->opt.score_name) : "task");
 	for (int i = 0; i < f->n; i++) {
 		const struct repair_figures *x = &f->at[i].figures;
 		char steps[16] = "-";
@@ -278,7 +280,8 @@ static enum status show(struct search *s, struct error *err)
 		print_figures(s, repair_now(s->repair));
 		printf("\n%d edit%s kept; %s", s->commands.n, plural(s->commands.n), repair_end(s->repair));
 		if (!isnan(repair_float_score(s->repair)))
-			printf("; %s of the float network %.*f", task_word(s->opt.score_name), task_decimals(s->opt.score_name, 4), repair_float_score(s->repair));
+			printf("; %s of the float network %.*f", task_word(s->opt.score_name), task_decimals(s->opt.score_name, 4),
+			    repair_float_score(s->repair));
 		puts("");
 	}
 	return s->o->json ? write_json(s, err) : STATUS_OK;

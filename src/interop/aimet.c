@@ -40,8 +40,8 @@ enum status aimet(struct str *out, struct str *loss, const struct decided *d, co
 		if (x->kind == SITE_WEIGHT && x->bits > 0)
 			cJSON_AddItemToArray(params, encoding(s, x));
 		if (x->kind == SITE_INPUT && x->bits > 0 && tensor_site(s, x->value) != x)
-			str_addf(loss, "%s: %d bits for %s; an encoding belongs to a tensor, not to its use\n", s->g->value[x->value].name, x->bits,
-			    s->g->node[x->node].name);
+			str_addf(loss, "%s: %d bits for %s; an encoding belongs to a tensor, not to its use\n", s->g->value[x->value].name,
+			    x->bits, s->g->node[x->node].name);
 	}
 	cJSON_AddItemToObject(root, "excluded_layers", excluded_nodes(d, s));
 	lose_unnamed(loss, d, s, "AIMET");

@@ -151,7 +151,8 @@ void lose_wide_ends(struct str *loss, const struct graph *g, const signed char *
 	for (int n = 0; n < g->n_nodes; n++)
 		for (int i = 0; want[n] == PREC_INT16 && i < g->node[n].n_out; i++)
 			if (is_wide_end(g, want, g->node[n].out[i])) {
-				str_addf(loss, "%s: the int16 of %s is of what an operator reads: its output has 16 bits where its readers are int16 too\n",
+				str_addf(loss,
+				    "%s: the int16 of %s is of what an operator reads: its output has 16 bits where its readers are int16 too\n",
 				    g->node[n].name, tool);
 				break;
 			}
@@ -176,8 +177,10 @@ void lose_unnamed(struct str *loss, const struct decided *d, const struct snapsh
 			n++;
 		}
 	if (n)
-		str_addf(loss, "%s: %d node%s with decisions %s no name in the model's file: give the nodes there these names (TYPE_INDEX), or %s does "
-		    "not find them\n", first->name, n, plural(n), n == 1 ? "has" : "have", tool);
+		str_addf(loss,
+		    "%s: %d node%s with decisions %s no name in the model's file: give the nodes there these names (TYPE_INDEX), or %s does "
+		    "not find them\n",
+		    first->name, n, plural(n), n == 1 ? "has" : "have", tool);
 }
 
 void finish_json(struct str *out, cJSON *root)

@@ -55,8 +55,8 @@ static enum status unknown_format(const char *format, struct error *err)
 		nearest_try(&near, rows[i].name);
 		str_addf(&known, "%s%s", i ? ", " : "", rows[i].name);
 	}
-	enum status st = error_set(err, STATUS_NOTFOUND, "no format is named %.60s%s%s; known are %s", format, near.best ? ", the nearest is " : "",
-	    near.best ? near.best : "", str_text(&known));
+	enum status st = error_set(err, STATUS_NOTFOUND, "no format is named %.60s%s%s; known are %s", format,
+	    near.best ? ", the nearest is " : "", near.best ? near.best : "", str_text(&known));
 	str_done(&known);
 	return st;
 }
@@ -81,7 +81,8 @@ static void tell_tuned(struct exporting *e)
 {
 	int n = tuning_count(e->edits->tuning);
 	if (n && strcmp(e->format->name, "qdq") != 0)
-		str_addf(&e->loss, "%d node%s with tuned weights, which this format does not hold: the model that qtui tune -o OUT.onnx wrote has them\n", n,
+		str_addf(&e->loss,
+		    "%d node%s with tuned weights, which this format does not hold: the model that qtui tune -o OUT.onnx wrote has them\n", n,
 		    plural(n));
 }
 

@@ -44,7 +44,8 @@ static cJSON *layers(struct str *loss, const struct graph *g, const signed char 
 
 enum status pulsar2(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err)
 {
-	cJSON *root = cJSON_CreateObject(), *quant = cJSON_AddObjectToObject(root, "quant"), *list = cJSON_AddArrayToObject(quant, "layer_configs");
+	cJSON *root = cJSON_CreateObject(), *quant = cJSON_AddObjectToObject(root, "quant"),
+	      *list = cJSON_AddArrayToObject(quant, "layer_configs");
 	signed char *want = operator_precisions(d, s);
 	(void)err;
 	for (enum precision p = 0; p < PREC_COUNT; p++) {

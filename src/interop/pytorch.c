@@ -32,7 +32,8 @@ static bool has_name(struct writing *w, int node)
 	if (path && w->m.own[node])
 		return namemap_get(w->told, path) < 0;
 	if (path)
-		str_addf(w->loss, "%s: it stands in the forward of %s, which has other modules: make it a module, or set its type there\n", name, path);
+		str_addf(w->loss, "%s: it stands in the forward of %s, which has other modules: make it a module, or set its type there\n", name,
+		    path);
 	else
 		str_addf(w->loss, "%s: no name in the file tells its module\n", name);
 	return false;

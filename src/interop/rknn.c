@@ -49,7 +49,8 @@ enum status rknn(struct str *out, struct str *loss, const struct decided *d, con
 	lose_scales(loss, d, s, "custom_quantize_layers");
 	lose_calibrators(loss, d, s, "custom_quantize_layers");
 	if (block.len)
-		str_add(loss, "put this block, as text, in place of custom_quantize_layers in the .quantization.cfg of "
+		str_add(loss,
+		    "put this block, as text, in place of custom_quantize_layers in the .quantization.cfg of "
 		    "hybrid_quantization_step1; a name that its quantize_parameters does not have (RKNN rewrites the graph: -rs, _sw ...) stops step 2\n");
 	str_done(&block);
 	free(want);

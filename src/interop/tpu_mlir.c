@@ -88,10 +88,12 @@ enum status tpu_mlir_cali(struct str *out, struct str *loss, const struct decide
 		if (x && x->bits == 8 && x->n_scale == 1)
 			add_range(&t, s->g, maker >= 0 ? &s->g->origin[maker] : NULL, x);
 		else if (x)
-			str_addf(loss, "%s: %d bits%s are not one 8-bit range: left out\n", s->g->value[v].name, x->bits, x->n_scale > 1 ? " a channel" : "");
+			str_addf(loss, "%s: %d bits%s are not one 8-bit range: left out\n", s->g->value[v].name, x->bits,
+			    x->n_scale > 1 ? " a channel" : "");
 	}
 	lose_precision(loss, d, s, PREC_FLOAT, "a calibration table (unlike tpu-mlir-qtable)");
-	str_add(loss, "put these lines in place of those in the table that run_calibration.py wrote: it has tensors that are not quantized here\n");
+	str_add(
+	    loss, "put these lines in place of those in the table that run_calibration.py wrote: it has tensors that are not quantized here\n");
 	namemap_free(&makers);
 	return STATUS_OK;
 }

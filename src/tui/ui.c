@@ -30,7 +30,8 @@ static void read_findings(struct ui *ui)
 
 void ui_init(struct ui *ui, struct study *study, struct snapshot *snap, const struct theme *theme, bool ascii)
 {
-	*ui = (struct ui){.study = study, .snap = snap, .theme = *theme, .ascii = ascii, .blocks = !ascii, .cancelled_at = -1e9, .detail_site = -1};
+	*ui = (struct ui){
+	    .study = study, .snap = snap, .theme = *theme, .ascii = ascii, .blocks = !ascii, .cancelled_at = -1e9, .detail_site = -1};
 	layers_init(&ui->layers, snap->n_rows);
 	channel_list_init(&ui->channels);
 	layers_refresh(&ui->layers, snap);

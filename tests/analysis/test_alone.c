@@ -36,7 +36,8 @@ static void run(struct seen *seen, struct engine *e, const struct plan *plan, bo
 	for (int n = 0; n < g->n_nodes; n++)
 		if (strcmp(g->node[n].op->name, "Conv") == 0)
 			want[engine_group_value(g, plan, g->node[n].out[0])] = true;
-	struct pass p = {.plan = plan, .want = {[SIM_ALONE] = want, [SIM_FULL] = beside_full ? want : NULL}, .last = 1, .visit = see, .arg = seen};
+	struct pass p = {
+	    .plan = plan, .want = {[SIM_ALONE] = want, [SIM_FULL] = beside_full ? want : NULL}, .last = 1, .visit = see, .arg = seen};
 	if (engine_pass(e, &p, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
 	free(want);

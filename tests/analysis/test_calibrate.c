@@ -46,7 +46,8 @@ void test_calibrate__by_hand_for_all_nodes_as_for_the_run(void **state)
 	for (int i = 0; i < a->n_sites; i++)
 		for (int k = 0; k < a->site[i].n_scale; k++, compared++)
 			if (a->site[i].scale[k] != b->site[i].scale[k] || a->site[i].zero[k] != b->site[i].zero[k])
-				fail_msg("%s: %g and %g", a->g->value[a->site[i].value].name, (double)a->site[i].scale[k], (double)b->site[i].scale[k]);
+				fail_msg("%s: %g and %g", a->g->value[a->site[i].value].name, (double)a->site[i].scale[k],
+				    (double)b->site[i].scale[k]);
 	assert_true(compared > 100);
 	snapshot_drop(&a);
 	snapshot_drop(&b);

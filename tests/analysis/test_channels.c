@@ -308,8 +308,10 @@ void test_channels__a_report_tells_how_unlike_those_of_a_weight_are(void **state
 
 static struct channel_sums sums_of(float min, float max, double shift)
 {
-	return (struct channel_sums){.sums = {.n = 100, .f2 = 100, .q2 = 100, .fq = 100, .e2 = 1, .fmin = min, .fmax = max, .qmin = min, .qmax = max},
-	    .shift = 100 * shift, .seen = {0xFF}};
+	return (struct channel_sums){
+	    .sums = {.n = 100, .f2 = 100, .q2 = 100, .fq = 100, .e2 = 1, .fmin = min, .fmax = max, .qmin = min, .qmax = max},
+	    .shift = 100 * shift,
+	    .seen = {0xFF}};
 }
 
 void test_channels__flags(void **state)

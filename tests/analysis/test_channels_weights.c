@@ -21,7 +21,8 @@ static const struct site *weight_of(const struct snapshot *s, const char *node)
 {
 	const struct node_row *row = &s->row[graph_find_node(s->g, node)];
 	for (int i = 0; i < row->n_sites; i++)
-		if (s->site[row->first_site + i].kind == SITE_WEIGHT && s->site[row->first_site + i].value == s->g->node[graph_find_node(s->g, node)].in[1])
+		if (s->site[row->first_site + i].kind == SITE_WEIGHT &&
+		    s->site[row->first_site + i].value == s->g->node[graph_find_node(s->g, node)].in[1])
 			return &s->site[row->first_site + i];
 	fail_msg("%s has no weight that is quantized", node);
 	return NULL;

@@ -26,8 +26,8 @@ void test_check__words(void **state)
 	struct check c = check_nothing;
 	assert_int_equal(check_parse(&c, "snr>20, cos>0.99 ,map_drop<0.005", &err), STATUS_OK);
 	assert_int_equal(check_parse(&c, "wide<0.15", &err), STATUS_OK);
-	assert_true(c.min_snr == 20 && c.min_cos == 0.99 && c.drop.most[DROP_map] == 0.005 && isnan(c.drop.most[DROP_any]) && isnan(c.drop.most[DROP_top1]) &&
-	    c.max_wide == 0.15 && isnan(c.max_cost));
+	assert_true(c.min_snr == 20 && c.min_cos == 0.99 && c.drop.most[DROP_map] == 0.005 && isnan(c.drop.most[DROP_any]) &&
+	            isnan(c.drop.most[DROP_top1]) && c.max_wide == 0.15 && isnan(c.max_cost));
 	static const char *const bad[] = {"", ",", "snr>20,", "snr", "snr<20", "cos>2", "snr>20 cos>0.9", "nsr<0.1",
 	    "snr>1,aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -93,7 +93,8 @@ void test_check__a_figure_on_its_limit_is_not_above_it(void **state)
 // Of several outputs the worst that is known; what shows as zero has no sign.
 void test_check__the_worst_output_is_what_a_run_is_known_by(void **state)
 {
-	struct figures out[4] = {{.known = 1, .pooled.snr_db = 20}, {.known = 0}, {.known = 1, .pooled.snr_db = 5}, {.known = 1, .pooled.exact = true}};
+	struct figures out[4] = {
+	    {.known = 1, .pooled.snr_db = 20}, {.known = 0}, {.known = 1, .pooled.snr_db = 5}, {.known = 1, .pooled.exact = true}};
 	struct snapshot s = {.output = out, .n_outputs = 4};
 	(void)state;
 	assert_true(snapshot_worst_output(&s) == 5);

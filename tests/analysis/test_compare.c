@@ -38,7 +38,8 @@ void test_compare__lists_what_differs(void **state)
 {
 	cJSON *j = compare(
 	    ANALYSIS(NODE("p", "int8", "0.5", "\"snr_db\":10") "," NODE("q", "int8", "0.25", "\"snr_db\":7"), "\"snr_db\":5,\"cosine\":0.9"),
-	    ANALYSIS(NODE("p", "int16", "0.5", "\"snr_db\":14.5") "," NODE("q", "int8", "0.25", "\"snr_db\":7.001"), "\"snr_db\":8,\"cosine\":0.95"));
+	    ANALYSIS(
+	        NODE("p", "int16", "0.5", "\"snr_db\":14.5") "," NODE("q", "int8", "0.25", "\"snr_db\":7.001"), "\"snr_db\":8,\"cosine\":0.95"));
 	const cJSON *nodes = at(j, "nodes"), *p = cJSON_GetArrayItem(nodes, 0), *y = cJSON_GetArrayItem(at(j, "outputs"), 0);
 	assert_int_equal(cJSON_GetArraySize(nodes), 1); // q is the same within a hundredth of a decibel
 	assert_string_equal(json_text(p, "name", ""), "p");
@@ -53,7 +54,8 @@ void test_compare__lists_what_differs(void **state)
 
 void test_compare__what_is_not_known_is_absent(void **state)
 {
-	cJSON *j = compare(ANALYSIS(NODE("p", "int8", "0.5", "\"snr_db\":10"), ""), ANALYSIS(NODE("p", "float", "", "\"exact\":true"), "\"snr_db\":5"));
+	cJSON *j =
+	    compare(ANALYSIS(NODE("p", "int8", "0.5", "\"snr_db\":10"), ""), ANALYSIS(NODE("p", "float", "", "\"exact\":true"), "\"snr_db\":5"));
 	const cJSON *p = cJSON_GetArrayItem(at(j, "nodes"), 0), *y = cJSON_GetArrayItem(at(j, "outputs"), 0);
 	assert_null(at(p, "gain_db"));
 	assert_null(at(at(p, "snr_db"), "b"));

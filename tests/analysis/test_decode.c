@@ -95,7 +95,8 @@ void test_decode__anchors_that_the_user_gives(void **state)
 	assert_true(decode_bind(&m.b, m.d, &m.h));
 	decode_run(&m.c, m.d, &m.b, &m.h, .25);
 	assert_int_equal(m.c.n, 1);
-	assert_true(fabsf(m.c.at[0].x1 - 20) < .02f && fabsf(m.c.at[0].y1 - 30) < .02f && fabsf(m.c.at[0].x2 - 44) < .02f && fabsf(m.c.at[0].y2 - 46) < .02f);
+	assert_true(fabsf(m.c.at[0].x1 - 20) < .02f && fabsf(m.c.at[0].y1 - 30) < .02f && fabsf(m.c.at[0].x2 - 44) < .02f &&
+	            fabsf(m.c.at[0].y2 - 46) < .02f);
 	assert_int_equal(decode_find(&m.d, &m.h, "yolov5-raw:1,2,3,4,5,6", &err), STATUS_UNSUPPORTED); // of one level
 	made_done(&m);
 }
@@ -363,7 +364,8 @@ void test_decode__boxes_beside_scores_may_be_corners(void **state)
 {
 	for (int kind = 0; kind < 2; kind++) {
 		struct made m = made_new(CLASSES, 0);
-		float *x = add_output(&m, "boxes", END_OTHER, SHAPE(1, 84, 4), 0), *p = add_output(&m, "scores", END_SIGMOID, SHAPE(1, 84, CLASSES), 0);
+		float *x = add_output(&m, "boxes", END_OTHER, SHAPE(1, 84, 4), 0),
+		      *p = add_output(&m, "scores", END_SIGMOID, SHAPE(1, 84, CLASSES), 0);
 		for (int i = 0; i < 84; i++) {
 			float cx = (float)(i % 8) * 8 + 4, cy = (float)(i / 8 % 8) * 8 + 4, size = i == 50 ? 0 : 12;
 			const float centred[4] = {cx, cy, size, size}, around[4] = {cx - size / 2, cy - size / 2, cx + size / 2, cy + size / 2};
@@ -463,7 +465,8 @@ void test_decode__a_head_of_no_family_is_an_error_that_shows_it(void **state)
 
 static void read_more(const struct bound *b, const struct head *h, const struct candidate *c)
 {
-	const struct placement where = {.image_w = 50, .image_h = 40, .input_w = SIDE, .input_h = SIDE, .scale_x = 1.2, .scale_y = 1.5, .pad_y = 2};
+	const struct placement where = {
+	    .image_w = 50, .image_h = 40, .input_w = SIDE, .input_h = SIDE, .scale_x = 1.2, .scale_y = 1.5, .pad_y = 2};
 	static struct keypoint point[KEYPOINTS_MAX];
 	struct rle mask;
 	if (b->points)

@@ -118,7 +118,8 @@ void test_decode_behind__keypoints_that_are_no_numbers(void **state)
 // A box that is turned by 30 degrees, such that the one around it is 24 x 16.
 void test_decode_behind__rotated_boxes(void **state)
 {
-	const float angle = 3.14159265f / 6, w = (24 * cosf(angle) - 16 * sinf(angle)) / cosf(2 * angle), h = (16 * cosf(angle) - 24 * sinf(angle)) / cosf(2 * angle);
+	const float angle = 3.14159265f / 6, w = (24 * cosf(angle) - 16 * sinf(angle)) / cosf(2 * angle),
+	            h = (16 * cosf(angle) - 24 * sinf(angle)) / cosf(2 * angle);
 	const float box[] = {32, 38, w, h, 0, .9f, angle}, finished[] = {32, 38, w, h, .9f, 1, angle};
 	struct made m = made_new(2, 0);
 	m.h.rotated = true;
@@ -321,7 +322,8 @@ void test_decode_behind__masks_of_raw_maps(void **state)
 		struct made m = made_new(3, 0);
 		for (int side = 8; side >= 2; side /= 2) {
 			int cells = side * side, channels = form == BEHIND ? 67 + MASKS : 64;
-			float *box = add_output(&m, "box", END_LINEAR, SHAPE(1, channels, side, side), -60), *score = box + 64 * cells, *mask = score + 3 * cells;
+			float *box = add_output(&m, "box", END_LINEAR, SHAPE(1, channels, side, side), -60), *score = box + 64 * cells,
+			      *mask = score + 3 * cells;
 			if (form != BEHIND)
 				score = add_output(&m, "score", END_SIGMOID, SHAPE(1, 3, side, side), 0);
 			if (form == SUMS)
@@ -344,9 +346,11 @@ void test_decode_behind__masks_of_anchors(void **state)
 {
 	for (int behind = 0; behind < 2; behind++) {
 		struct made m = made_new(2, 0);
-		const float row[] = {logit(.25f), logit(.4375f), logit(sqrtf(24 / 30.f) / 2), logit(sqrtf(16 / 61.f) / 2), logit(.95f), -20, logit(.9474f)};
+		const float row[] = {
+		    logit(.25f), logit(.4375f), logit(sqrtf(24 / 30.f) / 2), logit(sqrtf(16 / 61.f) / 2), logit(.95f), -20, logit(.9474f)};
 		for (int side = 8; side >= 2; side /= 2) {
-			float *x = add_output(&m, "maps", END_LINEAR, SHAPE(1, 3 * (7 + behind * MASKS), side, side), -20), *mask = x + 7 * side * side;
+			float *x = add_output(&m, "maps", END_LINEAR, SHAPE(1, 3 * (7 + behind * MASKS), side, side), -20),
+			      *mask = x + 7 * side * side;
 			if (!behind)
 				mask = add_output(&m, "coefficients", END_LINEAR, SHAPE(1, 3 * MASKS, side, side), 0);
 			if (side != 4)
@@ -384,13 +388,15 @@ void test_decode_behind__masks_of_pictures_of_any_size(void **state)
 		struct rle mask;
 		decode_mask(&mask, &m.b, &m.h, &c, to);
 		for (int i = 0; i < to->image_w * to->image_h; i++) {
-			const double at[2] = {(double)(i % to->image_w), (double)(i / to->image_w)}, scale[2] = {to->scale_x, to->scale_y}, pad[2] = {to->pad_x, to->pad_y};
+			const double at[2] = {(double)(i % to->image_w), (double)(i / to->image_w)}, scale[2] = {to->scale_x, to->scale_y},
+			             pad[2] = {to->pad_x, to->pad_y};
 			const double box[4] = {(double)c.x1, (double)c.y1, (double)c.x2, (double)c.y2}, size[2] = {to->image_w, to->image_h};
 			bool inside = true;
 			int cell[2], next[2];
 			double part[2], sum = 0;
 			for (int k = 0; k < 2; k++) {
-				double first = fmax(0, floor(pad[k] / 4 + .5)), last = fmin(PROTO, floor((pad[k] + size[k] * scale[k]) / 4 + .5)) - 1;
+				double first = fmax(0, floor(pad[k] / 4 + .5)),
+				       last = fmin(PROTO, floor((pad[k] + size[k] * scale[k]) / 4 + .5)) - 1;
 				double u = fmin(fmax(((at[k] + .5) * scale[k] + pad[k]) / 4 - .5, first), last);
 				inside = inside && at[k] >= (box[k] - pad[k]) / scale[k] && at[k] < (box[2 + k] - pad[k]) / scale[k];
 				cell[k] = (int)u;
@@ -399,8 +405,10 @@ void test_decode_behind__masks_of_pictures_of_any_size(void **state)
 			}
 			for (int k = 0; k < 2; k++) {
 				const float *q = proto + k * PROTO * PROTO;
-				double top = (double)q[cell[1] * PROTO + cell[0]] * (1 - part[0]) + (double)q[cell[1] * PROTO + next[0]] * part[0];
-				double low = (double)q[next[1] * PROTO + cell[0]] * (1 - part[0]) + (double)q[next[1] * PROTO + next[0]] * part[0];
+				double top =
+				    (double)q[cell[1] * PROTO + cell[0]] * (1 - part[0]) + (double)q[cell[1] * PROTO + next[0]] * part[0];
+				double low =
+				    (double)q[next[1] * PROTO + cell[0]] * (1 - part[0]) + (double)q[next[1] * PROTO + next[0]] * part[0];
 				sum += (k ? -.5 : 1) * (top * (1 - part[1]) + low * part[1]);
 			}
 			if (fabs(sum) > 1e-5 && rle_has(&mask, (int)at[0], (int)at[1]) != (inside && sum > 0))

@@ -70,7 +70,8 @@ void test_decode_faces__scrfd(void **state)
 				for (int stride = 8; stride <= 32; stride *= 2) {
 					static const int channels[] = {1, 4, 10};
 					int n = 2 * (SIDE / stride) * (SIDE / stride), c = channels[kind];
-					float *x = add_output(&m, "446", kind ? END_LINEAR : END_SIGMOID, batch ? SHAPE(1, n, c) : SHAPE(n, c), 0);
+					float *x =
+					    add_output(&m, "446", kind ? END_LINEAR : END_SIGMOID, batch ? SHAPE(1, n, c) : SHAPE(n, c), 0);
 					if (stride == 16)
 						put(x, (2 * CELL + 1) * c, 1, kind == 0 ? (const float[]){.9f} : kind == 1 ? distances : v, c);
 				}
@@ -112,9 +113,15 @@ void test_decode_faces__yunet(void **state)
 	for (int kind = 0; kind < 4; kind++)
 		for (int stride = 8; stride <= 32; stride *= 2) {
 			int c = channels[kind];
-			float *x = add_output(&m, names[kind], kind < 2 ? END_SIGMOID : END_LINEAR, SHAPE(1, (SIDE / stride) * (SIDE / stride), c), 0);
+			float *x =
+			    add_output(&m, names[kind], kind < 2 ? END_SIGMOID : END_LINEAR, SHAPE(1, (SIDE / stride) * (SIDE / stride), c), 0);
 			if (stride == 16)
-				put(x, CELL * c, 1, kind == 0 ? (const float[]){.9f} : kind == 1 ? (const float[]){.9f} : kind == 2 ? box : v, c);
+				put(x, CELL * c, 1,
+				    kind == 0   ? (const float[]){.9f}
+				    : kind == 1 ? (const float[]){.9f}
+				    : kind == 2 ? box
+				                : v,
+				    c);
 		}
 	check(&m, "yunet", 0, 5);
 }
@@ -183,12 +190,15 @@ static float spread(float at, float k)
 
 static void darknet(const char *file, const char *decoder, int levels, float k, const float anchor[2])
 {
-	const float v[8] = {spread(0, k), spread(.375f, k), logf(24 / anchor[0]), logf(16 / anchor[1]), logit(.95f), -20, logit(.9f / .95f), -20};
+	const float v[8] = {
+	    spread(0, k), spread(.375f, k), logf(24 / anchor[0]), logf(16 / anchor[1]), logit(.95f), -20, logit(.9f / .95f), -20};
 	for (int form = 0; form < 3; form++) {
 		struct made m = made_new(3, 0);
 		m.h.file = file;
 		for (int side = levels == 3 ? 8 : 4; side >= 2; side /= 2) {
-			struct shape s = form == 0 ? SHAPE(1, 24, side, side) : form == 1 ? SHAPE(1, 3, side, side, 8) : SHAPE(1, side, side, 3, 8);
+			struct shape s = form == 0   ? SHAPE(1, 24, side, side)
+			                 : form == 1 ? SHAPE(1, 3, side, side, 8)
+			                             : SHAPE(1, side, side, 3, 8);
 			float *x = add_output(&m, "maps", END_LINEAR, s, -20);
 			if (side == 4)
 				put(x, form == 0 ? CELL : form == 1 ? CELL * 8 : CELL * 3 * 8, form == 0 ? 16 : 1, v, 8);

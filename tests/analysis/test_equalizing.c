@@ -30,8 +30,13 @@ static char *model(const char *between)
 
 static struct study *open_model(const char *path)
 {
-	return open_for_test((struct study_options){.model = path, .target = "a8w8", .method = CALIB_MINMAX, .threads = 1, .backend = BACKEND_ONEDNN,
-	    .data = {.random = 2, .samples = 2}, .task = {.none = true}});
+	return open_for_test((struct study_options){.model = path,
+	    .target = "a8w8",
+	    .method = CALIB_MINMAX,
+	    .threads = 1,
+	    .backend = BACKEND_ONEDNN,
+	    .data = {.random = 2, .samples = 2},
+	    .task = {.none = true}});
 }
 
 static struct equalizing_result equalized_by(struct study *st, const struct equalizing_wish *wish)

@@ -37,7 +37,8 @@ static void measure(struct memo *m, const char *name, int sample, float *x, int8
 	static struct grid grid;
 	uint32_t count[256] = {0};
 	assert_true(hist_lacks_floats(memo_hist(m, named(name)), sample, &grid));
-	stats_site(&(struct stats_site){.f = &f, .q = {&y, &y}, .quant = {&q, &q}, .sums = {&sums}, .range = &range, .grid = &grid, .codes_q = count});
+	stats_site(
+	    &(struct stats_site){.f = &f, .q = {&y, &y}, .quant = {&q, &q}, .sums = {&sums}, .range = &range, .grid = &grid, .codes_q = count});
 	figure_set(memo_figure(m, named(name)), sample, &sums);
 	range_set(memo_range(m, named(name)), sample, &range);
 	hist_add_floats(memo_hist(m, named(name)), sample, &grid);
@@ -224,8 +225,16 @@ void test_figures__the_ends_of_a_range(void **state)
 		double min, max;
 		const char *text;
 	} range[] = {
-	    {1.492e-19, 0.938, "~0 .. 0.938"}, {-0.2785, 6.546, "-0.2785 .. 6.546"}, {0, 6, "0 .. 6"}, {-4, -1e-9, "-4 .. ~0"}, {-32768, 32767, "-32768 .. 32767"}, {-131072, 131068, "-131072 .. 131068"},
-	    {0.001, 60, "0.001 .. 60"}, {0.0004, 60, "~0 .. 60"}, {1e-19, 3e-19, "1e-19 .. 3e-19"}, {2e-9, 2e-9, "2e-09 .. 2e-09"},
+	    {1.492e-19, 0.938, "~0 .. 0.938"},
+	    {-0.2785, 6.546, "-0.2785 .. 6.546"},
+	    {0, 6, "0 .. 6"},
+	    {-4, -1e-9, "-4 .. ~0"},
+	    {-32768, 32767, "-32768 .. 32767"},
+	    {-131072, 131068, "-131072 .. 131068"},
+	    {0.001, 60, "0.001 .. 60"},
+	    {0.0004, 60, "~0 .. 60"},
+	    {1e-19, 3e-19, "1e-19 .. 3e-19"},
+	    {2e-9, 2e-9, "2e-09 .. 2e-09"},
 	    {-1.234e-19, -1.234e+20, "~0 .. -1.234e+20"},
 	};
 	char text[RANGE_TEXT];

@@ -18,8 +18,13 @@ enum { SAMPLES = 8 };
 
 static struct study *open_study(enum calib_method m, int samples, int random)
 {
-	return open_for_test((struct study_options){.model = MODEL, .calib = random ? NULL : CALIB, .target = "esp32p4", .method = m, .threads = 2,
-	    .backend = BACKEND_ONEDNN, .data = {.samples = samples, .random = random}});
+	return open_for_test((struct study_options){.model = MODEL,
+	    .calib = random ? NULL : CALIB,
+	    .target = "esp32p4",
+	    .method = m,
+	    .threads = 2,
+	    .backend = BACKEND_ONEDNN,
+	    .data = {.samples = samples, .random = random}});
 }
 
 static struct findings *find(struct study *st)
@@ -102,8 +107,8 @@ void test_findings__the_tail_in_integers_is_found_and_mended(void **state)
 // its edit is part of the other's.
 void test_findings__the_tail_counts_what_its_joints_lose(void **state)
 {
-	struct study *st = open_for_test((struct study_options){.model = MODEL, .calib = CALIB, .target = "xint8", .method = CALIB_MSE, .threads = 2,
-	    .data = {.samples = SAMPLES}});
+	struct study *st = open_for_test((struct study_options){
+	    .model = MODEL, .calib = CALIB, .target = "xint8", .method = CALIB_MSE, .threads = 2, .data = {.samples = SAMPLES}});
 	struct findings *f = find(st);
 	const struct finding *post = of_rule(f, FINDING_postprocessing), *joined = of_rule(f, FINDING_joined_ranges);
 	assert_sound(post, study_graph(st));

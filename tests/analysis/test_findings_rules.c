@@ -66,9 +66,15 @@ static void make_graph(struct made *m)
 	    readers[] = {{read_x, 2}, {read_first, 1}, {read_first, 1}, {read_a, 1}, {read_sum, 1}, {read_mean, 1},
 	    {NULL, 0}, {NULL, 0}};
 	for (int v = 0; v < N_VALUES; v++)
-		m->value[v] = (struct value){.name = name[v], .type = DT_F32, .producer = -1, .consumer = readers[v].at, .n_consumers = readers[v].n};
+		m->value[v] =
+		    (struct value){.name = name[v], .type = DT_F32, .producer = -1, .consumer = readers[v].at, .n_consumers = readers[v].n};
 	for (int n = 0; n < N_NODES; n++) {
-		m->node[n] = (struct node){.name = op[n], .op = op_find("", op[n], 13), .in = in[n].at, .n_in = in[n].n, .out = &out_of[n], .n_out = 1,
+		m->node[n] = (struct node){.name = op[n],
+		    .op = op_find("", op[n], 13),
+		    .in = in[n].at,
+		    .n_in = in[n].n,
+		    .out = &out_of[n],
+		    .n_out = 1,
 		    .attrs = attrs[n]};
 		m->value[out_of[n]].producer = n;
 	}
@@ -665,7 +671,8 @@ void test_findings_rules__ways_that_meet_again_are_walked_once(void **state)
 		row[n] = (struct node_row){.requested = -1, .calibrator = -1, .fused_into = -1};
 		if (joins)
 			for (int k = 0; k < WIDTH; k++)
-				value[top + 1 + k] = (struct value){.name = "v", .type = DT_F32, .producer = top + k, .consumer = &id[n], .n_consumers = 1};
+				value[top + 1 + k] =
+				    (struct value){.name = "v", .type = DT_F32, .producer = top + k, .consumer = &id[n], .n_consumers = 1};
 		else if (at == 0)
 			value[top].consumer = &id[n], value[top].n_consumers = n == NODES - 1 ? 1 : WIDTH;
 	}

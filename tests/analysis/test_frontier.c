@@ -323,7 +323,8 @@ void test_frontier__of_a_session_is_checked(void **state)
 	expect_refused("{\"states\": 1}", "\"states\"");
 	expect_refused("{\"states\": [{}]}", "the 1. state: \"calibration\"");
 	expect_refused("{\"states\": [{\"calibration\": \"kl\", \"edits\": []}]}", "lack cost");
-	expect_refused("{\"states\": [{\"calibration\": \"kl\", \"edits\": [{\"node\": \"nobody\"}], \"figures\": {\"cost\": 1, \"damage\": 0}}]}",
+	expect_refused(
+	    "{\"states\": [{\"calibration\": \"kl\", \"edits\": [{\"node\": \"nobody\"}], \"figures\": {\"cost\": 1, \"damage\": 0}}]}",
 	    "nobody");
 }
 

@@ -274,7 +274,8 @@ void test_golden__resnet20_equalized(void **state)
 
 void test_golden__resnet20_equalized_tensorrt(void **state)
 {
-	check(&(struct golden){RESNET, "resnet20_ppq_TRT_INT8_n8_equalize", "tensorrt", CALIB_PERCENTILE, -1, .equalized = 1, .on_edge = true}, 20);
+	check(&(struct golden){RESNET, "resnet20_ppq_TRT_INT8_n8_equalize", "tensorrt", CALIB_PERCENTILE, -1, .equalized = 1, .on_edge = true},
+	    20);
 }
 
 void test_golden__mobilenetv2_kl(void **state)

@@ -270,7 +270,8 @@ void test_history__a_run_is_taken_back(void **state)
 
 void test_history__runs_that_do_not_say_are_refused(void **state)
 {
-	static const char text[] = "{\"qtui_session\": 1, \"runs\": ["
+	static const char text[] =
+	    "{\"qtui_session\": 1, \"runs\": ["
 	    "{\"run\": 1, \"time\": 1, \"calibration\": \"kl\"},"
 	    "{\"run\": 2, \"time\": 2, \"calibration\": \"kl\", \"state\": {\"target\": \"esp32p4\", \"edits\": [{\"node\": \"gone\", \"precision\": \"int16\"}]}},"
 	    "{\"run\": 3, \"time\": 3, \"calibration\": \"kl\", \"state\": {\"target\": \"nowhere\", \"edits\": []}}]}";
@@ -322,7 +323,8 @@ void test_history__malformed_runs_are_named(void **state)
 // Numbers that are none, nodes of another graph, numbers of runs that repeat: what can be read is.
 void test_history__strange_runs_are_bounded(void **state)
 {
-	static const char text[] = "{\"qtui_session\": 1, \"runs\": ["
+	static const char text[] =
+	    "{\"qtui_session\": 1, \"runs\": ["
 	    "{\"run\": 7, \"time\": 1, \"calibration\": \"kl\", \"worst_snr_db\": 1e308, \"mean_snr_db\": true, \"edits\": -4},"
 	    "{\"run\": 7, \"time\": 2, \"calibration\": \"kl\", \"node_precision\": \"88\", \"node_snr_db\": [1, 2], \"node_scale\": [\"a\", -1]},"
 	    "{\"run\": 8, \"time\": 2, \"calibration\": \"kl\", \"title\": \"the same once more\"},"

@@ -48,7 +48,8 @@ void test_instances__masks_that_fill_their_boxes_have_the_boxes_figures(void **s
 		int n = draw(&x, TRUTHS), m = draw(&x, FOUND);
 		for (int k = 0; k < n; k++) {
 			struct coco_box b = draw_box(&x);
-			truth[k] = (struct coco_truth){.box = b, .area = b.w * b.h, .class = draw(&x, 2), .crowd = draw(&x, 8) == 0, .mask = box_mask(&b)};
+			truth[k] = (struct coco_truth){
+			    .box = b, .area = b.w * b.h, .class = draw(&x, 2), .crowd = draw(&x, 8) == 0, .mask = box_mask(&b)};
 		}
 		for (int k = 0; k < m; k++) {
 			struct coco_box b = n && draw(&x, 4) ? shifted(&x, &truth[draw(&x, n)].box) : draw_box(&x);

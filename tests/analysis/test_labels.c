@@ -438,7 +438,8 @@ void test_labels__classes_are_mapped_by_name_number_or_id(void **state)
 void test_labels__classes_are_mapped_by_names_that_are_known(void **state)
 {
 	static const int dense[] = {0, 1, 2};
-	static const char *const coco[] = {"bicycle", "person", "toothbrush"}, *const voc[] = {"aeroplane", "person", "tvmonitor"}, *const mixed[] = {"bicycle", "wombat", "zebra"};
+	static const char *const coco[] = {"bicycle", "person", "toothbrush"}, *const voc[] = {"aeroplane", "person", "tvmonitor"},
+	                         *const mixed[] = {"bicycle", "wombat", "zebra"};
 	for (int numbered = 0; numbered < 2; numbered++) {
 		struct labels *l = classes(3, dense, coco);
 		l->numbered = numbered;
@@ -611,7 +612,8 @@ void test_labels__annotations_lie_as_coco_has_them(void **state)
 		struct str root = {0};
 		struct error err;
 		str_addf(&root, "%s%d", support_temp("coco"), (int)i);
-		char *file = file_join(str_text(&root), rows[i].file), *dir = file_dir(file), *data = file_join(str_text(&root), rows[i].dataset);
+		char *file = file_join(str_text(&root), rows[i].file), *dir = file_dir(file),
+		     *data = file_join(str_text(&root), rows[i].dataset);
 		assert_int_equal(file_mkdirs(dir, &err), STATUS_OK);
 		assert_int_equal(file_mkdirs(data, &err), STATUS_OK);
 		assert_int_equal(file_write(file, "{}", 2, &err), STATUS_OK);

@@ -62,7 +62,8 @@ void test_labels_voc__what_is_no_voc_is_refused(void **state)
 	    {"<annotation><object>" BOX "</object></annotation>", "a name, and a bndbox"},
 	    {"<annotation>\n<object><name>a</name></object></annotation>", "a.xml:2: an object has a name, and a bndbox"},
 	    {"<annotation><object><name>a</name><bndbox><xmin>x</xmin></bndbox></object></annotation>", "a number is needed"},
-	    {"<annotation><object><name>a</name><bndbox><xmin>5</xmin><ymin>5</ymin><xmax>4</xmax><ymax>9</ymax></bndbox></object></annotation>", "ends before it begins"},
+	    {"<annotation><object><name>a</name><bndbox><xmin>5</xmin><ymin>5</ymin><xmax>4</xmax><ymax>9</ymax></bndbox></object></annotation>",
+	        "ends before it begins"},
 	    {"<!DOCTYPE a [<!ENTITY b \"cccc\">]><annotation>&b;</annotation>", "a document type"},
 	    {"<a><b><c><d><e><f><g><h><i/></h></g></f></e></d></c></b></a>", "too deep"},
 	};
@@ -90,7 +91,8 @@ void test_labels_voc__what_is_no_voc_is_refused(void **state)
 // As VOC has them, beside the pictures (labelImg), and text beside the pictures (Darknet), which may be captions instead.
 void test_labels_voc__are_found(void **state)
 {
-	static const char *const dirs[][2] = {{"JPEGImages", "Annotations"}, {"images", "annotations"}, {"pictures", "Annotations"}, {"pictures", "pictures"}};
+	static const char *const dirs[][2] = {
+	    {"JPEGImages", "Annotations"}, {"images", "annotations"}, {"pictures", "Annotations"}, {"pictures", "pictures"}};
 	for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
 		char set[64], at[64];
 		snprintf(set, sizeof set, "set%zu/%s", i, dirs[i][0]);

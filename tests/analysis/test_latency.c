@@ -55,14 +55,19 @@ void test_latency__takes_what_profilers_write(void **state)
 	    {"name,time_us\nnowhere + " CONV " + " OTHER ",1500\n/model.1/conv/Conv_output_0,250\n", LATENCY_UNSAID},
 	    {"I (10) dl::Model: model:m\nI (11) dl::Model: | name | module_type | latency |\nI (11) dl::Model: +---+---+---+\n"
 	     "\x1b[0;32mI (12) dl::Model: | " CONV " | Conv | 1500us |\x1b[0m\nI (12) dl::Model: | " OTHER " | Conv | 250us |\n"
-	     "I (12) dl::Model: | total | | 1750us |\n\n", LATENCY_UNSAID},
+	     "I (12) dl::Model: | total | | 1750us |\n\n",
+	        LATENCY_UNSAID},
 	    {"[{\"cat\":\"Session\",\"dur\":9,\"name\":\"model_run\"},{\"cat\":\"Node\",\"dur\":1,\"name\":\"" CONV "_fence_before\"},"
 	     "{\"cat\":\"Node\",\"dur\":1400,\"name\":\"" CONV "_kernel_time\",\"args\":{\"op_name\":\"Conv\",\"node_index\":\"7\"}},"
-	     "{\"cat\":\"Node\",\"dur\":1600,\"name\":\"" CONV "_kernel_time\"},{\"cat\":\"Node\",\"dur\":250,\"name\":\"" OTHER "_kernel_time\"}]", LATENCY_UNSAID},
+	     "{\"cat\":\"Node\",\"dur\":1600,\"name\":\"" CONV "_kernel_time\"},{\"cat\":\"Node\",\"dur\":250,\"name\":\"" OTHER
+	     "_kernel_time\"}]",
+	        LATENCY_UNSAID},
 	    {"[{\"count\":100},{\"name\":\"" CONV "\",\"timeMs\":150,\"averageMs\":1.5,\"percentage\":80},"
-	     "{\"name\":\"" OTHER "\",\"timeMs\":25,\"averageMs\":0.25,\"percentage\":20}]", LATENCY_UNSAID},
+	     "{\"name\":\"" OTHER "\",\"timeMs\":25,\"averageMs\":0.25,\"percentage\":20}]",
+	        LATENCY_UNSAID},
 	    {"[{\"cat\":\"Node\",\"dur\":1500,\"name\":\"" CONV "_output_0_nchwc_kernel_time\"},"
-	     "{\"cat\":\"Node\",\"dur\":250,\"name\":\"" OTHER "/QuickGeluFusion/_token_12_kernel_time\"}]", LATENCY_UNSAID},
+	     "{\"cat\":\"Node\",\"dur\":250,\"name\":\"" OTHER "/QuickGeluFusion/_token_12_kernel_time\"}]",
+	        LATENCY_UNSAID},
 	    {"name,note,us\n" CONV ",\"a \"\"b\"\", c\",1500\n" OTHER ",\"\",250\n", LATENCY_UNSAID},
 	    {"layer,time ms,avg time ms\n" CONV ",150,1.5\n" OTHER ",25,.25\n", LATENCY_UNSAID},
 	};
@@ -93,11 +98,17 @@ void test_latency__says_what_it_does_not_take(void **state)
 	static const struct {
 		const char *line, *why;
 	} bad[] = {
-	    {CONV ",-1,8", "a time of \"-1\" cannot be"}, {CONV ",nan,8", "\"nan\" is no time"}, {CONV ",inf,8", "\"inf\" is no time"},
+	    {CONV ",-1,8", "a time of \"-1\" cannot be"},
+	    {CONV ",nan,8", "\"nan\" is no time"},
+	    {CONV ",inf,8", "\"inf\" is no time"},
 	    {CONV ",1e999,8", "\"1e999\" is no time"},
-	    {CONV ",1e305 s,8", "a time of \"1e305 s\" cannot be"}, {CONV ",12 cycles,8", "\"12 cycles\" is no time"}, {CONV ",1", "only 2 cells"},
-	    {"\"" CONV ",1,8", "a quote is not closed"}, {CONV ",1,int4", "\"int4\" is no precision"},
-	    {"/model.0/conv/Con,1,8", "the model has no node /model.0/conv/Con; the nearest is " CONV}, {CONV ",,8", "\"\" is no time"},
+	    {CONV ",1e305 s,8", "a time of \"1e305 s\" cannot be"},
+	    {CONV ",12 cycles,8", "\"12 cycles\" is no time"},
+	    {CONV ",1", "only 2 cells"},
+	    {"\"" CONV ",1,8", "a quote is not closed"},
+	    {CONV ",1,int4", "\"int4\" is no precision"},
+	    {"/model.0/conv/Con,1,8", "the model has no node /model.0/conv/Con; the nearest is " CONV},
+	    {CONV ",,8", "\"\" is no time"},
 	};
 	struct study *st = open_study();
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

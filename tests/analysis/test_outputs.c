@@ -317,8 +317,12 @@ void test_outputs__a_half_that_nobody_reads(void **state)
 			case_node(&c, "Relu", "behind", read ? "second" : "first", "y");
 			case_output(&c, c.graph, half);
 			case_output(&c, c.graph, "y");
-			struct study *st = open_for_test((struct study_options){.model = case_save(&c, "half.onnx"), .target = targets[i], .method = -1,
-			    .threads = 1, .backend = BACKEND_ONEDNN, .data = {.random = 1, .samples = 1}});
+			struct study *st = open_for_test((struct study_options){.model = case_save(&c, "half.onnx"),
+			    .target = targets[i],
+			    .method = -1,
+			    .threads = 1,
+			    .backend = BACKEND_ONEDNN,
+			    .data = {.random = 1, .samples = 1}});
 			struct snapshot *s = run_study(st);
 			const struct graph *g = study_graph(st);
 			float x[12] = {.5f, 1, .25f};

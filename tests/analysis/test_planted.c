@@ -97,7 +97,8 @@ static void survey(struct patient *p, const char *eval, const char *labels, int 
 	struct error err = {0};
 	struct survey *v = NULL;
 	atomic_int told = 0;
-	struct survey_options o = {.eval = eval, .samples = samples, .task = {.kind = -1, .labels = labels}, .tell = note_progress, .arg = &told};
+	struct survey_options o = {
+	    .eval = eval, .samples = samples, .task = {.kind = -1, .labels = labels}, .tell = note_progress, .arg = &told};
 	if (survey_new(&v, p->study, p->snapshot, &o, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
 	study_set_survey(p->study, v);
@@ -200,7 +201,8 @@ void test_planted__16_bit_that_is_clipped(void **state)
 void test_planted__healthy_networks_have_none(void **state)
 {
 	const char *resnet = support_data("models/resnet20_cifar10.onnx"), *cifar = support_data("cifar10");
-	struct preprocess pre = {.mean = {125.307f, 122.961f, 113.8575f}, .std = {51.5865f, 50.847f, 51.255f}, .mean_set = true, .std_set = true};
+	struct preprocess pre = {
+	    .mean = {125.307f, 122.961f, 113.8575f}, .std = {51.5865f, 50.847f, 51.255f}, .mean_set = true, .std_set = true};
 	if (!resnet || !cifar)
 		skip();
 	static const struct {

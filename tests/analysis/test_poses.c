@@ -229,7 +229,8 @@ void test_poses__labels_with_keypoints_serve_boxes(void **state)
 // The yardstick of repair, without labels: keypoints count where the network is sure of them.
 void test_poses__two_networks_are_compared_by_keypoints_too(void **state)
 {
-	struct keypoint here[2] = {{20, 20, 1}, {40, 40, .9f}}, moved[2] = {{30, 20, 1}, {40, 40, .9f}}, unsure[2] = {{20, 20, 1}, {90, 90, .1f}};
+	struct keypoint here[2] = {{20, 20, 1}, {40, 40, .9f}}, moved[2] = {{30, 20, 1}, {40, 40, .9f}},
+	                unsure[2] = {{20, 20, 1}, {90, 90, .1f}};
 	struct task_box box = {.x = 10, .y = 10, .w = 40, .h = 40, .score = .9f, .point = here}, other = box, third = box;
 	struct keypoint hidden[2] = {here[0], {40, 40, .1f}};
 	other.point = moved;

@@ -8,8 +8,14 @@
 
 static struct study *open_study(int random)
 {
-	return open_for_test((struct study_options){.model = "examples/digits.onnx", .calib = random ? NULL : "examples/calib", .target = "esp32p4",
-	    .method = CALIB_MINMAX, .threads = 2, .memory = (size_t)512 << 20, .data = {.samples = 2, .random = random}, .task = {.none = true}});
+	return open_for_test((struct study_options){.model = "examples/digits.onnx",
+	    .calib = random ? NULL : "examples/calib",
+	    .target = "esp32p4",
+	    .method = CALIB_MINMAX,
+	    .threads = 2,
+	    .memory = (size_t)512 << 20,
+	    .data = {.samples = 2, .random = random},
+	    .task = {.none = true}});
 }
 
 static double snr(const struct snapshot *s)
@@ -54,9 +60,9 @@ void test_prepare__an_edit_that_is_undone_at_once(void **state)
 
 void test_prepare__what_makes_no_sense_is_refused(void **state)
 {
-	static const char *const bad[] = {"preprocess", "preprocess --color", "preprocess --color pink", "preprocess --std 0", "preprocess --std -1",
-	    "preprocess --mean x", "preprocess --mean 1,2", "preprocess --mean 1,2,3,4,5", "preprocess --mean nan", "preprocess --resize twice",
-	    "preprocess --sharpen 1"};
+	static const char *const bad[] = {"preprocess", "preprocess --color", "preprocess --color pink", "preprocess --std 0",
+	    "preprocess --std -1", "preprocess --mean x", "preprocess --mean 1,2", "preprocess --mean 1,2,3,4,5", "preprocess --mean nan",
+	    "preprocess --resize twice", "preprocess --sharpen 1"};
 	struct error err = {0};
 	struct study *st = open_study(0);
 	int current;
@@ -149,8 +155,14 @@ void test_prepare__more_samples(void **state)
 	struct error err = {0};
 	char path[256];
 	struct session *se = NULL;
-	struct study *st = open_study(0), *fresh = open_for_test((struct study_options){.model = "examples/digits.onnx", .calib = "examples/calib",
-	    .target = "esp32p4", .method = CALIB_MINMAX, .threads = 2, .memory = (size_t)512 << 20, .data = {.samples = 5}, .task = {.none = true}});
+	struct study *st = open_study(0), *fresh = open_for_test((struct study_options){.model = "examples/digits.onnx",
+	                                      .calib = "examples/calib",
+	                                      .target = "esp32p4",
+	                                      .method = CALIB_MINMAX,
+	                                      .threads = 2,
+	                                      .memory = (size_t)512 << 20,
+	                                      .data = {.samples = 5},
+	                                      .task = {.none = true}});
 	struct snapshot *two = run_study(st), *of_five = run_study(fresh);
 	assert_int_equal(study_command(st, "samples 5", &err), STATUS_OK);
 	struct snapshot *five = run_study(st);

@@ -268,7 +268,9 @@ void test_repair__what_was_undone_is_not_tried_again(void **state)
 	struct repair *r = NULL;
 	int seen = 0;
 	struct undone u = {0};
-	assert_int_equal(repair_open(&r, st, &(struct repair_options){.samples = 2, .goal = repair_goal_default, .score = against_all, .score_arg = &seen}, &err),
+	assert_int_equal(
+	    repair_open(
+	        &r, st, &(struct repair_options){.samples = 2, .goal = repair_goal_default, .score = against_all, .score_arg = &seen}, &err),
 	    STATUS_OK);
 	assert_int_equal(repair_fix(r, only_once, &u, &err), STATUS_OK);
 	assert_true(u.n > 3);
@@ -362,7 +364,8 @@ void test_repair__what_lies_behind_a_selection_is_asked_of_the_task(void **state
 	int decoder = graph_find_node(study_graph(st), "decoder");
 	for (int wanted = 0; wanted < 2; wanted++) {
 		bool wide = wanted;
-		struct repair *r = open_unread(st, (struct repair_options){.goal = repair_goal_default, .score = wide_decoder, .score_arg = &wide});
+		struct repair *r =
+		    open_unread(st, (struct repair_options){.goal = repair_goal_default, .score = wide_decoder, .score_arg = &wide});
 		char reason[256] = "";
 		struct fixing f = {.r = r, .step = note_reason, .arg = reason};
 		assert_int_equal(remedy_behind(&f, &err), STATUS_OK);

@@ -396,7 +396,8 @@ void test_restore__a_truth_that_is_no_multiple_is_cut(void **state)
 
 void test_restore__names_of_truths(void **state)
 {
-	static const char *const names[][2] = {{"b.png", "b.png"}, {"0801x2.png", "0801.png"}, {"img_001_SRF_2_LR.png", "img_001_SRF_2_HR.png"}, {"0802x2.webp", "0802.TIF"}};
+	static const char *const names[][2] = {
+	    {"b.png", "b.png"}, {"0801x2.png", "0801.png"}, {"img_001_SRF_2_LR.png", "img_001_SRF_2_HR.png"}, {"0802x2.webp", "0802.TIF"}};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		char name[16];
 		struct bench b;
@@ -533,7 +534,8 @@ void test_restore__a_large_picture_is_kept_smaller(void **state)
 	assert_true(m.w == 20 && m.h == 10);
 	for (int x = 0; x < m.w; x++)
 		for (int c = 0; c < 3; c++)
-			assert_in_range(m.rgb[3 * (5 * m.w + x) + c], c * 60 + x * 5 + 2, c * 60 + x * 5 + 2); // the mean of ten columns, 5x to 5x + 4
+			assert_in_range(
+			    m.rgb[3 * (5 * m.w + x) + c], c * 60 + x * 5 + 2, c * 60 + x * 5 + 2); // the mean of ten columns, 5x to 5x + 4
 	assert_true(m.cells_w * m.cells_h <= 48 * 48 && m.cells_w > 2 * m.cells_h - 2);
 	near((double)m.error[0], 9, 1e-6);
 	near((double)m.error[m.cells_w - 1], 0, 0);

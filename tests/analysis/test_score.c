@@ -109,7 +109,8 @@ static void refuses(const char *scorer, const char *says)
 
 void test_score__what_is_no_score(void **state)
 {
-	refuses("read x; echo yes; cat >/dev/null", "scorer read x; echo yes; cat >/dev/null: it has answered \"yes\", which is no finite number");
+	refuses(
+	    "read x; echo yes; cat >/dev/null", "scorer read x; echo yes; cat >/dev/null: it has answered \"yes\", which is no finite number");
 	refuses("read x; echo nan; cat >/dev/null", "no finite number");
 	refuses("read x; echo; cat >/dev/null", "no finite number");
 	refuses("echo gone >&2; exit 4", "it has ended with exit code 4: gone");
@@ -124,7 +125,8 @@ void test_score__goes_on_behind_an_error(void **state)
 	if (file_mkdirs(support_temp("score"), &err) != STATUS_OK)
 		fail_msg("%s", err.text);
 	remove(flag);
-	snprintf(command, sizeof command, "while read x; do if [ -e %s ]; then printf ' 2.5\\r\\n'; else touch %s; printf 'no\\n5\\n'; fi; done", flag, flag);
+	snprintf(command, sizeof command, "while read x; do if [ -e %s ]; then printf ' 2.5\\r\\n'; else touch %s; printf 'no\\n5\\n'; fi; done",
+	    flag, flag);
 	bench_new(&b, command);
 	assert_int_equal(add(&b, TASK_FLOAT, 0, 1, 1, NULL), STATUS_UNSUPPORTED);
 	assert_int_equal(add(&b, TASK_FLOAT, 0, 1, 1, NULL), STATUS_OK);

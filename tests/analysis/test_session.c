@@ -261,7 +261,8 @@ void test_session__a_calibrator_of_a_node(void **state)
 	assert_int_equal(session_apply(saved, st, &err), STATUS_OK);
 	assert_int_equal(study_edits(st)->calibrator[conv], CALIB_MSE);
 	session_free(&saved);
-	assert_int_equal(apply(st, "{\"qtui_session\": 1, \"edits\": [{\"node\": \"" CONV "\", \"calibration\": \"best\"}]}", &err), STATUS_FORMAT);
+	assert_int_equal(
+	    apply(st, "{\"qtui_session\": 1, \"edits\": [{\"node\": \"" CONV "\", \"calibration\": \"best\"}]}", &err), STATUS_FORMAT);
 	study_close(&st);
 }
 
@@ -284,7 +285,8 @@ void test_session__a_zero_point(void **state)
 	int value = graph_output(g, graph_find_node(g, CONV));
 	struct session *saved = NULL;
 	const char *path = support_temp("zero.json");
-	assert_int_equal(apply(st, "{\"qtui_session\": 1, \"edits\": [{\"node\": \"" CONV "\", \"scale\": 0.125, \"zero_point\": 7}]}", &err), STATUS_OK);
+	assert_int_equal(
+	    apply(st, "{\"qtui_session\": 1, \"edits\": [{\"node\": \"" CONV "\", \"scale\": 0.125, \"zero_point\": 7}]}", &err), STATUS_OK);
 	assert_true(study_edits(st)->zero[value] == 7);
 	assert_string_equal(study_step(st, 0), "scale " CONV " 2^-3,7");
 	assert_int_equal(study_command(st, "scale " CONV " 2^-3,9", &err), STATUS_OK);
@@ -299,7 +301,8 @@ void test_session__a_zero_point(void **state)
 	assert_int_equal(study_command(again, "scale " CONV " 2^-3,x", &err), STATUS_FORMAT);
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		char text[200];
-		snprintf(text, sizeof text, "{\"qtui_session\": 1, \"edits\": [{\"node\": \"" CONV "\", \"scale\": 1, \"zero_point\": %s}]}", bad[i]);
+		snprintf(
+		    text, sizeof text, "{\"qtui_session\": 1, \"edits\": [{\"node\": \"" CONV "\", \"scale\": 1, \"zero_point\": %s}]}", bad[i]);
 		assert_int_not_equal(apply(again, text, &err), STATUS_OK);
 	}
 	session_free(&saved);
@@ -314,7 +317,8 @@ void test_session__one_that_fails_changes_nothing(void **state)
 	struct study *st = open_study();
 	int current;
 	assert_int_equal(study_command(st, "set " OTHER " float", &err), STATUS_OK);
-	const char *text = "{\"qtui_session\": 1, \"target\": \"onnxruntime\", \"journal\": [\"set " CONV " int16\", \"set /no/such int16\"],"
+	const char *text =
+	    "{\"qtui_session\": 1, \"target\": \"onnxruntime\", \"journal\": [\"set " CONV " int16\", \"set /no/such int16\"],"
 	    "\"pareto\": {\"target\": \"onnxruntime\", \"states\": [{\"calibration\": \"kl\", \"figures\": {\"damage\": 0.1, \"cost\": 1}, \"edits\": []}]},"
 	    "\"variants\": [{\"name\": \"theirs\", \"target\": \"onnxruntime\", \"calibration\": \"mse\", \"edits\": []}]}";
 	assert_int_not_equal(apply(st, text, &err), STATUS_OK);

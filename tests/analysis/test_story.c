@@ -43,7 +43,8 @@ void test_story__is_told_in_order(void **state)
 	assert_true(tells(s, STORY_CAUSE, f->at[0].text));
 	for (int i = 0; i < s->n; i++) // of the same whole as what remedies take away
 		if (s->at[i].part == STORY_WHERE && s->at[i].node == f->at[0].node[0])
-			assert_true(atof(strrchr(s->at[i].text, ':') + 2 + strlen(snap->g->node[s->at[i].node].name)) <= 100 * f->at[0].share + 0.5);
+			assert_true(
+			    atof(strrchr(s->at[i].text, ':') + 2 + strlen(snap->g->node[s->at[i].node].name)) <= 100 * f->at[0].share + 0.5);
 	assert_true(tells(s, STORY_REMEDY, f->at[0].advice));
 	assert_int_equal(s->at[s->n - 1].part, STORY_NEXT);
 	for (int i = 0; i < s->n; i++) {
@@ -162,7 +163,8 @@ void test_story__an_output_behind_a_selection(void **state)
 	selecting.g = &g;
 	struct story *s = story_new(&selecting, NULL);
 	assert_true(tells(s, STORY_LOSS, "The worst output, output0"));
-	assert_true(tells(s, STORY_LOSS, "which SNR takes for noise. Go by what is selected from: the worst of that, /model.12/Sigmoid_output_0, has"));
+	assert_true(
+	    tells(s, STORY_LOSS, "which SNR takes for noise. Go by what is selected from: the worst of that, /model.12/Sigmoid_output_0, has"));
 	story_drop(&s);
 	selecting.output = &unknown;
 	s = story_new(&selecting, NULL);

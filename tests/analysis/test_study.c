@@ -18,8 +18,14 @@ enum { SAMPLES = 3 };
 
 static struct study *open_study(int threads, size_t memory)
 {
-	return open_for_test((struct study_options){.model = MODEL, .calib = CALIB, .target = "esp32p4", .method = CALIB_MINMAX, .threads = threads,
-	    .memory = memory, .backend = BACKEND_ONEDNN, .data = {.samples = SAMPLES}});
+	return open_for_test((struct study_options){.model = MODEL,
+	    .calib = CALIB,
+	    .target = "esp32p4",
+	    .method = CALIB_MINMAX,
+	    .threads = threads,
+	    .memory = memory,
+	    .backend = BACKEND_ONEDNN,
+	    .data = {.samples = SAMPLES}});
 }
 
 static int node(const struct study *st, const char *name)
@@ -41,7 +47,8 @@ static void assert_same_figures(const struct snapshot *a, const struct snapshot 
 {
 	assert_int_equal(a->n_sites, b->n_sites);
 	for (int i = 0; i < a->n_sites; i++) {
-		const struct figures *x[] = {&a->site[i].graphwise, &a->site[i].layerwise}, *y[] = {&b->site[i].graphwise, &b->site[i].layerwise};
+		const struct figures *x[] = {&a->site[i].graphwise, &a->site[i].layerwise},
+		                     *y[] = {&b->site[i].graphwise, &b->site[i].layerwise};
 		assert_int_equal(a->site[i].value, b->site[i].value);
 		for (int k = 0; k < 2; k++) {
 			assert_int_equal(x[k]->known, y[k]->known);
@@ -271,8 +278,13 @@ void test_study__a_picture_is_decoded_once(void **state)
 	char *path = xstrdup(support_temp("decoded_once.jpg"));
 	assert_int_equal(file_read(&jpeg, "examples/calib/000.jpg", SIZE_MAX, &err), STATUS_OK);
 	assert_int_equal(file_write(path, jpeg.data, jpeg.size, &err), STATUS_OK);
-	struct study *st = open_for_test((struct study_options){.model = "examples/digits.onnx", .calib = path, .target = "esp32p4", .method = CALIB_KL,
-	    .threads = 2, .memory = (size_t)512 << 20, .task = {.none = true}});
+	struct study *st = open_for_test((struct study_options){.model = "examples/digits.onnx",
+	    .calib = path,
+	    .target = "esp32p4",
+	    .method = CALIB_KL,
+	    .threads = 2,
+	    .memory = (size_t)512 << 20,
+	    .task = {.none = true}});
 	struct snapshot *first = run_study(st);
 	assert_int_equal(remove(path), 0);
 	int *conv, n;
@@ -327,7 +339,8 @@ void test_study__an_edit_has_its_traffic(void **state)
 		       plain = traffic_with(st, HEAD_CONV, PREC_FLOAT);
 	int n = node(st, HEAD_CONV);
 	const struct graph *g = study_graph(st);
-	double weights = (double)tensor_count(g->value[g->node[n].in[1]].constant), made = (double)shape_count(&g->value[g->node[n].out[0]].shape);
+	double weights = (double)tensor_count(g->value[g->node[n].in[1]].constant),
+	       made = (double)shape_count(&g->value[g->node[n].out[0]].shape);
 	assert_int_equal(none.conversions, 0);
 	assert_int_equal(wide.conversion[PREC_INT8][PREC_INT16], 1);
 	assert_int_equal(wide.conversion[PREC_INT16][PREC_INT8], 1);

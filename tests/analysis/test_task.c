@@ -115,9 +115,8 @@ void test_task__categories_in_another_order(void **state)
 		cJSON_ArrayForEach(item, cJSON_GetObjectItem(j, "categories"))
 			if (turned)
 				cJSON_SetNumberValue(cJSON_GetObjectItem(item, "id"), 100 - cJSON_GetObjectItem(item, "id")->valuedouble);
-		cJSON_ArrayForEach(item, cJSON_GetObjectItem(j, "annotations"))
-			if (turned)
-				cJSON_SetNumberValue(cJSON_GetObjectItem(item, "category_id"), 100 - cJSON_GetObjectItem(item, "category_id")->valuedouble);
+		cJSON_ArrayForEach(item, cJSON_GetObjectItem(j, "annotations")) if (turned)
+		    cJSON_SetNumberValue(cJSON_GetObjectItem(item, "category_id"), 100 - cJSON_GetObjectItem(item, "category_id")->valuedouble);
 		char *text = cJSON_PrintUnformatted(j);
 		const char *labels = support_temp_file("labels.json", text, strlen(text));
 		bench_open(&b, "examples/digits.onnx", "examples/val", NULL, &(struct task_options){.kind = -1, .labels = labels});
@@ -134,7 +133,8 @@ void test_task__categories_in_another_order(void **state)
 void test_task__boxes_of_images_that_were_padded(void **state)
 {
 	struct bench b;
-	const char *model = support_data("models/yolov8n.onnx"), *images = support_data("coco/images"), *labels = support_data("coco/instances.json");
+	const char *model = support_data("models/yolov8n.onnx"), *images = support_data("coco/images"),
+	           *labels = support_data("coco/instances.json");
 	if (!model || !images || !labels)
 		skip();
 	char *list = list_of(images, 12, "padded.txt");

@@ -93,7 +93,8 @@ void test_tuned__is_kept_beside_sessions(void **state)
 	bool made;
 	tune(st);
 	assert_int_equal(study_variant(st, "better", &made, &err), STATUS_OK);
-	if (session_write(st, path, NULL, &err) != STATUS_OK || session_read(&s, path, &err) != STATUS_OK || session_apply(s, again, &err) != STATUS_OK)
+	if (session_write(st, path, NULL, &err) != STATUS_OK || session_read(&s, path, &err) != STATUS_OK ||
+	    session_apply(s, again, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
 	assert_true(key_equal(weights_in_force(st), weights_in_force(again)));
 	assert_true(edits_equal(study_edits(st), study_edits(again)));
@@ -185,8 +186,9 @@ void test_tuned__models_hold_the_codes(void **state)
 	struct graph *g = NULL, *q = NULL;
 	struct plan *fresh = NULL;
 	struct edits *none;
-	if (onnx_save_tuned(path, p->g, p->tuning, &err) || onnx_load(&g, path, &(struct onnx_options){0}, &err) || onnx_write_qdq(&quantized, p, &loss, &err) ||
-	    file_write(qdq, quantized.data, quantized.size, &err) || onnx_load(&q, qdq, &(struct onnx_options){0}, &err))
+	if (onnx_save_tuned(path, p->g, p->tuning, &err) || onnx_load(&g, path, &(struct onnx_options){0}, &err) ||
+	    onnx_write_qdq(&quantized, p, &loss, &err) || file_write(qdq, quantized.data, quantized.size, &err) ||
+	    onnx_load(&q, qdq, &(struct onnx_options){0}, &err))
 		fail_msg("%s", err.text);
 	assert_true(tuning_count(p->tuning) > 0);
 	none = edits_new(g);

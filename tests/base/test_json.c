@@ -178,8 +178,11 @@ void test_json__written_text_ends_its_line(void **state)
 void test_json__is_utf8_whatever_names_are(void **state)
 {
 	static const char *const text[][2] = {
-		{"caf\xe9", "caf\xef\xbf\xbd"}, {"\xe2\x82", "\xef\xbf\xbd\xef\xbf\xbd"}, {"\xc0\xaf.", "\xef\xbf\xbd\xef\xbf\xbd."},
-		{"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, {"a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"},
+	    {"caf\xe9", "caf\xef\xbf\xbd"},
+	    {"\xe2\x82", "\xef\xbf\xbd\xef\xbf\xbd"},
+	    {"\xc0\xaf.", "\xef\xbf\xbd\xef\xbf\xbd."},
+	    {"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
+	    {"a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"},
 	};
 	const char *path = support_temp("latin.json");
 	cJSON *back;
@@ -281,9 +284,16 @@ void test_json__yaml_that_is_refused(void **state)
 	static const struct {
 		const char *text, *why;
 	} t[] = {
-	    {"", "x.yaml: nothing is in it"}, {"a: 1\nb: &x [1]\nc: *x\n", "x.yaml:3: an alias"}, {"a: 1\n---\nb: 2\n", "x.yaml:2: a second document"},
-	    {"a:\n\t- 1\n", "x.yaml:2: not valid YAML"}, {"a: [1\n", "not valid YAML"}, {"[1]: 2\n", "x.yaml:1: a key that is no text"},
-	    {"a: \"x\\0y\"\n", "x.yaml:1: a text with a NUL"}, {"\"\\0\": 1\n", "a key that is no text"}, {"a: 1\nb: \xff\n", "not valid YAML"}, {"a: b: c\n", "x.yaml:1: not valid YAML"},
+	    {"", "x.yaml: nothing is in it"},
+	    {"a: 1\nb: &x [1]\nc: *x\n", "x.yaml:3: an alias"},
+	    {"a: 1\n---\nb: 2\n", "x.yaml:2: a second document"},
+	    {"a:\n\t- 1\n", "x.yaml:2: not valid YAML"},
+	    {"a: [1\n", "not valid YAML"},
+	    {"[1]: 2\n", "x.yaml:1: a key that is no text"},
+	    {"a: \"x\\0y\"\n", "x.yaml:1: a text with a NUL"},
+	    {"\"\\0\": 1\n", "a key that is no text"},
+	    {"a: 1\nb: \xff\n", "not valid YAML"},
+	    {"a: b: c\n", "x.yaml:1: not valid YAML"},
 	};
 	struct error err;
 	cJSON *j;
@@ -304,7 +314,8 @@ void test_json__floats_are_written_as_short_as_they_are_read(void **state)
 	static const struct {
 		float v;
 		const char *text;
-	} row[] = {{125.3F, "125.3"}, {0.1F, "0.1"}, {0, "0"}, {-2.5F, "-2.5"}, {1e-45F, "1.4013e-45"}, {16777216, "16777216"}, {0.333333343F, "0.33333334"}};
+	} row[] = {{125.3F, "125.3"}, {0.1F, "0.1"}, {0, "0"}, {-2.5F, "-2.5"}, {1e-45F, "1.4013e-45"}, {16777216, "16777216"},
+	    {0.333333343F, "0.33333334"}};
 	(void)state;
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		cJSON *j = json_float(row[i].v);

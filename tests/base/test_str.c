@@ -336,7 +336,8 @@ void test_str__to_size(void **state)
 // What regcomp would copy, or nest, until memory or time are gone is not given to it; what names nodes is.
 void test_str__expressions_that_cost_too_much(void **state)
 {
-	static const char *const small[] = {"", "^conv[0-9]{1,3}$", "model\\.(0|1|22)\\.(cv[0-9]{1,2}\\.)*conv", "(ab){3}(cd){2}", "a{1,255}", "\\({3}"};
+	static const char *const small[] = {
+	    "", "^conv[0-9]{1,3}$", "model\\.(0|1|22)\\.(cv[0-9]{1,2}\\.)*conv", "(ab){3}(cd){2}", "a{1,255}", "\\({3}"};
 	static const char *const large[] = {"((a{1,255}){1,255}){1,255}", "^((){1,255})", "(()()()){1,100}", "()*{200}", "(a)\\1"};
 	for (size_t i = 0; i < sizeof small / sizeof *small; i++)
 		if (!str_is_small_regex(small[i]))

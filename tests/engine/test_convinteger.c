@@ -85,7 +85,8 @@ static void check(const struct layer *l)
 	assert_int_equal(graph_eval(g, list, &expected, 1, &err), STATUS_OK);
 	for (int b = BACKEND_ONEDNN; b <= BACKEND_BLAS; b++) {
 		struct engine *e = engine_new(g, NULL, &(struct engine_options){.backend = (enum kernel_backend)b, .threads = 1});
-		assert_int_equal(engine_infer(e, NULL, &(struct inference){.in = &in, .want = g->output, .n_want = 1, .out = &out}, &err), STATUS_OK);
+		assert_int_equal(
+		    engine_infer(e, NULL, &(struct inference){.in = &in, .want = g->output, .n_want = 1, .out = &out}, &err), STATUS_OK);
 		assert_int_equal(out.type, l->codes ? DT_U8 : DT_I32);
 		assert_memory_equal(out.data, expected.data, tensor_bytes(&expected));
 		tensor_drop(&out);
@@ -108,7 +109,8 @@ void test_convinteger__rounded_to_codes(void **state)
 	check(&(struct layer){.in = 3, .out = 20, .kernel = 3, .size = 9, .group = 1, .spread = 127, .codes = true, .y_step = 30});
 	check(&(struct layer){.in = 24, .out = 24, .kernel = 3, .size = 8, .group = 24, .spread = 127, .codes = true, .y_step = 30});
 	check(&(struct layer){.in = 40, .out = 2, .kernel = 1, .size = 7, .group = 1, .spread = 127, .codes = true, .y_step = 30});
-	check(&(struct layer){.in = 16, .out = 12, .kernel = 3, .size = 9, .group = 1, .spread = 127, .codes = true, .y_step = 30, .long_bias = true});
+	check(&(struct layer){
+	    .in = 16, .out = 12, .kernel = 3, .size = 9, .group = 1, .spread = 127, .codes = true, .y_step = 30, .long_bias = true});
 	check(&(struct layer){.in = 16, .out = 12, .kernel = 3, .size = 9, .group = 1, .spread = 127, .codes = true, .y_step = 0});
 	check(&(struct layer){.in = 16, .out = 12, .kernel = 3, .size = 9, .group = 1, .spread = 127, .codes = true, .y_step = NAN});
 }

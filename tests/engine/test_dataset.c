@@ -63,7 +63,8 @@ void test_dataset__knows_whether_there_are_more_samples(void **state)
 {
 	static const char list[] = "one.npy\none.npy\none.npy";
 	write_npy("one.npy", 'f', 4, SHAPE(4), batch);
-	char *path[] = {strdup(support_temp_file("three.txt", list, sizeof list - 1)), strdup(write_npy("three.npy", 'f', 4, SHAPE(3, 4), batch))};
+	char *path[] = {
+	    strdup(support_temp_file("three.txt", list, sizeof list - 1)), strdup(write_npy("three.npy", 'f', 4, SHAPE(3, 4), batch))};
 	for (int i = 0; i < 2; i++) {
 		for (int samples = 0; samples <= 4; samples++) {
 			struct data_case c = vector_case();

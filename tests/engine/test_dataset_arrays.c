@@ -227,8 +227,10 @@ void test_dataset_arrays__npz_with_unequal_batches_is_refused(void **state)
 // and 2^-25 is nearer to nothing.
 void test_dataset_arrays__halves_and_doubles_are_written(void **state)
 {
-	static const float from[] = {1, -2.5f, 1 + 3 / 2048.f, 1 + 1 / 2048.f, 65519.9f, 65520, -INFINITY, 0x1p-24f, 0x1p-25f, 0x1.ff8p-15f, 0x1.ffep-15f, 0.1f, -0.0f};
-	static const float halves[] = {1, -2.5f, 1 + 4 / 2048.f, 1, 65504, INFINITY, -INFINITY, 0x1p-24f, 0, 0x1.ff8p-15f, 0x1p-14f, 0x1.998p-4f, -0.0f};
+	static const float from[] = {
+	    1, -2.5f, 1 + 3 / 2048.f, 1 + 1 / 2048.f, 65519.9f, 65520, -INFINITY, 0x1p-24f, 0x1p-25f, 0x1.ff8p-15f, 0x1.ffep-15f, 0.1f, -0.0f};
+	static const float halves[] = {
+	    1, -2.5f, 1 + 4 / 2048.f, 1, 65504, INFINITY, -INFINITY, 0x1p-24f, 0, 0x1.ff8p-15f, 0x1p-14f, 0x1.998p-4f, -0.0f};
 	enum { N = sizeof from / sizeof *from };
 	const char *path = support_temp("halves.npy");
 	struct tensor t = {.type = DT_F32, .shape = shape_of(1, (int64_t[]){N}), .data = (void *)from};

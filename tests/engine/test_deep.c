@@ -49,11 +49,20 @@ static struct graph *graph_of(const struct deep_case *k, const char *op, const f
 	}
 	struct node *n = &b.g->node[builder_node(&b, op, "node", conv ? "x w b" : "x", "y")];
 	if (conv)
-		*(struct conv_attrs *)n->attrs = (struct conv_attrs){.auto_pad = "NOTSET", .group = k->group, .output_padding.n = -1, .output_shape.n = -1, .kernel_shape = ints_of(&b, k->kernel, DIMS),
-			.strides = ints_of(&b, k->stride, DIMS), .dilations = ints_of(&b, k->dilation, DIMS), .pads = ints_of(&b, k->pads, 2 * DIMS)};
+		*(struct conv_attrs *)n->attrs = (struct conv_attrs){.auto_pad = "NOTSET",
+		    .group = k->group,
+		    .output_padding.n = -1,
+		    .output_shape.n = -1,
+		    .kernel_shape = ints_of(&b, k->kernel, DIMS),
+		    .strides = ints_of(&b, k->stride, DIMS),
+		    .dilations = ints_of(&b, k->dilation, DIMS),
+		    .pads = ints_of(&b, k->pads, 2 * DIMS)};
 	else
-		*(struct pool_attrs *)n->attrs = (struct pool_attrs){.auto_pad = "NOTSET", .kernel_shape = ints_of(&b, k->kernel, DIMS),
-			.strides = ints_of(&b, k->stride, DIMS), .dilations = ints_of(&b, k->dilation, DIMS), .pads = ints_of(&b, k->pads, 2 * DIMS)};
+		*(struct pool_attrs *)n->attrs = (struct pool_attrs){.auto_pad = "NOTSET",
+		    .kernel_shape = ints_of(&b, k->kernel, DIMS),
+		    .strides = ints_of(&b, k->stride, DIMS),
+		    .dilations = ints_of(&b, k->dilation, DIMS),
+		    .pads = ints_of(&b, k->pads, 2 * DIMS)};
 	const struct tensor x = {.type = DT_F32, .shape = b.g->value[0].shape};
 	const struct tensor *in[] = {&x, b.g->value[conv ? 1 : 0].constant, b.g->value[conv ? 2 : 0].constant};
 	struct tensor y;

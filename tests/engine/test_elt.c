@@ -166,7 +166,8 @@ void test_elt__codes_of_all_pairs(void **state)
 void test_elt__codes_without_a_loop(void **state)
 {
 	static const float fine = 0.5f, huge = 1e35f, none = 0.0f;
-	struct quantizer q = {.kind = QUANT_LINEAR, .bits = 8, .axis = -1, .n = 1, .qmin = -128, .qmax = 127, .scale = &fine, .zero = &(int32_t){0}};
+	struct quantizer q = {
+	    .kind = QUANT_LINEAR, .bits = 8, .axis = -1, .n = 1, .qmin = -128, .qmax = 127, .scale = &fine, .zero = &(int32_t){0}};
 	struct quantizer large = q, zero = q, down = q, wide = q;
 	struct elt_codes c;
 	large.scale = &huge;

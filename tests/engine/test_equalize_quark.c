@@ -70,7 +70,8 @@ void test_equalize_quark__pair(void **state)
 void test_equalize_quark__depthwise_between(void **state)
 {
 	static const float wd[] = {2, .25f, 1, .5f}, bd[] = {.5f, 1, -1, 2};
-	static const float w1[] = {2, .25f, -.5f, .35355338f, .17677669f, .088388346f, 0, 0, 0, .5f, -.5f, .25f}, b1[] = {.25f, -1.4142135f, 3, 2};
+	static const float w1[] = {2, .25f, -.5f, .35355338f, .17677669f, .088388346f, 0, 0, 0, .5f, -.5f, .25f},
+	                   b1[] = {.25f, -1.4142135f, 3, 2};
 	static const float middle[] = {2, .70710677f, 1, 1}, middle_bias[] = {.125f, 2, -1, 2}, w2[] = {2, 1, 1, 1, -1, .25f, 1, -1};
 	struct onnx_case c;
 	begin(&c);

@@ -295,7 +295,8 @@ void test_equalize_reach__is_cancelled(void **state)
 	begin(&c);
 	assert_int_equal(dataset_open(&d, NULL, c.loaded, &(struct dataset_options){.random = 1, .samples = 1}, &err), STATUS_OK);
 	struct engine *e = engine_new(c.loaded, d, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = 1, .memory = 1 << 20});
-	assert_int_equal(equalize_reach(&reach, c.loaded, e, &(struct equalize_reading){.samples = 1, .cancel = &cancel}, &err), STATUS_CANCELLED);
+	assert_int_equal(
+	    equalize_reach(&reach, c.loaded, e, &(struct equalize_reading){.samples = 1, .cancel = &cancel}, &err), STATUS_CANCELLED);
 	assert_null(reach);
 	engine_free(&e);
 	dataset_free(&d);

@@ -217,7 +217,8 @@ void test_image_formats__bmp_of_every_depth(void **state)
 	    {16, 3, "\0\xf8\0\0\xe0\7\0\0\x1f\0\0", NULL, 0, TEXT("\0\xf8\x1f\0\x1f\0\0\0\0\xf8\x1f\0\0\xf8\0\0"), false, red_blue},
 	    {24, 0, NULL, NULL, 0, TEXT("\0\0\xff\xff\0\0\xff\0\0\0\0\0\0\0\xff\xff\0\0\0\0\xff\0\0\0"), false, red_blue},
 	    {32, 0, NULL, NULL, 0, TEXT("\0\0\xff\0\xff\0\0\1\xff\0\0\2\0\0\xff\3\xff\0\0\4\0\0\xff\5"), false, red_blue},
-	    {32, 3, "\xff\0\0\0\0\xff\0\0\0\0\xff", NULL, 0, TEXT("\xff\0\0\0\0\0\xff\1\0\0\xff\2\xff\0\0\3\0\0\xff\4\xff\0\0\5"), false, red_blue},
+	    {32, 3, "\xff\0\0\0\0\xff\0\0\0\0\xff", NULL, 0, TEXT("\xff\0\0\0\0\0\xff\1\0\0\xff\2\xff\0\0\3\0\0\xff\4\xff\0\0\5"), false,
+	        red_blue},
 	};
 	uint8_t file[512];
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {

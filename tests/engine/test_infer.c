@@ -76,8 +76,8 @@ void test_infer__branches(void **state)
 {
 	static const int64_t rate[] = {16000, 8000};
 	for (int i = 0; i < 2; i++) {
-		const struct onnx_input_shape shapes[] = {
-		    {.name = "input", .shape = shape_of(2, (int64_t[]){1, 576 >> i})}, {.name = "state", .shape = shape_of(3, (int64_t[]){2, 1, 128})}};
+		const struct onnx_input_shape shapes[] = {{.name = "input", .shape = shape_of(2, (int64_t[]){1, 576 >> i})},
+		    {.name = "state", .shape = shape_of(3, (int64_t[]){2, 1, 128})}};
 		check("misc/silero_vad.onnx", shapes, 2, &rate[i]);
 	}
 }

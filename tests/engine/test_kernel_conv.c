@@ -189,7 +189,8 @@ void test_kernel_conv__groups_that_do_not_divide(void **state)
 	int64_t block = layout_block();
 	const struct {
 		int64_t group, c, oc;
-	} layers[] = {{13, block / 2, block / 2}, {3, block / 2, block / 2}, {7, block / 4, block / 4}, {5, block / 2, block}, {3, block + 4, block + 4}};
+	} layers[] = {
+	    {13, block / 2, block / 2}, {3, block / 2, block / 2}, {7, block / 4, block / 4}, {5, block / 2, block}, {3, block + 4, block + 4}};
 	for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
 		struct conv_task t = {.epi = {{ACT_HARDSIGMOID, 0.2f, 0.5f}, ADD_BEFORE}};
 		t.g = (struct conv_geometry){.n = 2, .c = layers[i].group * layers[i].c, .oc = layers[i].group * layers[i].oc, .h = 11, .w = 9,
@@ -206,9 +207,19 @@ void test_kernel_conv__panels_that_threads_cannot_share(void **state)
 	const int64_t block = layout_block(), sizes[] = {14, 7, 2, 1};
 	for (size_t i = 0; i < 3 * sizeof sizes / sizeof *sizes; i++) {
 		struct conv_task t = {
-			.g = {.n = 1, .c = 3 * block, .oc = 5 * block - 3, .h = sizes[i / 3], .w = sizes[i / 3], .kh = 1, .kw = 1, .stride_h = 1, .stride_w = 1,
-			    .dil_h = 1, .dil_w = 1, .group = 1},
-			.epi = {{i % 2 ? ACT_HARDSWISH : ACT_SWISH, 0, 0}, (enum add_kind)(i % 3)},
+		    .g = {.n = 1,
+		        .c = 3 * block,
+		        .oc = 5 * block - 3,
+		        .h = sizes[i / 3],
+		        .w = sizes[i / 3],
+		        .kh = 1,
+		        .kw = 1,
+		        .stride_h = 1,
+		        .stride_w = 1,
+		        .dil_h = 1,
+		        .dil_w = 1,
+		        .group = 1},
+		    .epi = {{i % 2 ? ACT_HARDSWISH : ACT_SWISH, 0, 0}, (enum add_kind)(i % 3)},
 		};
 		assert_int_equal(check_onednn(&r, t), 4);
 	}
@@ -223,9 +234,22 @@ void test_kernel_conv__wide_padding(void **state)
 	} layers[] = {{3, 4, 4, 1}, {3, 6, 6, 1}, {3, 12, 12, 1}, {3, 24, 24, 1}, {5, 9, 18, 1}, {3, 20, 20, 2}, {9, 1, 4, 1}, {3, 2, 4, 1}};
 	for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
 		struct conv_task t = {.epi = {{ACT_RELU, 0, 0}, ADD_BEFORE}};
-		t.g = (struct conv_geometry){.n = 2, .c = 20, .oc = 24, .h = 14, .w = 13, .group = 1, .kh = layers[i].kernel, .kw = layers[i].kernel,
-		    .dil_h = layers[i].dilation, .dil_w = layers[i].dilation, .stride_h = layers[i].stride, .stride_w = layers[i].stride,
-		    .pad_t = layers[i].pad, .pad_l = layers[i].pad, .pad_b = layers[i].pad, .pad_r = layers[i].pad};
+		t.g = (struct conv_geometry){.n = 2,
+		    .c = 20,
+		    .oc = 24,
+		    .h = 14,
+		    .w = 13,
+		    .group = 1,
+		    .kh = layers[i].kernel,
+		    .kw = layers[i].kernel,
+		    .dil_h = layers[i].dilation,
+		    .dil_w = layers[i].dilation,
+		    .stride_h = layers[i].stride,
+		    .stride_w = layers[i].stride,
+		    .pad_t = layers[i].pad,
+		    .pad_l = layers[i].pad,
+		    .pad_b = layers[i].pad,
+		    .pad_r = layers[i].pad};
 		int supported = check_onednn(&r, t);
 		assert_true(supported > 0 || layout_block() != 8);
 	}
@@ -239,7 +263,8 @@ static int64_t terms_of(const struct conv_case *k, int64_t i, float *a, float *b
 	int64_t channels = g->c / g->group, first = oc / (g->oc / g->group) * channels;
 	for (int64_t c = 0; c < channels; c++)
 		for (int64_t tap = 0; tap < g->kh * g->kw; tap++, at++) {
-			int64_t iy = y * g->stride_h + tap / g->kw * g->dil_h - g->pad_t, ix = x * g->stride_w + tap % g->kw * g->dil_w - g->pad_l;
+			int64_t iy = y * g->stride_h + tap / g->kw * g->dil_h - g->pad_t,
+			        ix = x * g->stride_w + tap % g->kw * g->dil_w - g->pad_l;
 			bool inside = iy >= 0 && iy < g->h && ix >= 0 && ix < g->w;
 			a[at] = k->weight[oc * channels * g->kh * g->kw + at];
 			b[at] = inside ? k->x[((n * g->c + first + c) * g->h + iy) * g->w + ix] : 0.0f;
@@ -407,9 +432,22 @@ void test_kernel_conv__what_is_not_finite_stays_in_its_group(void **state)
 	struct support_random r = {19};
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		for (int k = 0; k < 8; k++) {
-			const struct conv_geometry g = {.n = 2, .c = sizes[i][0], .oc = sizes[i][1], .group = sizes[i][2], .h = 6, .w = 7,
-			    .kh = k & 1 ? 3 : 1, .kw = k & 1 ? 3 : 1, .stride_h = 1, .stride_w = 1, .dil_h = 1, .dil_w = 1, .pad_t = k & 1, .pad_b = k & 1,
-			    .pad_l = k & 1 ? 3 : 0, .pad_r = k & 1};
+			const struct conv_geometry g = {.n = 2,
+			    .c = sizes[i][0],
+			    .oc = sizes[i][1],
+			    .group = sizes[i][2],
+			    .h = 6,
+			    .w = 7,
+			    .kh = k & 1 ? 3 : 1,
+			    .kw = k & 1 ? 3 : 1,
+			    .stride_h = 1,
+			    .stride_w = 1,
+			    .dil_h = 1,
+			    .dil_w = 1,
+			    .pad_t = k & 1,
+			    .pad_b = k & 1,
+			    .pad_l = k & 1 ? 3 : 0,
+			    .pad_r = k & 1};
 			check_stray(&r, &g, k & 2, k & 4 ? NAN : INFINITY);
 		}
 	}

@@ -118,7 +118,8 @@ void test_kernel_pool__large_windows(void **state)
 {
 	static const struct {
 		int64_t h, w, k, stride, pad;
-	} sizes[] = {{70, 40, 5, 1, 2}, {64, 66, 7, 2, 3}, {50, 30, 13, 1, 6}, {90, 9, 4, 3, 0}, {13, 13, 9, 1, 4}, {40, 80, 3, 1, 1}, {3, 5, 9, 1, 4}};
+	} sizes[] = {
+	    {70, 40, 5, 1, 2}, {64, 66, 7, 2, 3}, {50, 30, 13, 1, 6}, {90, 9, 4, 3, 0}, {13, 13, 9, 1, 4}, {40, 80, 3, 1, 1}, {3, 5, 9, 1, 4}};
 	struct support_random r = {26};
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		struct pool_task t = window(18, sizes[i].h, sizes[i].w, sizes[i].k, sizes[i].stride, sizes[i].pad);
@@ -150,7 +151,8 @@ void test_kernel_pool__averages_add_up_in_order(void **state)
 {
 	static const struct {
 		int64_t h, w, k, stride, pad;
-	} sizes[] = {{7, 7, 3, 1, 1}, {56, 56, 3, 1, 1}, {90, 130, 5, 1, 2}, {35, 40, 3, 2, 1}, {300, 9, 2, 1, 0}, {20, 800, 7, 1, 3}, {5, 6, 9, 1, 4}, {1, 1, 3, 1, 1}};
+	} sizes[] = {{7, 7, 3, 1, 1}, {56, 56, 3, 1, 1}, {90, 130, 5, 1, 2}, {35, 40, 3, 2, 1}, {300, 9, 2, 1, 0}, {20, 800, 7, 1, 3},
+	    {5, 6, 9, 1, 4}, {1, 1, 3, 1, 1}};
 	struct support_random r = {29};
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		struct pool_task t = window(18, sizes[i].h, sizes[i].w, sizes[i].k, sizes[i].stride, sizes[i].pad);
@@ -222,8 +224,21 @@ void test_kernel_pool__global_average(void **state)
 
 static struct pool_task whole_plane(enum dtype type, int64_t c, int64_t h, int64_t w)
 {
-	return (struct pool_task){.max = true, .type = type,
-	    .g = {.n = 2, .c = c, .oc = c, .h = h, .w = w, .kh = h, .kw = w, .oh = 1, .ow = 1, .stride_h = 1, .stride_w = 1, .dil_h = 1, .dil_w = 1,
+	return (struct pool_task){.max = true,
+	    .type = type,
+	    .g = {.n = 2,
+	        .c = c,
+	        .oc = c,
+	        .h = h,
+	        .w = w,
+	        .kh = h,
+	        .kw = w,
+	        .oh = 1,
+	        .ow = 1,
+	        .stride_h = 1,
+	        .stride_w = 1,
+	        .dil_h = 1,
+	        .dil_w = 1,
 	        .group = 1}};
 }
 

@@ -231,8 +231,10 @@ void test_loop__work_is_bounded(void **state)
 		tensor_drop(&y);
 	}
 	case_done(&c);
-	const struct node product = {.op = op_find("", "MatMul", 13), .n_in = 2, .n_out = 1}, sum = {.op = op_find("", "Add", 13), .n_in = 2, .n_out = 1};
-	const struct tensor a = {.shape = shape_of(2, (const int64_t[]){1 << 30, 4})}, *in[2] = {&a, &a}, y = {.shape = shape_of(2, (const int64_t[]){1 << 30, 8})};
+	const struct node product = {.op = op_find("", "MatMul", 13), .n_in = 2, .n_out = 1},
+	                  sum = {.op = op_find("", "Add", 13), .n_in = 2, .n_out = 1};
+	const struct tensor a = {.shape = shape_of(2, (const int64_t[]){1 << 30, 4})}, *in[2] = {&a, &a},
+	                    y = {.shape = shape_of(2, (const int64_t[]){1 << 30, 8})};
 	assert_true(eval_work(&product, in, &y) == INT64_MAX); // more than 2^64
 	assert_true(eval_work(&sum, in, &y) == (int64_t)8 << 30);
 }

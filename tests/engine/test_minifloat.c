@@ -64,13 +64,30 @@ void test_minifloat__values_out_of_range(void **state)
 		int type;
 		float x, saturated, plain;
 	} rows[] = {
-	    {MINIFLOAT_E4M3FN, 464, 448, 448}, {MINIFLOAT_E4M3FN, 465, 448, NAN}, {MINIFLOAT_E4M3FN, -480, -448, NAN}, {MINIFLOAT_E4M3FN, INFINITY, 448, NAN},
-	    {MINIFLOAT_E4M3FNUZ, 247, 240, 240}, {MINIFLOAT_E4M3FNUZ, -248, -240, NAN}, {MINIFLOAT_E4M3FNUZ, -INFINITY, -240, NAN},
-	    {MINIFLOAT_E5M2, 61439, 57344, 57344}, {MINIFLOAT_E5M2, 61440, 57344, INFINITY}, {MINIFLOAT_E5M2, -INFINITY, -57344, -INFINITY},
-	    {MINIFLOAT_E5M2FNUZ, 61440, 57344, NAN}, {MINIFLOAT_E5M2FNUZ, INFINITY, 57344, NAN},
-	    {MINIFLOAT_E2M1, 1e9f, 6, 6}, {MINIFLOAT_E2M1, -INFINITY, -6, -6}, {MINIFLOAT_E2M1, NAN, 6, 6}, {MINIFLOAT_E2M1, -NAN, 6, 6},
-	    {MINIFLOAT_E4M3FN, NAN, NAN, NAN}, {MINIFLOAT_E4M3FNUZ, NAN, NAN, NAN}, {MINIFLOAT_E5M2, NAN, NAN, NAN}, {MINIFLOAT_E5M2FNUZ, NAN, NAN, NAN},
-	    {MINIFLOAT_E4M3FN, -0.0f, -0.0f, -0.0f}, {MINIFLOAT_E4M3FNUZ, -0.0f, 0, 0}, {MINIFLOAT_E4M3FNUZ, -1e-9f, 0, 0}, {MINIFLOAT_E5M2, -1e-9f, -0.0f, -0.0f},
+	    {MINIFLOAT_E4M3FN, 464, 448, 448},
+	    {MINIFLOAT_E4M3FN, 465, 448, NAN},
+	    {MINIFLOAT_E4M3FN, -480, -448, NAN},
+	    {MINIFLOAT_E4M3FN, INFINITY, 448, NAN},
+	    {MINIFLOAT_E4M3FNUZ, 247, 240, 240},
+	    {MINIFLOAT_E4M3FNUZ, -248, -240, NAN},
+	    {MINIFLOAT_E4M3FNUZ, -INFINITY, -240, NAN},
+	    {MINIFLOAT_E5M2, 61439, 57344, 57344},
+	    {MINIFLOAT_E5M2, 61440, 57344, INFINITY},
+	    {MINIFLOAT_E5M2, -INFINITY, -57344, -INFINITY},
+	    {MINIFLOAT_E5M2FNUZ, 61440, 57344, NAN},
+	    {MINIFLOAT_E5M2FNUZ, INFINITY, 57344, NAN},
+	    {MINIFLOAT_E2M1, 1e9f, 6, 6},
+	    {MINIFLOAT_E2M1, -INFINITY, -6, -6},
+	    {MINIFLOAT_E2M1, NAN, 6, 6},
+	    {MINIFLOAT_E2M1, -NAN, 6, 6},
+	    {MINIFLOAT_E4M3FN, NAN, NAN, NAN},
+	    {MINIFLOAT_E4M3FNUZ, NAN, NAN, NAN},
+	    {MINIFLOAT_E5M2, NAN, NAN, NAN},
+	    {MINIFLOAT_E5M2FNUZ, NAN, NAN, NAN},
+	    {MINIFLOAT_E4M3FN, -0.0f, -0.0f, -0.0f},
+	    {MINIFLOAT_E4M3FNUZ, -0.0f, 0, 0},
+	    {MINIFLOAT_E4M3FNUZ, -1e-9f, 0, 0},
+	    {MINIFLOAT_E5M2, -1e-9f, -0.0f, -0.0f},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		check(rows[i].type, rows[i].x, true, rows[i].saturated);
@@ -100,7 +117,8 @@ void test_minifloat__powers_of_two(void **state)
 	}
 }
 
-static void quantize_case(struct node_run *r, const char *domain, const char *op, int type, int64_t axis, int64_t block, struct shape shape, const float *scale)
+static void quantize_case(
+    struct node_run *r, const char *domain, const char *op, int type, int64_t axis, int64_t block, struct shape shape, const float *scale)
 {
 	static const float x[8] = {.3f, -1.1f, 17, 1000, -.06f, 3.3f, -18, 5000};
 	node_run_init(r, domain, op, domain[0] ? 1 : 23, 1);
@@ -116,7 +134,8 @@ static void quantize_case(struct node_run *r, const char *domain, const char *op
 // One scale, one for each row, one for each two columns; back again with the same.
 void test_minifloat__quantizers_of_floats(void **state)
 {
-	static const float whole[8] = {1.25f, -4.5f, 64, 448, -.234375f, 13, -72, 448}, rows_of[8] = {.3125f, -1.125f, 16, 448, -.234375f, 13, -72, 448},
+	static const float whole[8] = {1.25f, -4.5f, 64, 448, -.234375f, 13, -72, 448},
+	                   rows_of[8] = {.3125f, -1.125f, 16, 448, -.234375f, 13, -72, 448},
 	                   blocks[8] = {.3125f, -1.125f, 64, 448, -.46875f, 26, -18, 448}, four[8] = {.5f, -1, 6, 6, -0.0f, 3, -6, 6};
 	const float scale[] = {.25f}, per_row[] = {1, .25f}, per_block[] = {1, .25f, .125f, 1};
 	struct node_run r;

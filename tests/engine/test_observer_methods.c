@@ -236,7 +236,8 @@ void test_observer_methods__zero_points_of_pytorch_are_of_single_precision(void 
 // The range grows, one value alone comes first or nothing else does, a single value is far out.
 void test_observer_methods__mse_of_pytorch_is_torchs(void **state)
 {
-	static const struct grid_wanted torch[SETS] = {{0.0627580062f, 64}, {0.00975691807f, 0}, {0.0235733036f, 64}, {0.954258263f, 1}, {0.00590551179f, 0}};
+	static const struct grid_wanted torch[SETS] = {
+	    {0.0627580062f, 64}, {0.00975691807f, 0}, {0.0235733036f, 64}, {0.954258263f, 1}, {0.00590551179f, 0}};
 	struct target *t = load("pytorch");
 	struct observer_setup s = setup_for(t, CALIB_MSE, false, 4);
 	s.quant.qmax = 127;
@@ -270,7 +271,8 @@ void test_observer_methods__mse_of_pytorch_weighs_what_is_far(void **state)
 // As numpy.histogram of the magnitudes of all samples and ONNX Runtime's PercentileCalibrater have it.
 void test_observer_methods__percentile_of_onnxruntime_is_pooled(void **state)
 {
-	static const struct grid_wanted numpy[SETS] = {{0.0313554853f, 128}, {0.00489760889f, 0}, {0.0117542613f, 128}, {0.475260407f, 3}, {0.00294117653f, 0}};
+	static const struct grid_wanted numpy[SETS] = {
+	    {0.0313554853f, 128}, {0.00489760889f, 0}, {0.0117542613f, 128}, {0.475260407f, 3}, {0.00294117653f, 0}};
 	struct target *t = load("onnxruntime");
 	struct observer_setup s = setup_for(t, CALIB_PERCENTILE, false, 4);
 	check_sets(&s, numpy);

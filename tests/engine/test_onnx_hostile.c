@@ -344,7 +344,8 @@ void test_onnx_hostile__outputs_that_do_not_fit_memory_are_told_first(void **sta
 		case_load(&c);
 		assert_int_equal(graph_fits(c.loaded, 2, &c.err), large ? STATUS_NOMEM : STATUS_OK);
 		if (large)
-			assert_non_null(strstr(c.err.text, "case.onnx: node spread (Expand): its output takes 4194304 MiB, in floats and quantized"));
+			assert_non_null(
+			    strstr(c.err.text, "case.onnx: node spread (Expand): its output takes 4194304 MiB, in floats and quantized"));
 		case_done(&c);
 	}
 }

@@ -265,7 +265,9 @@ void test_onnx_narrow__sparse_tensors_become_dense(void **state)
 // What stands for a tensor that is gone keeps the type of the output whose name it takes.
 void test_onnx_narrow__outputs_keep_their_width(void **state)
 {
-	static const struct { int type, bytes; } rows_of[] = {{FLOAT, 0}, {ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16, 2}, {ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE, 8}};
+	static const struct {
+		int type, bytes;
+	} rows_of[] = {{FLOAT, 0}, {ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16, 2}, {ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE, 8}};
 	for (size_t r = 0; r < sizeof rows_of / sizeof *rows_of; r++) {
 		struct onnx_case c;
 		int64_t dim = 3;
@@ -284,7 +286,9 @@ void test_onnx_narrow__outputs_keep_their_width(void **state)
 // So does one whose shape and type are not known before it runs.
 void test_onnx_narrow__outputs_of_unknown_shape_keep_their_width(void **state)
 {
-	static const struct { int type, bytes; } rows_of[] = {{FLOAT, 0}, {ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16, 2}, {ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE, 8}};
+	static const struct {
+		int type, bytes;
+	} rows_of[] = {{FLOAT, 0}, {ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16, 2}, {ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE, 8}};
 	for (size_t r = 0; r < sizeof rows_of / sizeof *rows_of; r++) {
 		struct onnx_case c;
 		int64_t dim = 3;

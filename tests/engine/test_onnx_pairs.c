@@ -99,7 +99,8 @@ void test_onnx_pairs__bring_activations_back(void **state)
 		int zero, type;
 		const char *op;
 		float high;
-	} of[] = {{0.05f, 0, UINT8, "Relu", 1e9f}, {0.05f, -128, INT8, "Relu", 1e9f}, {6 / 255.0f, 0, UINT8, "Clip", 6}, {6 / 255.0f, -128, INT8, "Clip", 6}};
+	} of[] = {{0.05f, 0, UINT8, "Relu", 1e9f}, {0.05f, -128, INT8, "Relu", 1e9f}, {6 / 255.0f, 0, UINT8, "Clip", 6},
+	    {6 / 255.0f, -128, INT8, "Clip", 6}};
 	(void)state;
 	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
 		struct onnx_case c;

@@ -21,7 +21,8 @@ void test_op_along__gather_of_elements(void **state)
 			node_run(&r);
 			for (size_t o = 0; o < A; o++)
 				for (size_t p = 0; p < 3; p++)
-					assert_memory_equal((char *)r.out[0].data + (o * 3 + p) * size, x + (o * B + (size_t)((pick[p] + B) % B)) * size, size);
+					assert_memory_equal(
+					    (char *)r.out[0].data + (o * 3 + p) * size, x + (o * B + (size_t)((pick[p] + B) % B)) * size, size);
 			node_run_done(&r);
 		}
 }
@@ -42,7 +43,8 @@ void test_op_along__concat_of_elements(void **state)
 		node_run(&r);
 		for (size_t o = 0; o < ROWS; o++)
 			for (size_t i = 0; i < 3; i++)
-				assert_memory_equal((char *)r.out[0].data + (o * 6 + i * (i + 1) / 2) * size, x[i] + o * (i + 1) * size, (i + 1) * size);
+				assert_memory_equal(
+				    (char *)r.out[0].data + (o * 6 + i * (i + 1) / 2) * size, x[i] + o * (i + 1) * size, (i + 1) * size);
 		node_run_done(&r);
 	}
 }

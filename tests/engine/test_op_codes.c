@@ -117,7 +117,8 @@ void test_op_codes__products_as_floats(void **state)
 	node_run_add(&run, DT_F32, SHAPE_OF(N), bias);
 	node_run(&run);
 	for (int i = 0; i < M * N; i++) {
-		double want = product(a, a_zero, (int8_t *)b, b_zero, i / N, i % N) * (double)a_scale * (double)b_scale[i % N] + (double)bias[i % N];
+		double want =
+		    product(a, a_zero, (int8_t *)b, b_zero, i / N, i % N) * (double)a_scale * (double)b_scale[i % N] + (double)bias[i % N];
 		assert_true(fabs((double)((float *)run.out[0].data)[i] - want) <= 1e-6 * (1 + fabs(want)));
 	}
 	node_run_done(&run);

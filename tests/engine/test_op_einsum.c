@@ -35,8 +35,9 @@ static void run(struct node_run *r, const char *equation, const char *factor, co
 
 void test_op_einsum__pairs_are_their_sums(void **state)
 {
-	static const char *const equation[] = {"ab,bc->ac", "ab,cb->ca", "abc,adc->abd", "acbd,aebd->abce", "abce,aebd->acbd", "a,b->ab", "a,a->",
-		"ab,ab->a", "ab,b->ab", "abc,c->b", "ab,cd->dbca", "aa,ab->b", "aab,bc->ac", "abcd,bcde->ae", "ab,bc->", "b,bac->ca", "ab,->ba", ",ab->ab"};
+	static const char *const equation[] = {"ab,bc->ac", "ab,cb->ca", "abc,adc->abd", "acbd,aebd->abce", "abce,aebd->acbd", "a,b->ab",
+	    "a,a->", "ab,ab->a", "ab,b->ab", "abc,c->b", "ab,cd->dbca", "aa,ab->b", "aab,bc->ac", "abcd,bcde->ae", "ab,bc->", "b,bac->ca",
+	    "ab,->ba", ",ab->ab"};
 	struct support_random random = {5};
 	float x[1000];
 	support_random_floats(&random, x, 1000, -1, 1);
@@ -47,7 +48,8 @@ void test_op_einsum__pairs_are_their_sums(void **state)
 		assert_true(shape_equal(&pair.out[0].shape, &sums.out[0].shape));
 		for (int64_t k = 0; k < tensor_count(&sums.out[0]); k++)
 			if (!(fabsf(((float *)pair.out[0].data)[k] - ((float *)sums.out[0].data)[k]) <= 2e-6f))
-				fail_msg("%s: element %d is %g, not %g", equation[i], (int)k, ((float *)pair.out[0].data)[k], ((float *)sums.out[0].data)[k]);
+				fail_msg("%s: element %d is %g, not %g", equation[i], (int)k, ((float *)pair.out[0].data)[k],
+				    ((float *)sums.out[0].data)[k]);
 		node_run_done(&pair);
 		node_run_done(&sums);
 	}

@@ -197,7 +197,8 @@ void test_op_groupattention__sinks_take_a_share(void **state)
 		node_run_add(&r, DT_F32, SHAPE_OF(2), smooth ? NULL : sinks);
 		node_run(&r);
 		for (int i = 0; i < 2; i++)
-			assert_float_equal(((float *)r.out[0].data)[i], 10 / (1 + exp((smooth ? 0 : (double)sinks[i]) - 3 * (double)q[i])), 1e-5);
+			assert_float_equal(
+			    ((float *)r.out[0].data)[i], 10 / (1 + exp((smooth ? 0 : (double)sinks[i]) - 3 * (double)q[i])), 1e-5);
 		node_run_done(&r);
 	}
 }

@@ -63,8 +63,8 @@ void test_op_matmulnbits__floats_of_4_bits(void **state)
 {
 	static const float identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, scales[2] = {3, 6};
 	static const uint8_t codes[3] = {0x31, 0xf5, 0x7c};
-	static const float want[2][6] = {{3, 1.5f, 0.0052083335f * 3, 1.5f, -0.75f, -2}, {-0.3949175f * 3, -0.18477343f * 3, -0.6961928f * 3, 0, 3,
-	    0.44070983f * 6}};
+	static const float want[2][6] = {
+	    {3, 1.5f, 0.0052083335f * 3, 1.5f, -0.75f, -2}, {-0.3949175f * 3, -0.18477343f * 3, -0.6961928f * 3, 0, 3, 0.44070983f * 6}};
 	(void)state;
 	for (int kind = 0; kind < 2; kind++) {
 		struct node_run r;

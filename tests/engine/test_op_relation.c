@@ -20,7 +20,11 @@ void test_op_relation__cubes_are_products(void **state)
 
 static bool related(const char *op, float a, float b)
 {
-	return !strcmp(op, "Equal") ? a == b : !strcmp(op, "Less") ? a < b : !strcmp(op, "LessOrEqual") ? a <= b : !strcmp(op, "Greater") ? a > b : a >= b;
+	return !strcmp(op, "Equal")         ? a == b
+	       : !strcmp(op, "Less")        ? a < b
+	       : !strcmp(op, "LessOrEqual") ? a <= b
+	       : !strcmp(op, "Greater")     ? a > b
+	                                    : a >= b;
 }
 
 // Every relation, of two rows, of a row with one value on either side, and across.
@@ -28,7 +32,8 @@ void test_op_relation__relations(void **state)
 {
 	static const char *const ops[] = {"Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"};
 	float *x = floats(8, 2 * C);
-	const struct shape shapes[][2] = {{SHAPE_OF(C), SHAPE_OF(C)}, {SHAPE_OF(C), SHAPE_OF(1)}, {SHAPE_OF(1), SHAPE_OF(C)}, {SHAPE_OF(20, 1), SHAPE_OF(1, 15)}};
+	const struct shape shapes[][2] = {
+	    {SHAPE_OF(C), SHAPE_OF(C)}, {SHAPE_OF(C), SHAPE_OF(1)}, {SHAPE_OF(1), SHAPE_OF(C)}, {SHAPE_OF(20, 1), SHAPE_OF(1, 15)}};
 	for (int i = 0; i < 2 * C; i++)
 		x[i] = i % 31 == 3 ? NAN : roundf(x[i]);
 	for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
@@ -108,7 +113,8 @@ void test_op_relation__integers(void **state)
 {
 	(void)state;
 	static const char *const ops[] = {"Add", "Sub", "Mul", "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"};
-	static const int64_t wide[] = {0, 1, -1, 7, -300, INT32_MAX, INT32_MIN, (int64_t)INT32_MAX + 1, INT64_MAX, INT64_MIN, INT64_MAX - 1, 1LL << 40};
+	static const int64_t wide[] = {
+	    0, 1, -1, 7, -300, INT32_MAX, INT32_MIN, (int64_t)INT32_MAX + 1, INT64_MAX, INT64_MIN, INT64_MAX - 1, 1LL << 40};
 	for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
 		for (int one = -1; one < 2; one++) {
 			check_integers(ops[o], DT_I64, wide, 12, one);

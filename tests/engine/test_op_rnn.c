@@ -291,7 +291,8 @@ static void check_samples(const char *op, int gates, const char *direction)
 		node_run_add(run, DT_I32, SHAPE_OF(many), s < 0 ? lengths : &lengths[s]);
 		node_run(run);
 		for (int t = 0; s >= 0 && t < LONG; t++)
-			assert_memory_equal((float *)all.out[0].data + (t * MANY + s) * HIDDEN, (float *)one.out[0].data + t * HIDDEN, HIDDEN * sizeof(float));
+			assert_memory_equal(
+			    (float *)all.out[0].data + (t * MANY + s) * HIDDEN, (float *)one.out[0].data + t * HIDDEN, HIDDEN * sizeof(float));
 		if (s >= 0) {
 			assert_memory_equal((float *)all.out[1].data + s * HIDDEN, one.out[1].data, HIDDEN * sizeof(float));
 			node_run_done(&one);

@@ -105,7 +105,8 @@ void test_op_layernorm__scale_that_is_broadcast(void **state)
 	static const float two[1] = {2}, rows[2] = {2, 3}, half[2] = {.5f, 1}, samples[4] = {1, 2, 3, 4};
 	static const float one_value[8] = {-1.7888544f, 1.7888544f, 1.4142135f, -1.4142135f, -1.940285f, 1.940285f, 1.4142135f, -1.4142135f};
 	static const float each_row[8] = {-1.2888544f, 2.2888544f, 3.1213202f, -1.1213204f, -1.440285f, 2.440285f, 3.1213202f, -1.1213204f};
-	static const float each_sample[8] = {-0.89442718f, 1.7888544f, 0.70710677f, -1.4142135f, -2.9104276f, 3.8805699f, 2.1213202f, -2.8284271f};
+	static const float each_sample[8] = {
+	    -0.89442718f, 1.7888544f, 0.70710677f, -1.4142135f, -2.9104276f, 3.8805699f, 2.1213202f, -2.8284271f};
 	static const float root[8] = {0, 2.6666667f, 3.3606722f, 2.5205042f, 0.54944223f, 2.7472112f, -2.309401f, -3.4641016f};
 	check_affine("LayerNormalization", SHAPE_OF(1), two, NULL, one_value);
 	check_affine("LayerNormalization", SHAPE_OF(2, 1), rows, half, each_row);

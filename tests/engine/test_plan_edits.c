@@ -270,7 +270,8 @@ void test_plan_edits__an_edit_that_is_asked_is_refused_where_one_that_is_made_is
 				f.e->scale[graph_output(f.g, i)] = scale[k];
 				f.e->precision[i] = PREC_INT8;
 				for (int m = 0; m < f.g->n_nodes; m++)
-					if (bare->group[i].kind != GROUP_NONE && bare->group[m].kind != GROUP_NONE && bare->group[m].last == bare->group[i].last)
+					if (bare->group[i].kind != GROUP_NONE && bare->group[m].kind != GROUP_NONE &&
+					    bare->group[m].last == bare->group[i].last)
 						f.e->precision[m] = PREC_INT8;
 				fixture_replan(&f);
 				char reason[400] = "";
@@ -279,8 +280,9 @@ void test_plan_edits__an_edit_that_is_asked_is_refused_where_one_that_is_made_is
 				fixture_replan(&f);
 				if (scale[k] != 0 && !reason_for(&f, i))
 					reason[0] = '\0'; // what is made in float has a scale where it is read
-				enum status st = scale[k] == 0 ? plan_check_edit(bare, i, PREC_INT8, &err)
-				                               : plan_check_scale(bare, graph_output(f.g, i), scale[k], ZERO_FOLLOWS, false, &err);
+				enum status st = scale[k] == 0
+				                     ? plan_check_edit(bare, i, PREC_INT8, &err)
+				                     : plan_check_scale(bare, graph_output(f.g, i), scale[k], ZERO_FOLLOWS, false, &err);
 				assert_int_equal(st, reason[0] ? STATUS_REFUSED : STATUS_OK);
 				if (reason[0])
 					assert_non_null(strstr(err.text, reason));

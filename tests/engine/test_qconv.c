@@ -242,7 +242,8 @@ void test_qconv__every_remainder_of_rows_and_panels(void **state)
 	struct trial b;
 	for (int64_t size = 1; size <= 5; size++)
 		for (int64_t oc = 8; oc <= 48; oc += 10)
-			fixed_trial(&b, (uint64_t)(60 + size), square(19, oc, size, size % 2 ? 1 : 3, size == 5 ? 2 : 1, 1), LAYOUT_BLOCK, LAYOUT_BLOCK);
+			fixed_trial(
+			    &b, (uint64_t)(60 + size), square(19, oc, size, size % 2 ? 1 : 3, size == 5 ? 2 : 1, 1), LAYOUT_BLOCK, LAYOUT_BLOCK);
 }
 
 // What ends in registers: both roundings of halves, which sums in steps of a power of two give many of,
@@ -311,7 +312,8 @@ void test_qconv__ref_is_the_definition(void **state)
 			for (int64_t c = 0; c < cg; c++)
 				for (int64_t kh = 0; kh < g->kh; kh++)
 					for (int64_t kw = 0; kw < g->kw; kw++) {
-						int64_t h = oh * g->stride_h + kh * g->dil_h - g->pad_t, w = ow * g->stride_w + kw * g->dil_w - g->pad_l;
+						int64_t h = oh * g->stride_h + kh * g->dil_h - g->pad_t,
+						        w = ow * g->stride_w + kw * g->dil_w - g->pad_l;
 						if (h < 0 || w < 0 || h >= g->h || w >= g->w)
 							continue;
 						size_t at = place(b.t.in, g->c, g->h * g->w, n, first + c, h * g->w + w);
@@ -348,7 +350,8 @@ void test_qconv__ref_transposed_is_the_definition(void **state)
 			for (int64_t o = 0; o < ocg; o++)
 				for (int64_t kh = 0; kh < g->kh; kh++)
 					for (int64_t kw = 0; kw < g->kw; kw++) {
-						int64_t oh = h * g->stride_h + kh * g->dil_h - g->pad_t, ow = w * g->stride_w + kw * g->dil_w - g->pad_l;
+						int64_t oh = h * g->stride_h + kh * g->dil_h - g->pad_t,
+						        ow = w * g->stride_w + kw * g->dil_w - g->pad_l;
 						if (oh < 0 || ow < 0 || oh >= g->oh || ow >= g->ow)
 							continue;
 						acc[(n * g->oc + c / cg * ocg + o) * plane + oh * g->ow + ow] +=

@@ -149,7 +149,8 @@ void test_stats__compare_with_a_scale_per_channel(void **state)
 	}
 	for (int i = 0; i < SHAPES; i++) {
 		for (int variant = 0; variant < 3; variant++) { // axis 0 and 1 in plain layout, axis 1 in LAYOUT_BLOCK
-			struct quantizer quant = {.kind = QUANT_LINEAR, .qmin = -128, .qmax = 127, .axis = variant > 0, .scale = scale, .zero = zero};
+			struct quantizer quant = {
+			    .kind = QUANT_LINEAR, .qmin = -128, .qmax = 127, .axis = variant > 0, .scale = scale, .zero = zero};
 			struct tensor f = tensor(DT_F32, variant == 2 ? LAYOUT_BLOCK : LAYOUT_PLAIN, 4, shapes[i]);
 			struct tensor q = tensor(DT_I8, f.layout, 4, shapes[i]);
 			quant.n = (int)shapes[i][quant.axis];
@@ -363,7 +364,8 @@ static void check_grid(const struct grid *g, const struct tensor *f)
 // One walk against the functions one by one, in pieces that end in the middle of everything.
 static void check_site(struct tensor *f, const struct quantizer *full, const struct quantizer *alone)
 {
-	struct tensor q = tensor(quantizer_dtype(full), f->layout, 4, f->shape.dim), a = tensor(quantizer_dtype(alone), f->layout, 4, f->shape.dim);
+	struct tensor q = tensor(quantizer_dtype(full), f->layout, 4, f->shape.dim),
+	              a = tensor(quantizer_dtype(alone), f->layout, 4, f->shape.dim);
 	uint32_t *count = calloc(65536, sizeof *count), *want = calloc(65536, sizeof *want);
 	struct tensor_sums sums[2], one[2];
 	struct tensor_range range, plain;

@@ -120,7 +120,8 @@ void test_steps__a_view_and_a_transpose(void **state)
 // Pad in blocks of channels; against the plain interpreter.
 void test_steps__pad_in_blocks(void **state)
 {
-	static const int64_t pads[][8] = {{0, 0, 1, 2, 0, 0, 3, 0}, {0, 0, 0, 0, 0, 0, 1, 1}, {0, 1, 1, 0, 0, 0, 0, 1}, {0, 0, -1, 0, 0, 0, 2, 1}};
+	static const int64_t pads[][8] = {
+	    {0, 0, 1, 2, 0, 0, 3, 0}, {0, 0, 0, 0, 0, 0, 1, 1}, {0, 1, 1, 0, 0, 0, 0, 1}, {0, 0, -1, 0, 0, 0, 2, 1}};
 	for (size_t i = 0; i < sizeof pads / sizeof *pads; i++) {
 		struct onnx_case c;
 		struct error err = {0};

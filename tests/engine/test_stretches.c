@@ -247,7 +247,8 @@ void test_stretches__a_pass_keeps_for_what_follows(void **state)
 	assert_int_equal(dataset_open(&d, NULL, c.loaded, &(struct dataset_options){.random = SAMPLES}, &c.err), STATUS_OK);
 	for (int keep = KEEP_FOR_EDITS; keep <= KEEP_SAMPLES; keep++)
 		for (int second = 0; second < 2; second++) {
-			struct engine *e = engine_new(c.loaded, d, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = 1, .memory = (size_t)1 << 30});
+			struct engine *e = engine_new(
+			    c.loaded, d, &(struct engine_options){.backend = BACKEND_ONEDNN, .threads = 1, .memory = (size_t)1 << 30});
 			assert_in_range(computed_by(e, (enum pass_keep)keep, want, second), EACH, EACH + second * SAMPLES);
 			assert_in_range(computed_by(e, KEEP_NOTHING, want, false), least[keep], most[keep]);
 			engine_free(&e);

@@ -12,8 +12,14 @@ static const float others[W] = {1.75f, -3.0f, 0.25f, 9.5f, 0.0f, 30.0f, -0.75f, 
 static struct quantizer grid(enum dtype type, int i)
 {
 	bool is_signed = type == DT_I8;
-	return (struct quantizer){.kind = QUANT_LINEAR, .bits = 8, .axis = -1, .n = 1, .qmin = is_signed ? -128 : 0, .qmax = is_signed ? 127 : 255,
-		.scale = &scales[i], .zero = &zeros[is_signed ? i : 0]};
+	return (struct quantizer){.kind = QUANT_LINEAR,
+	    .bits = 8,
+	    .axis = -1,
+	    .n = 1,
+	    .qmin = is_signed ? -128 : 0,
+	    .qmax = is_signed ? 127 : 255,
+	    .scale = &scales[i],
+	    .zero = &zeros[is_signed ? i : 0]};
 }
 
 static struct rep random_codes(struct support_random *r, const struct quantizer *q, enum layout l)

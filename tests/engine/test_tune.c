@@ -48,7 +48,8 @@ static void prepare(struct fitting *f, float scale, float noise, double shift)
 		f->bias[c] = 0;
 	add_rows(&f->half[0], &random, f->change, shift, noise);
 	add_rows(&f->half[1], &random, f->change, shift, noise);
-	f->task = (struct fit_task){.fit = &f->half[0], .judge = &f->half[1], .grid = f->grid, .weight = f->weight, .now = f->now, .bias = f->bias};
+	f->task =
+	    (struct fit_task){.fit = &f->half[0], .judge = &f->half[1], .grid = f->grid, .weight = f->weight, .now = f->now, .bias = f->bias};
 }
 
 static void drop(struct fitting *f, struct fit_result *r)
@@ -384,7 +385,8 @@ static struct tuning *coarser(const struct network *w)
 		int64_t n = q.n;
 		one.scale = (struct tensor){.type = DT_F32, .shape = shape_of(1, &n)};
 		one.zero = (struct tensor){.type = DT_I32, .shape = shape_of(1, &n)};
-		if (tensor_alloc(&one.scale, NULL, &err) || tensor_alloc(&one.zero, NULL, &err) || tensor_copy(&one.weight, w->g->value[s->value].constant, &err) ||
+		if (tensor_alloc(&one.scale, NULL, &err) || tensor_alloc(&one.zero, NULL, &err) ||
+		    tensor_copy(&one.weight, w->g->value[s->value].constant, &err) ||
 		    tensor_copy(&one.bias, w->g->value[w->g->node[i].in[2]].constant, &err))
 			fail_msg("%s", err.text);
 		for (int c = 0; c < n; c++) {
@@ -424,7 +426,8 @@ void test_tune__weights_that_bring_their_grid(void **state)
 		assert_false(key_equal(tuning_key(tuned), tuning_key(brought)));
 		for (int k = 0; k < tuning_count(tuned); k++) {
 			assert_true(key_equal(tuning_at(tuned, k)->grid, tuning_at(brought, k)->grid));
-			assert_memory_equal(tuning_at(tuned, k)->scale.data, tuning_at(brought, k)->scale.data, tensor_bytes(&tuning_at(brought, k)->scale));
+			assert_memory_equal(
+			    tuning_at(tuned, k)->scale.data, tuning_at(brought, k)->scale.data, tensor_bytes(&tuning_at(brought, k)->scale));
 		}
 		tuning_drop(&tuned);
 		tuning_drop(&brought);

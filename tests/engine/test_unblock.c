@@ -60,12 +60,13 @@ void test_unblock__what_networks_write(void **state)
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
 		for (int width = 1; width <= SUPPORT_WIDTH(2); width++) {
 			enum dtype t = types[i];
-			assert_true(check(t, SHAPE(1, 255, 20, 20), SHAPE(1, 3, 85, 20, 20), PERM(0, 1, 3, 4, 2), width)); // anchors of a detector
+			assert_true(
+			    check(t, SHAPE(1, 255, 20, 20), SHAPE(1, 3, 85, 20, 20), PERM(0, 1, 3, 4, 2), width)); // anchors of a detector
 			assert_true(check(t, SHAPE(2, 24, 19, 7), SHAPE(2, 24, 19, 7), PERM(0, 2, 3, 1), width));          // channels last
 			assert_true(check(t, SHAPE(2, 192, 14, 14), SHAPE(2, 192, 196), PERM(0, 2, 1), width));            // tokens
 			assert_true(check(t, SHAPE(1, 40, 9), SHAPE(1, 40, 9), PERM(0, 2, 1), width));                     // over time
-			assert_true(check(t, SHAPE(1, 24, 5, 5), SHAPE(1, 6, 4, 25), PERM(0, 2, 3, 1), width) == false);   // every fourth channel
-			assert_true(check(t, SHAPE(1, 24, 6, 6), SHAPE(1, 32, 27), PERM(0, 2, 1), width) == false);        // channels and pixels mixed
+			assert_true(check(t, SHAPE(1, 24, 5, 5), SHAPE(1, 6, 4, 25), PERM(0, 2, 3, 1), width) == false); // every fourth channel
+			assert_true(check(t, SHAPE(1, 24, 6, 6), SHAPE(1, 32, 27), PERM(0, 2, 1), width) == false); // channels and pixels mixed
 			assert_true(check(t, SHAPE(1, 24, 6, 6), SHAPE(1, 24, 6, 6), PERM(0, 1, 3, 2), width) == false);   // pixels last
 		}
 }

@@ -55,7 +55,8 @@ void test_esp_ppq__a_scale_is_of_the_operator_at_the_end(void **state)
 	struct study *st = case_open(model, NULL, "esp32p4");
 	case_scale(st, "Conv_40", 0.125);
 	cJSON *j = case_export_json(st, "esp-ppq-setting", NULL), *ort = case_export_json(st, "onnxruntime", NULL);
-	const cJSON *scales = case_at(j, "quant_config_modify_setting|custom_config"), *overrides = case_at(ort, "extra_options|TensorQuantOverrides");
+	const cJSON *scales = case_at(j, "quant_config_modify_setting|custom_config"),
+	            *overrides = case_at(ort, "extra_options|TensorQuantOverrides");
 	assert_int_equal(cJSON_GetArraySize(scales), 1);
 	assert_true(json_number(scales, "Relu_42", 0) == 0.125);
 	assert_int_equal(cJSON_GetArraySize(overrides), 1);

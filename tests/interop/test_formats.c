@@ -406,7 +406,8 @@ void test_formats__tensorrt_cache_leaves_zero_points_out(void **state)
 	struct str loss = {0}, text = case_export(st, "tensorrt-cache", &loss);
 	assert_has(&loss, STEM_OUT ": 8 bits with a zero point are not one symmetric 8-bit scale: left out");
 	assert_null(strstr(str_text(&text), "\n" STEM_OUT ": "));
-	assert_has(&loss, "images: 8 bits without a sign are not one symmetric 8-bit scale: left out"); // 255 codes above zero, where TensorRT has 127
+	assert_has(
+	    &loss, "images: 8 bits without a sign are not one symmetric 8-bit scale: left out"); // 255 codes above zero, where TensorRT has 127
 	assert_null(strstr(str_text(&text), "\nimages: "));
 	str_done(&loss);
 	str_done(&text);

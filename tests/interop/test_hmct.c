@@ -65,9 +65,11 @@ void test_hmct__every_part_of_an_operator_is_named(void **state)
 void test_hmct__the_nearest_to_the_node_counts(void **state)
 {
 	struct study *st = bare();
-	struct import_report r = take(st, file("{\"node_config\": {\"" STEM "\": {\"qtype\": \"int8\"}, \"" SUB "\": {\"input0\": \"int16\", \"input1\": \"int8\"}}, "
-	    "\"op_config\": {\"Conv\": {\"qtype\": \"float16\"}, \"Sub\": {\"qtype\": \"float32\"}}, \"model_config\": {\"all_node_type\": \"int16\", "
-	    "\"activation\": {\"calibration_type\": \"kl\"}}}"));
+	struct import_report r = take(st,
+	    file(
+	        "{\"node_config\": {\"" STEM "\": {\"qtype\": \"int8\"}, \"" SUB "\": {\"input0\": \"int16\", \"input1\": \"int8\"}}, "
+	        "\"op_config\": {\"Conv\": {\"qtype\": \"float16\"}, \"Sub\": {\"qtype\": \"float32\"}}, \"model_config\": {\"all_node_type\": \"int16\", "
+	        "\"activation\": {\"calibration_type\": \"kl\"}}}"));
 	assert_string_equal(r.format, "HMCT quant_config");
 	assert_true(r.method);
 	assert_int_equal(precision(st, STEM), -1); // it is so already
@@ -82,13 +84,16 @@ void test_hmct__the_nearest_to_the_node_counts(void **state)
 void test_hmct__what_is_not_known_here_is_said(void **state)
 {
 	struct study *st = bare();
-	struct import_report r = take(st, file("{\"model_config\": {\"all_node_type\": \"int4\", \"activation\": {\"calibration_type\": [\"max\", \"kl\"], "
-	    "\"per_channel\": true}, \"weight\": {\"bias_correction\": {\"num_sample\": 4}}}, \"op_config\": {\"Nothing\": {\"qtype\": \"int16\"}}, "
-	    "\"subgraph_config\": {\"a\": {}}, \"node_config\": {\"" STEM "\": {\"qtype\": \"mxfp4\"}, \"" SUB "\": {}, \"" CLASS_CONV "\": 3, "
-	    "\"nothing\": {\"qtype\": \"int16\"}}}"));
-	static const char *const note[] = {"all_node_type: int4", "calibration_type: one of max and kl is known here, not a search among several",
-	    "per_channel and asymmetric", "bias_correction: changes biases", "Nothing: the model has no operator of this type",
-	    "subgraph_config is not read",
+	struct import_report r = take(st,
+	    file(
+	        "{\"model_config\": {\"all_node_type\": \"int4\", \"activation\": {\"calibration_type\": [\"max\", \"kl\"], "
+	        "\"per_channel\": true}, \"weight\": {\"bias_correction\": {\"num_sample\": 4}}}, \"op_config\": {\"Nothing\": {\"qtype\": \"int16\"}}, "
+	        "\"subgraph_config\": {\"a\": {}}, \"node_config\": {\"" STEM "\": {\"qtype\": \"mxfp4\"}, \"" SUB "\": {}, \"" CLASS_CONV
+	        "\": 3, "
+	        "\"nothing\": {\"qtype\": \"int16\"}}}"));
+	static const char *const note[] = {"all_node_type: int4",
+	    "calibration_type: one of max and kl is known here, not a search among several", "per_channel and asymmetric",
+	    "bias_correction: changes biases", "Nothing: the model has no operator of this type", "subgraph_config is not read",
 	    STEM ": the qtype mxfp4 is not known", SUB ": neither a qtype", CLASS_CONV ": neither a qtype", "the model has no node nothing"};
 	for (size_t i = 0; i < sizeof note / sizeof *note; i++)
 		assert_has(&r.notes, note[i]);
@@ -109,8 +114,8 @@ void test_hmct__a_configuration_of_hb_mapper(void **state)
 	    "calibration_parameters:\n  cal_data_dir: './calibration_data'\n  calibration_type: 'kl'\n"
 	    "  optimization: set_all_nodes_int16,set_Conv_input_int8, set_Conv_output_int8,bias_correction\n"
 	    "  run_on_cpu: '/model.12/Sub_1; /nothing'\ncompiler_parameters:\n  compile_mode: 'latency' # O3\n"));
-	static const char *const note[] = {"optimization: bias_correction is not read", SWISH ": its OutputType is int16: a node has one width here, int8 is taken",
-	    "the model has no node /nothing"};
+	static const char *const note[] = {"optimization: bias_correction is not read",
+	    SWISH ": its OutputType is int16: a node has one width here, int8 is taken", "the model has no node /nothing"};
 	assert_string_equal(r.format, "Horizon hb_mapper or hb_compile configuration");
 	assert_true(r.method);
 	assert_int_equal(precision(st, SUB), PREC_INT16);

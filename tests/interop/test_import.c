@@ -34,8 +34,9 @@ void test_import__the_scale_of_an_input(void **state)
 void test_import__an_input_in_float(void **state)
 {
 	struct study *st = bare();
-	struct import_report r = take(st, file("{\"version\": \"0.6.1\", \"activation_encodings\": {\"images\": [{\"bitwidth\": 16, \"dtype\": \"float\"}]}, "
-	    "\"param_encodings\": {}}"));
+	struct import_report r =
+	    take(st, file("{\"version\": \"0.6.1\", \"activation_encodings\": {\"images\": [{\"bitwidth\": 16, \"dtype\": \"float\"}]}, "
+	                  "\"param_encodings\": {}}"));
 	assert_int_equal(steps(st), 0);
 	assert_has(&r.notes, "images: an input of the network: the nodes that read it can stay in float, not it alone");
 	import_report_done(&r);
@@ -83,7 +84,8 @@ void test_import__types_for_all_tensors(void **state)
 		int stem;
 	} row[] = {
 	    {"onnxruntime", "\"activation_type\": \"QuantType.QUInt16\", \"weight_type\": \"QInt8\", \"per_channel\": true", "", PREC_INT16},
-	    {"onnxruntime", "\"activation_type\": \"QInt8\", \"weight_type\": \"QInt4\"", "weight_type: QInt4 has 4 bits, weights of the target have 8", -1},
+	    {"onnxruntime", "\"activation_type\": \"QInt8\", \"weight_type\": \"QInt4\"",
+	        "weight_type: QInt4 has 4 bits, weights of the target have 8", -1},
 	    {"onnxruntime", "\"per_channel\": false", "per_channel: false, but weights of the target have a scale for each channel", -1},
 	    {"onnxruntime", "\"reduce_range\": true", "reduce_range: weights of the target use all their bits", -1},
 	    {"xint8", "\"per_channel\": true", "per_channel: true, but weights of the target have a scale for each tensor", -1},
@@ -91,7 +93,8 @@ void test_import__types_for_all_tensors(void **state)
 	        "activation_type: QUInt16 has 16 bits, activations of the target have 8", -1},
 	    {"a16w8", "\"activation_type\": \"QInt16\", \"extra_options\": {\"ActivationSymmetric\": true}", "", -1},
 	    {"esp32p4", "\"activation_type\": \"QUInt8\"", "ActivationSymmetric: false, but activations of the target are symmetric", -1},
-	    {"esp32p4", "\"activation_type\": \"Q9\", \"extra_options\": {\"ActivationSymmetric\": true}", "activation_type: Q9 is not known here", -1},
+	    {"esp32p4", "\"activation_type\": \"Q9\", \"extra_options\": {\"ActivationSymmetric\": true}",
+	        "activation_type: Q9 is not known here", -1},
 	};
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		char text[256];
@@ -111,7 +114,8 @@ void test_import__types_for_all_tensors(void **state)
 // What esp-ppq itself exported of a run with kl gives its scales under min-max.
 void test_import__esp_ppq_s_own_export(void **state)
 {
-	const char *model = support_data("models/resnet20_cifar10.onnx"), *config = support_data("golden/esp-ppq/resnet20_esp_export_config.json");
+	const char *model = support_data("models/resnet20_cifar10.onnx"),
+	           *config = support_data("golden/esp-ppq/resnet20_esp_export_config.json");
 	if (!model || !config)
 		skip();
 	char *paths[] = {xstrdup(model), xstrdup(config)};
@@ -133,8 +137,9 @@ void test_import__esp_ppq_s_own_export(void **state)
 void test_import__platforms_by_number_and_by_name(void **state)
 {
 	struct study *st = bare();
-	struct import_report r = take(st, file("{\"dispatchings\": {\"" SUB "\": \"FP32\", \"" STEM "\": 552, \"" STEM "/Swish\": \"ESPDL_INT16\", "
-	    "\"" CLASS_CONV "\": 551, \"/model.12/Sigmoid\": \"SOI\", \"nothing\": 0, \"/model.1/conv/Conv\": 9999}}"));
+	struct import_report r =
+	    take(st, file("{\"dispatchings\": {\"" SUB "\": \"FP32\", \"" STEM "\": 552, \"" STEM "/Swish\": \"ESPDL_INT16\", "
+	                  "\"" CLASS_CONV "\": 551, \"/model.12/Sigmoid\": \"SOI\", \"nothing\": 0, \"/model.1/conv/Conv\": 9999}}"));
 	assert_int_equal(r.precisions, 3);
 	assert_int_equal(precision(st, SUB), PREC_FLOAT);
 	assert_int_equal(precision(st, STEM), PREC_INT16);
@@ -170,8 +175,8 @@ void test_import__is_a_merge_that_tells_its_conflicts(void **state)
 void test_import__a_file_that_contradicts_itself(void **state)
 {
 	struct study *st = bare();
-	struct import_report r = take(st, file("{\"nodes_to_exclude\": [\"" STEM "\", \"" SUB "\"], \"extra_options\": {\"MixedPrecisionTensor\": {\"QInt16\": [\""
-	    STEM_OUT "\"]}}}"));
+	struct import_report r = take(st, file("{\"nodes_to_exclude\": [\"" STEM "\", \"" SUB
+	                                       "\"], \"extra_options\": {\"MixedPrecisionTensor\": {\"QInt16\": [\"" STEM_OUT "\"]}}}"));
 	assert_int_equal(precision(st, STEM), PREC_FLOAT);
 	assert_has(&r.notes, STEM ": the file gives it both float and int16: float is taken");
 	assert_int_equal(r.n_notes, 1);
@@ -188,7 +193,8 @@ void test_import__an_exported_configuration_of_many_operators(void **state)
 {
 	enum { MANY = 200000 };
 	struct str text = {0};
-	str_add(&text, "{\"configs\": {\"stem\": {\"" STEM_OUT "\": {\"bit_width\": 16, \"state\": \"ACTIVATED\", \"hash\": 7, \"dominator\": 7}}, \"none\": 5");
+	str_add(&text, "{\"configs\": {\"stem\": {\"" STEM_OUT
+	               "\": {\"bit_width\": 16, \"state\": \"ACTIVATED\", \"hash\": 7, \"dominator\": 7}}, \"none\": 5");
 	for (int i = 0; i < MANY; i++)
 		str_addf(&text, ", \"op%d\": {\"x\": {\"state\": \"ACTIVATED\", \"hash\": %d, \"dominator\": %d}}", i, i + 8, i + 8);
 	str_add(&text, "}, \"values\": {");
@@ -208,8 +214,10 @@ void test_import__an_exported_configuration_of_many_operators(void **state)
 void test_import__what_the_target_cannot_do_is_left_and_said(void **state)
 {
 	struct study *st = bare();
-	struct import_report r = take(st, file("{\"quant_config_modify_setting\": {\"custom_config\": {\"" CLASS_CONV "\": 0.3, \"" STEM "\": -1, "
-	    "\"/model.1/conv/Conv\": \"x\", \"/model.3/conv/Conv\": 0.25}}, \"quantize_activation_setting\": {\"calib_algorithm\": \"percentile\"}}"));
+	struct import_report r = take(st,
+	    file(
+	        "{\"quant_config_modify_setting\": {\"custom_config\": {\"" CLASS_CONV "\": 0.3, \"" STEM "\": -1, "
+	        "\"/model.1/conv/Conv\": \"x\", \"/model.3/conv/Conv\": 0.25}}, \"quantize_activation_setting\": {\"calib_algorithm\": \"percentile\"}}"));
 	assert_int_equal(r.scales, 1);
 	assert_true(r.method);
 	assert_true(scale(st, "/model.3/conv/Conv") == 0.25);
@@ -225,8 +233,9 @@ void test_import__what_the_target_cannot_do_is_left_and_said(void **state)
 void test_import__passes_that_change_weights_are_said(void **state)
 {
 	struct study *st = bare();
-	struct import_report r = take(st, file("{\"equalization\": true, \"equalization_setting\": {\"opt_level\": 2}, \"tqt_optimization\": true, "
-	    "\"bias_correct\": false, \"dispatching_table\": {\"dispatchings\": {}}}"));
+	struct import_report r =
+	    take(st, file("{\"equalization\": true, \"equalization_setting\": {\"opt_level\": 2}, \"tqt_optimization\": true, "
+	                  "\"bias_correct\": false, \"dispatching_table\": {\"dispatchings\": {}}}"));
 	assert_int_equal(r.precisions + r.scales, 0);
 	assert_int_equal(r.n_notes, 2);
 	assert_non_null(strstr(str_text(&r.notes), "equalization: "));
@@ -272,8 +281,9 @@ void test_import__the_calibrator_in_force(void **state)
 void test_import__widths_that_there_are_not(void **state)
 {
 	struct study *st = bare();
-	struct import_report r = take(st, file("{\"activation_encodings\": [{\"name\": \"" STEM_OUT "\", \"bw\": 4, \"is_sym\": true, \"scale\": [0.5]}, "
-	    "{\"name\": \"" CLASS_CONV "_output_0\", \"bw\": 1e300, \"is_sym\": true, \"scale\": [0.5]}]}"));
+	struct import_report r =
+	    take(st, file("{\"activation_encodings\": [{\"name\": \"" STEM_OUT "\", \"bw\": 4, \"is_sym\": true, \"scale\": [0.5]}, "
+	                  "{\"name\": \"" CLASS_CONV "_output_0\", \"bw\": 1e300, \"is_sym\": true, \"scale\": [0.5]}]}"));
 	assert_int_equal(r.precisions + r.scales, 0);
 	assert_int_equal(r.n_notes, 2);
 	assert_non_null(strstr(str_text(&r.notes), STEM_OUT ": 4 bits are not known here"));
@@ -285,7 +295,8 @@ void test_import__other_files_are_refused(void **state)
 {
 	assert_refused("{\"quantization_parameters\": {}}", "--config");
 	assert_refused("{\"qtui_session\": 1, \"edits\": []}", "--session");
-	assert_refused("{\"quantized\": false, \"subgraphs\": [{\"name\": \"head\", \"start_nodes\": [\"" SUB "\"], \"end_nodes\": [\"" SUB "\"]}]}",
+	assert_refused("{\"quantized\": false, \"subgraphs\": [{\"name\": \"head\", \"start_nodes\": [\"" SUB "\"], \"end_nodes\": [\"" SUB
+	               "\"]}]}",
 	    "Quark's auto mixed precision");
 	assert_refused("{\"cache_key\": \"ab\", \"results\": []}", "Quark's auto mixed precision");
 	assert_refused("{\"colour\": 3}", "not a file of esp-ppq");
@@ -299,11 +310,18 @@ void test_import__other_files_are_refused(void **state)
 void test_import__members_of_the_wrong_kind(void **state)
 {
 	static const char *const text[] = {
-	    "{\"dispatchings\": [552, \"a\", null]}", "{\"dispatchings\": {\"" STEM "\": {\"a\": 1}}}", "{\"configs\": {\"a\": 3, \"b\": {\"c\": 4}}}",
+	    "{\"dispatchings\": [552, \"a\", null]}",
+	    "{\"dispatchings\": {\"" STEM "\": {\"a\": 1}}}",
+	    "{\"configs\": {\"a\": 3, \"b\": {\"c\": 4}}}",
 	    "{\"configs\": [[{\"state\": \"ACTIVATED\", \"hash\": 1, \"dominator\": 1}]], \"values\": {\"1\": {\"scale\": 1}}}",
-	    "{\"activation_encodings\": [[], 3, {\"name\": 4}]}", "{\"activation_encodings\": {\"x\": 3}}", "{\"encodings\": \"x\"}",
-	    "{\"nodes_to_exclude\": {\"a\": [1]}, \"extra_options\": {\"TensorQuantOverrides\": {\"" STEM_OUT "\": 7}, \"MixedPrecisionTensor\": [[\"a\"]]}}",
-	    "{\"act_quant_info\": [1, 2]}", "{\"ignored_scope\": 5}", "{\"patterns\": [\"(\"], \"types\": [1]}",
+	    "{\"activation_encodings\": [[], 3, {\"name\": 4}]}",
+	    "{\"activation_encodings\": {\"x\": 3}}",
+	    "{\"encodings\": \"x\"}",
+	    "{\"nodes_to_exclude\": {\"a\": [1]}, \"extra_options\": {\"TensorQuantOverrides\": {\"" STEM_OUT
+	    "\": 7}, \"MixedPrecisionTensor\": [[\"a\"]]}}",
+	    "{\"act_quant_info\": [1, 2]}",
+	    "{\"ignored_scope\": 5}",
+	    "{\"patterns\": [\"(\"], \"types\": [1]}",
 	    "TRT-8\nabc\nx: zz\ny: 1234567890123\n",
 	};
 	for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
@@ -325,7 +343,8 @@ void test_import__a_scale_that_esp_ppq_skips(void **state)
 	if (!model)
 		skip();
 	struct study *st = case_open(model, NULL, "esp32p4");
-	struct import_report r = take(st, file("{\"quant_config_modify_setting\": {\"custom_config\": {\"Conv_40\": 0.125, \"Relu_5\": 0.25}}}"));
+	struct import_report r =
+	    take(st, file("{\"quant_config_modify_setting\": {\"custom_config\": {\"Conv_40\": 0.125, \"Relu_5\": 0.25}}}"));
 	assert_int_equal(r.scales, 1);
 	assert_true(scale(st, "Conv_40") == 0);
 	assert_true(scale(st, "Conv_3") == 0.25);

@@ -52,7 +52,8 @@ void test_import_encodings__a_table_gives_a_shared_scale_once(void **state)
 {
 	for (int other = 0; other < 2; other++) {
 		char text[256];
-		snprintf(text, sizeof text, "{\"act_quant_info\": {\"/model.7/cv1/act/Mul_output_0\": 7.9375, \"/model.7/m/MaxPool_output_0\": %s}}",
+		snprintf(text, sizeof text,
+		    "{\"act_quant_info\": {\"/model.7/cv1/act/Mul_output_0\": 7.9375, \"/model.7/m/MaxPool_output_0\": %s}}",
 		    other ? "15.875" : "7.9375");
 		struct study *st = bare();
 		struct import_report r = take(st, file(text));
@@ -95,11 +96,14 @@ void test_import_encodings__encodings_are_symmetric_about_the_middle_code(void *
 	    {"{\"encodings\": [{\"name\": \"" STEM_OUT "\", \"output_dtype\": \"uint8\", \"y_scale\": 0.5, \"y_zero_point\": 128}]}", true},
 	    {"{\"encodings\": [{\"name\": \"" STEM_OUT "\", \"output_dtype\": \"uint8\", \"y_scale\": 0.5, \"y_zero_point\": 3}]}", false},
 	    {"{\"encodings\": [{\"name\": \"" STEM_OUT "\", \"output_dtype\": \"uint8\", \"y_scale\": 0.5}]}", false},
-	    {"{\"activation_encodings\": [{\"name\": \"" STEM_OUT "\", \"bw\": 8, \"is_sym\": true, \"offset\": [0], \"scale\": [0.5]}]}", false},
-	    {"{\"activation_encodings\": [{\"name\": \"" STEM_OUT "\", \"bw\": 8, \"is_sym\": false, \"offset\": [-128], \"scale\": [0.5]}]}", true},
+	    {"{\"activation_encodings\": [{\"name\": \"" STEM_OUT "\", \"bw\": 8, \"is_sym\": true, \"offset\": [0], \"scale\": [0.5]}]}",
+	        false},
+	    {"{\"activation_encodings\": [{\"name\": \"" STEM_OUT "\", \"bw\": 8, \"is_sym\": false, \"offset\": [-128], \"scale\": [0.5]}]}",
+	        true},
 	    {"{\"activation_encodings\": {\"" STEM_OUT "\": [{\"bitwidth\": 8, \"is_symmetric\": \"True\", \"offset\": -127, \"scale\": 0.5}]}}",
 	        true},
-	    {"{\"activation_encodings\": {\"" STEM_OUT "\": [{\"bitwidth\": 8, \"is_symmetric\": \"True\", \"offset\": 0, \"scale\": 0.5}]}}", false},
+	    {"{\"activation_encodings\": {\"" STEM_OUT "\": [{\"bitwidth\": 8, \"is_symmetric\": \"True\", \"offset\": 0, \"scale\": 0.5}]}}",
+	        false},
 	};
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		struct study *st = bare();
@@ -161,7 +165,8 @@ void test_import_encodings__encodings_that_are_not_symmetric(void **state)
 	    "{\"encodings\": [{\"name\": \"" STEM_OUT "\", \"output_dtype\": \"int16\", \"y_scale\": 0.5, \"y_zero_point\": 3}]}",
 	    "{\"encodings\": [{\"name\": \"" STEM_OUT "\", \"output_dtype\": \"uint16\", \"y_scale\": 0.5}]}",
 	    "{\"activation_encodings\": [{\"name\": \"" STEM_OUT "\", \"bw\": 16, \"dtype\": \"INT\", \"scale\": [0.5]}]}",
-	    "{\"activation_encodings\": {\"" STEM_OUT "\": [{\"bitwidth\": 16, \"dtype\": \"int\", \"is_symmetric\": \"False\", \"scale\": 0.5}]}}",
+	    "{\"activation_encodings\": {\"" STEM_OUT
+	    "\": [{\"bitwidth\": 16, \"dtype\": \"int\", \"is_symmetric\": \"False\", \"scale\": 0.5}]}}",
 	};
 	for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
 		struct study *st = bare();
@@ -217,7 +222,8 @@ void test_import_encodings__encodings_in_float(void **state)
 void test_import_encodings__a_cache_s_broken_lines(void **state)
 {
 	struct study *st = bare();
-	struct import_report r = take(st, file("TRT-8601-EntropyCalibration2\n" STEM_OUT ": 3d800000 3d000000\n" CLASS_CONV "_output_0: 3d800000 \r\n"));
+	struct import_report r =
+	    take(st, file("TRT-8601-EntropyCalibration2\n" STEM_OUT ": 3d800000 3d000000\n" CLASS_CONV "_output_0: 3d800000 \r\n"));
 	assert_true(scale(st, STEM) == 0 && scale(st, CLASS_CONV) == 0.0625);
 	assert_int_equal(r.n_notes, 1);
 	import_report_done(&r);

@@ -246,7 +246,8 @@ void test_import_qdq__pairs_of_quark(void **state)
 	static const struct {
 		const char *domain, *prefix;
 		int type;
-	} of[] = {{"com.amd.quark", "Extended", U8}, {"com.vai.quantize", "Vitis", U8}, {"com.amd.quark", "Extended", ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16}};
+	} of[] = {{"com.amd.quark", "Extended", U8}, {"com.vai.quantize", "Vitis", U8},
+	    {"com.amd.quark", "Extended", ONNX__TENSOR_PROTO__DATA_TYPE__BFLOAT16}};
 	(void)state;
 	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
 		struct onnx_case c;
@@ -308,9 +309,11 @@ void test_import_qdq__zero_points_that_the_target_has_not(void **state)
 // Where that is most of them, the file is for another target.
 void test_import_qdq__names_targets_that_fit(void **state)
 {
-	static const char *const target[] = {"onnxruntime", "a8w8", "esp32p4"}, *const advice[] = {
-	    " scales are lost: target esp32p4 has no zero points, but these could have them: onnxruntime, pytorch, xquant",
-	    " scales are lost: target esp32p4 has powers of two only, but these could have them: a16w8, a8w8, onnxruntime, pytorch, tensorrt, xquant", NULL};
+	static const char *const target
+	    [] = {"onnxruntime", "a8w8", "esp32p4"},
+      *const advice[] = {" scales are lost: target esp32p4 has no zero points, but these could have them: onnxruntime, pytorch, xquant",
+	  " scales are lost: target esp32p4 has powers of two only, but these could have them: a16w8, a8w8, onnxruntime, pytorch, tensorrt, xquant",
+	  NULL};
 	(void)state;
 	for (size_t i = 0; i < sizeof target / sizeof *target; i++) {
 		struct study *st = case_open(MODEL, CALIB, target[i]), *again = case_open(MODEL, CALIB, "esp32p4");

@@ -33,8 +33,8 @@ void test_import_selection__convolutions_in_openvinos_words(void **state)
 		skip();
 	for (int grouped = 0; grouped < 2; grouped++) {
 		struct study *st = case_open(model, NULL, "onnxruntime");
-		struct import_report r = take(st, file(grouped ? "{\"types\": [\"GroupConvolution\", \"ConvolutionBackpropData\"], \"type\": []}" :
-		    "{\"types\": [\"Convolution\", \"ConvolutionBackpropData\"], \"type\": []}"));
+		struct import_report r = take(st, file(grouped ? "{\"types\": [\"GroupConvolution\", \"ConvolutionBackpropData\"], \"type\": []}"
+		                                               : "{\"types\": [\"Convolution\", \"ConvolutionBackpropData\"], \"type\": []}"));
 		const struct graph *g = study_graph(st);
 		int n = 0;
 		for (int i = 0; i < g->n_nodes; i++)
@@ -70,15 +70,18 @@ void test_import_selection__a_pattern_that_would_take_all_memory_is_told(void **
 void test_import_selection__quark_s_other_members(void **state)
 {
 	struct study *st = bare();
-	struct import_report r = take(st, file("{\"global_config\": {}, \"layer_type_config\": [[null, [\"Sub\"]], [{\"weight\": {}}, [\"Conv\"]]], "
-	    "\"exclude\": [[[\"a\"], [\"b\"]], 7], \"subgraphs_to_exclude\": [[[\"" SUB "\"], [\"" STEM "\"]]], \"specific_layer_config\": [[{}, [\"" STEM "\"]]], "
-	    "\"nodes_to_quantize\": [], \"extra_options\": {\"MixedPrecisionTensor\": {\"ExtendedQuantType.QBFloat16\": [\"" CLASS_CONV
-	    "_output_0\"], \"QInt4\": [\"" STEM_OUT "\"], \"Q7\": [\"" STEM_OUT "\"]}}}"));
+	struct import_report r = take(
+	    st, file("{\"global_config\": {}, \"layer_type_config\": [[null, [\"Sub\"]], [{\"weight\": {}}, [\"Conv\"]]], "
+	             "\"exclude\": [[[\"a\"], [\"b\"]], 7], \"subgraphs_to_exclude\": [[[\"" SUB "\"], [\"" STEM
+	             "\"]]], \"specific_layer_config\": [[{}, [\"" STEM "\"]]], "
+	             "\"nodes_to_quantize\": [], \"extra_options\": {\"MixedPrecisionTensor\": {\"ExtendedQuantType.QBFloat16\": [\"" CLASS_CONV
+	             "_output_0\"], \"QInt4\": [\"" STEM_OUT "\"], \"Q7\": [\"" STEM_OUT "\"]}}}"));
 	assert_int_equal(precision(st, SUB), PREC_FLOAT);
 	assert_int_equal(precision(st, CLASS_CONV), PREC_FLOAT);
 	assert_int_equal(precision(st, STEM), -1);
-	static const char *const note[] = {"layer_type_config: a configuration of weights alone", "a: the model has no such node", "exclude: neither a name", "no way leads to its end",
-	    "specific_layer_config: a configuration of weights alone", STEM_OUT ": 4 bits", STEM_OUT ": the type Q7"};
+	static const char *const note[] = {"layer_type_config: a configuration of weights alone", "a: the model has no such node",
+	    "exclude: neither a name", "no way leads to its end", "specific_layer_config: a configuration of weights alone", STEM_OUT ": 4 bits",
+	    STEM_OUT ": the type Q7"};
 	for (size_t i = 0; i < sizeof note / sizeof *note; i++)
 		if (!strstr(str_text(&r.notes), note[i]))
 			fail_msg("%s is not in: %s", note[i], str_text(&r.notes));
@@ -91,11 +94,14 @@ void test_import_selection__quark_s_other_members(void **state)
 void test_import_selection__quark_s_layers(void **state)
 {
 	struct study *st = case_open(MODEL, NULL, "a8w8");
-	struct import_report r = take(st, file("{\"global_config\": {\"activation\": {\"symmetric\": true, \"calibration_method\": \"CalibMethod.Percentile\", "
-	    "\"data_type\": \"Int8\"}, \"weight\": {\"data_type\": \"Int8\"}}, \"layer_type_config\": [[null, [\"Sub\"]], [{\"activation\": "
-	    "{\"data_type\": \"UInt16\"}}, [\"Concat\"]]], \"specific_layer_config\": [[{\"input_tensors\": {\"data_type\": \"Int8\", "
-	    "\"calibration_method\": \"MinMSE\"}, \"output_tensors\": {\"data_type\": \"Int16\"}}, [\"" STEM "\"]], [{\"input_tensors\": {}}, "
-	    "[\"/model.12/Concat_4\", \"^/model.1/conv\"]], [{\"input_tensors\": {\"data_type\": \"Int3\"}}, [\"" CLASS_CONV "\"]]]}"));
+	struct import_report r = take(st,
+	    file(
+	        "{\"global_config\": {\"activation\": {\"symmetric\": true, \"calibration_method\": \"CalibMethod.Percentile\", "
+	        "\"data_type\": \"Int8\"}, \"weight\": {\"data_type\": \"Int8\"}}, \"layer_type_config\": [[null, [\"Sub\"]], [{\"activation\": "
+	        "{\"data_type\": \"UInt16\"}}, [\"Concat\"]]], \"specific_layer_config\": [[{\"input_tensors\": {\"data_type\": \"Int8\", "
+	        "\"calibration_method\": \"MinMSE\"}, \"output_tensors\": {\"data_type\": \"Int16\"}}, [\"" STEM
+	        "\"]], [{\"input_tensors\": {}}, "
+	        "[\"/model.12/Concat_4\", \"^/model.1/conv\"]], [{\"input_tensors\": {\"data_type\": \"Int3\"}}, [\"" CLASS_CONV "\"]]]}"));
 	const struct edits *e = study_edits(st);
 	assert_true(r.method && e->precision[node(st, STEM)] == PREC_INT16 && e->calibrator[node(st, STEM)] == CALIB_MSE);
 	assert_int_equal(r.calibrators, 1);

@@ -330,11 +330,14 @@ void test_import_weights__scales_that_are_none(void **state)
 	static const struct {
 		const char *text, *why;
 	} of[] = {
-	    {"{\"encodings\": [{\"name\": \"w\", \"output_dtype\": \"int8\", \"y_scale\": [0.012, -1, 0.014, 0.015]}]}", "w: its scales and offsets are none"},
-	    {"{\"encodings\": [{\"name\": \"w\", \"output_dtype\": \"int8\", \"y_scale\": [0.012, 0.013]}]}", "a scale for each index of another dimension"},
+	    {"{\"encodings\": [{\"name\": \"w\", \"output_dtype\": \"int8\", \"y_scale\": [0.012, -1, 0.014, 0.015]}]}",
+	        "w: its scales and offsets are none"},
+	    {"{\"encodings\": [{\"name\": \"w\", \"output_dtype\": \"int8\", \"y_scale\": [0.012, 0.013]}]}",
+	        "a scale for each index of another dimension"},
 	    {"{\"encodings\": [{\"name\": \"w\", \"output_dtype\": \"int4\", \"y_scale\": 0.2}]}", "weights with another width"},
 	    {"{\"encodings\": [{\"name\": \"w\", \"output_dtype\": \"int8\", \"y_scale\": {\"x\": []}}]}", "w: 8 bits and 0 scales"},
-	    {"{\"encodings\": [{\"name\": \"w\", \"output_dtype\": \"int8\", \"block_size\": 2, \"y_scale\": [1, 1]}]}", "w: scales of blocks are not read"},
+	    {"{\"encodings\": [{\"name\": \"w\", \"output_dtype\": \"int8\", \"block_size\": 2, \"y_scale\": [1, 1]}]}",
+	        "w: scales of blocks are not read"},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {

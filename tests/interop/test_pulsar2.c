@@ -45,11 +45,12 @@ void test_pulsar2__a_conv_has_no_float(void **state)
 void test_pulsar2__a_configuration_that_was_written_by_hand(void **state)
 {
 	struct study *st = bare();
-	struct import_report r = take(st, file("{ \"input\": \"m.onnx\", // the model\n \"quant\": { \"calibration_method\": \"KL\", \"layer_configs\": [ # all\n"
-	    "{\"start_tensor_names\": [\"DEFAULT\"], \"end_tensor_names\": [\"DEFAULT\"], \"data_type\": \"U16\"},\n"
-	    "{\"layer_name\": \"" STEM "\", \"data_type\": \"U8\"},\n"
-	    "{\"op_types\": [\"Conv\", \"Sub\"], \"data_type\": \"S16\", \"weight_data_type\": \"S8\"},\n"
-	    "{\"start_tensor_names\": \"images\", \"end_tensor_names\": [\"/model.0/act/Mul_output_0\"], \"data_type\": \"FP32\"} ] } }"));
+	struct import_report r = take(st,
+	    file("{ \"input\": \"m.onnx\", // the model\n \"quant\": { \"calibration_method\": \"KL\", \"layer_configs\": [ # all\n"
+	         "{\"start_tensor_names\": [\"DEFAULT\"], \"end_tensor_names\": [\"DEFAULT\"], \"data_type\": \"U16\"},\n"
+	         "{\"layer_name\": \"" STEM "\", \"data_type\": \"U8\"},\n"
+	         "{\"op_types\": [\"Conv\", \"Sub\"], \"data_type\": \"S16\", \"weight_data_type\": \"S8\"},\n"
+	         "{\"start_tensor_names\": \"images\", \"end_tensor_names\": [\"/model.0/act/Mul_output_0\"], \"data_type\": \"FP32\"} ] } }"));
 	assert_string_equal(r.format, "Pulsar2 configuration");
 	assert_true(r.method);
 	assert_int_equal(precision(st, STEM), -1);         // U8, as it is
@@ -79,14 +80,17 @@ void test_pulsar2__a_region_ends_at_its_tensors(void **state)
 void test_pulsar2__what_is_not_known_here_is_said(void **state)
 {
 	struct study *st = bare();
-	struct import_report r = take(st, file(LAYERS("{\"layer_name\": \"" STEM "\", \"data_type\": \"U4\"}, 7, {\"data_type\": \"U16\"}, "
-	    "{\"start_tensor_names\": [\"images\"], \"data_type\": \"U16\"}, {\"start_tensor_names\": [3], \"end_tensor_names\": [\"images\"], \"data_type\": \"U16\"}, "
-	    "{\"start_tensor_names\": [\"images\"], \"end_tensor_names\": {\"a\": 1}, \"data_type\": \"U16\"}, {\"layer_names\": [3], \"op_type\": \"No\"}, "
-	    "{\"layer_name\": \"" CLASS_CONV "\", \"output_data_type\": \"FP32\", \"weight_data_type\": \"FP32\"}")));
+	struct import_report r = take(st,
+	    file(LAYERS(
+	        "{\"layer_name\": \"" STEM "\", \"data_type\": \"U4\"}, 7, {\"data_type\": \"U16\"}, "
+	        "{\"start_tensor_names\": [\"images\"], \"data_type\": \"U16\"}, {\"start_tensor_names\": [3], \"end_tensor_names\": [\"images\"], \"data_type\": \"U16\"}, "
+	        "{\"start_tensor_names\": [\"images\"], \"end_tensor_names\": {\"a\": 1}, \"data_type\": \"U16\"}, {\"layer_names\": [3], \"op_type\": \"No\"}, "
+	        "{\"layer_name\": \"" CLASS_CONV "\", \"output_data_type\": \"FP32\", \"weight_data_type\": \"FP32\"}")));
 	static const char *const note[] = {"layer_configs 0: its data_type is not known here: U4", "layer_configs 1: it is no object",
 	    "layer_configs 2: it has no layer_names", "layer_configs 3: it has no layer_names",
-	    "a name that is no text: the model has no such tensor", "layer_names: only names are read", "No: the model has no operator of this type",
-	    "layer_configs 7: output_data_type FP32 is not read", "layer_configs 7: weight_data_type FP32 is not read"};
+	    "a name that is no text: the model has no such tensor", "layer_names: only names are read",
+	    "No: the model has no operator of this type", "layer_configs 7: output_data_type FP32 is not read",
+	    "layer_configs 7: weight_data_type FP32 is not read"};
 	for (size_t i = 0; i < sizeof note / sizeof *note; i++)
 		assert_has(&r.notes, note[i]);
 	assert_int_equal(r.n_notes, sizeof note / sizeof *note + 1); // two regions with a name that is no text

@@ -113,14 +113,17 @@ void test_pytorch__a_mapping_there_and_back(void **state)
 void test_pytorch__a_mapping_by_hand(void **state)
 {
 	struct study *st = case_open(MODEL, NULL, "pytorch");
-	struct import_report r = take(st, file("{\"module_name\": [[\"model.12\", null], [\"model.12.cv2\", {\"observer\": \"HistogramObserver\"}], "
-	    "[\"nowhere\", null], [\"model.3\", {\"scale\": 1}], [\"model.1.act\", {\"observer\": \"PerTokenObserver\"}], 7], \"object_type\": []}"));
+	struct import_report r = take(st,
+	    file(
+	        "{\"module_name\": [[\"model.12\", null], [\"model.12.cv2\", {\"observer\": \"HistogramObserver\"}], "
+	        "[\"nowhere\", null], [\"model.3\", {\"scale\": 1}], [\"model.1.act\", {\"observer\": \"PerTokenObserver\"}], 7], \"object_type\": []}"));
 	assert_int_equal(precision(st, CLASS_CONV), PREC_FLOAT);
 	assert_int_equal(precision(st, "/model.12/Sigmoid"), PREC_FLOAT);
 	assert_int_equal(precision(st, "/model.12/cv2.0/cv2.0.2/Conv"), -1);
 	assert_int_equal(precision(st, "/model.1/conv/Conv"), -1);
-	static const char *const note[] = {"nowhere: the names in the model's file tell of no such module", "model.3: a scale is that of a module",
-	    "model.1.act: observer PerTokenObserver is not known here", "module_name: neither", "the mapping: object_type is not read"};
+	static const char *const note[] = {"nowhere: the names in the model's file tell of no such module",
+	    "model.3: a scale is that of a module", "model.1.act: observer PerTokenObserver is not known here", "module_name: neither",
+	    "the mapping: object_type is not read"};
 	for (size_t i = 0; i < sizeof note / sizeof *note; i++)
 		assert_has(&r.notes, note[i]);
 	assert_int_equal(r.n_notes, sizeof note / sizeof *note);

@@ -23,7 +23,8 @@ static void write_and_read(struct qdq_case *c, struct study *st)
 	close(fd);
 	*c = (struct qdq_case){.st = st};
 	struct str file = case_export(st, "qdq", &c->loss);
-	if (file_write(path, str_text(&file), file.len, &err) != STATUS_OK || onnx_load(&c->g, path, &(struct onnx_options){0}, &err) != STATUS_OK)
+	if (file_write(path, str_text(&file), file.len, &err) != STATUS_OK ||
+	    onnx_load(&c->g, path, &(struct onnx_options){0}, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
 	unlink(path);
 	str_done(&file);

@@ -15,7 +15,8 @@ void test_rknn__only_ends_of_operators_are_named(void **state)
 	case_set(st, SUB, PREC_FLOAT);
 	case_scale(st, CLASS_CONV, 0.0625);
 	struct str text = case_export(st, "rknn", &loss);
-	assert_string_equal(str_text(&text), "custom_quantize_layers:\n    '/model.0/act/Mul_output_0': int8\n    '" SUB "_output_0': float16\n");
+	assert_string_equal(
+	    str_text(&text), "custom_quantize_layers:\n    '/model.0/act/Mul_output_0': int8\n    '" SUB "_output_0': float16\n");
 	assert_has(&loss, CLASS_CONV ": custom_quantize_layers has no way to say the scale 0.0625");
 	assert_has(&loss, "put this block, as text, in place of custom_quantize_layers");
 	str_done(&loss);
@@ -43,13 +44,15 @@ void test_rknn__no_decision_is_an_empty_block(void **state)
 void test_rknn__a_file_of_step_1(void **state)
 {
 	struct study *st = bare();
-	struct import_report r = take(st, file("custom_quantize_layers:\n    " SUB "_output_0: float16\n    \"" STEM_OUT "\": int16\n    " SUB "_output_0-rs: float16\n"
-	    "    " CLASS_CONV "_output_0: bfloat16\nquantize_parameters:\n"
-	    "    " CLASS_CONV "_output_0:\n        qtype: asymmetric_quantized\n        qmethod: layer\n        dtype: int8\n        min:\n        - -8.0\n"
-	    "        max:\n        - 7.9375\n        scale:\n        - 0.0625\n        zero_point:\n        - 0\n"
-	    "    images:\n        dtype: int8\n        scale: [0.0039]\n        zero_point: [-128]\n"
-	    "    /model.3/act/Mul_output_0:\n        dtype: int8\n        scale: [0.03125]\n        zero_point: [-7]\n"
-	    "    model.0.conv.weight:\n        dtype: int8\n        scale: [0.1, 0.2]\n        zero_point: [0, 0]\n"));
+	struct import_report r = take(st,
+	    file("custom_quantize_layers:\n    " SUB "_output_0: float16\n    \"" STEM_OUT "\": int16\n    " SUB "_output_0-rs: float16\n"
+	         "    " CLASS_CONV "_output_0: bfloat16\nquantize_parameters:\n"
+	         "    " CLASS_CONV
+	         "_output_0:\n        qtype: asymmetric_quantized\n        qmethod: layer\n        dtype: int8\n        min:\n        - -8.0\n"
+	         "        max:\n        - 7.9375\n        scale:\n        - 0.0625\n        zero_point:\n        - 0\n"
+	         "    images:\n        dtype: int8\n        scale: [0.0039]\n        zero_point: [-128]\n"
+	         "    /model.3/act/Mul_output_0:\n        dtype: int8\n        scale: [0.03125]\n        zero_point: [-7]\n"
+	         "    model.0.conv.weight:\n        dtype: int8\n        scale: [0.1, 0.2]\n        zero_point: [0, 0]\n"));
 	assert_string_equal(r.format, "RKNN-Toolkit2 quantization.cfg");
 	assert_int_equal(precision(st, SUB), PREC_FLOAT);
 	assert_int_equal(precision(st, STEM), PREC_INT16);
@@ -103,7 +106,8 @@ void test_rknn__yaml_of_another_tool(void **state)
 
 void test_rknn__scales_with_zero_points(void **state)
 {
-	static const char text[] = "quantize_parameters:\n    " CLASS_CONV "_output_0:\n        dtype: int8\n        scale: [0.0625]\n        zero_point: [-7]\n";
+	static const char text[] =
+	    "quantize_parameters:\n    " CLASS_CONV "_output_0:\n        dtype: int8\n        scale: [0.0625]\n        zero_point: [-7]\n";
 	for (int zeros = 0; zeros < 2; zeros++) {
 		struct study *st = case_open(MODEL, NULL, zeros ? "onnxruntime" : "esp32p4");
 		struct import_report r = take(st, file(text));

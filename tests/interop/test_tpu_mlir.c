@@ -120,8 +120,10 @@ void test_tpu_mlir__a_table_that_was_written_by_hand(void **state)
 void test_tpu_mlir__broken_thresholds(void **state)
 {
 	struct study *st = bare();
-	struct import_report r = take(st, file("# op_name    threshold    min    max\nimages 1.0 0.0 1.0\n" CLASS_OUT "_Conv 0.0 0 0\n"
-	    STEM_OP " -1 0 0\n/model.1/conv/Conv_output_0_Conv nan 0 0\n/model.3/conv/Conv_output_0_Conv 31.75 0\n" STEM_OP " 1e999 0 0\n#asym_op\n" STEM_OP "\n"));
+	struct import_report r =
+	    take(st, file("# op_name    threshold    min    max\nimages 1.0 0.0 1.0\n" CLASS_OUT "_Conv 0.0 0 0\n" STEM_OP
+	                  " -1 0 0\n/model.1/conv/Conv_output_0_Conv nan 0 0\n/model.3/conv/Conv_output_0_Conv 31.75 0\n" STEM_OP
+	                  " 1e999 0 0\n#asym_op\n" STEM_OP "\n"));
 	assert_int_equal(r.scales + r.precisions, 0);
 	assert_int_equal(r.n_notes, 7);
 	assert_has(&r.notes, "images: target esp32p4 takes only powers of two");

@@ -119,8 +119,14 @@ static int add_block(const char *name, int in, int64_t c, int64_t hw, int64_t ma
 static void build_graph(void)
 {
 	int x, y, p3, heads[2];
-	fake.g = (struct graph){.node = fake.node, .value = fake.value, .input = fake.input, .n_inputs = 1, .output = fake.output_id, .n_outputs = 2,
-	    .path = "yolov5n.onnx", .opset = 13};
+	fake.g = (struct graph){.node = fake.node,
+	    .value = fake.value,
+	    .input = fake.input,
+	    .n_inputs = 1,
+	    .output = fake.output_id,
+	    .n_outputs = 2,
+	    .path = "yolov5n.onnx",
+	    .opset = 13};
 	x = add_value("images", 3, 640);
 	fake.value[x].is_input = true;
 	fake.input[0] = x;
@@ -286,7 +292,8 @@ static void build_look(void)
 	fake.box[TASK_FLOAT][1] = (struct task_box){380, 130, 150, 190, .62f, 1, NULL, NULL};
 	fake.box[TASK_QUANT][0] = (struct task_box){60, 90, 200, 300, .55f, 0, NULL, NULL};
 	fake.change[0] = (struct task_change){CHANGE_MISSED, "bicycle", true, {fake.box[TASK_FLOAT][1], {0, 0, 0, 0, 0, 0, NULL, NULL}}, 0};
-	fake.change[1] = (struct task_change){CHANGE_APPEARED, "cat", false, {{0, 0, 0, 0, 0, 0, NULL, NULL}, {300, 20, 100, 60, .31f, 3, NULL, NULL}}, 0};
+	fake.change[1] =
+	    (struct task_change){CHANGE_APPEARED, "cat", false, {{0, 0, 0, 0, 0, 0, NULL, NULL}, {300, 20, 100, 60, .31f, 3, NULL, NULL}}, 0};
 	fake.change[2] = (struct task_change){CHANGE_MOVED, "person", true, {fake.box[TASK_FLOAT][0], fake.box[TASK_QUANT][0]}, .79};
 	fake.look = (struct task_look){.refs = 1000, .sample = 3, .kind = TASK_DETECT, .name = "000000000139.jpg", .known = true,
 	    .least = .25, .truth = fake.truth, .n_truths = 2, .box = {fake.box[0], fake.box[1]}, .n_boxes = {2, 1}, .class_name = class_name,
@@ -304,13 +311,17 @@ static void lay_cells(void)
 // The same of a segmentation: a class lost a block of pixels, another gained a line.
 static void build_segments(void)
 {
-	static const struct task_figure figure[] = {{"mIoU", {.6513, .5821}}, {"pixel_accuracy", {.9104, .8870}}, {"mean_accuracy", {.7420, .7001}}};
+	static const struct task_figure figure[] = {
+	    {"mIoU", {.6513, .5821}}, {"pixel_accuracy", {.9104, .8870}}, {"mean_accuracy", {.7420, .7001}}};
 	memcpy(fake.figure, figure, sizeof figure);
 	fake.task.kind = fake.look.kind = TASK_SEGMENT;
 	fake.task.note = "masks masks/ (100 of 100 samples), 19 classes";
 	fake.task.n_figures = 3;
 	for (int i = 0; i < 12 * 16; i++)
-		fake.cell[i] = i / 16 < 5 && i % 16 > 9 ? CELL_LOST : i / 16 == 8 ? CELL_GAINED : i / 16 == 10 && i % 16 < 4 ? CELL_OTHER : CELL_SAME;
+		fake.cell[i] = i / 16 < 5 && i % 16 > 9     ? CELL_LOST
+		               : i / 16 == 8                ? CELL_GAINED
+		               : i / 16 == 10 && i % 16 < 4 ? CELL_OTHER
+		                                            : CELL_SAME;
 	fake.region[0] = (struct task_region){1, "bicycle", {.62, .11}, true};
 	fake.region[1] = (struct task_region){3, "cat", {NAN, 0}, false};
 	fake.region[2] = (struct task_region){0, "person", {.80, .84}, true};
@@ -343,7 +354,9 @@ static void build_outlines(void)
 	fake.task.kind = fake.look.kind = TASK_INSTANCE;
 	fake.task.note = "labels instances.json (100 of 100 samples, 80 classes, masks)";
 	for (int i = 0; i < 12 * 16; i++)
-		fake.cell[i] = i / 16 >= 8 && i / 16 < 11 && i % 16 >= 1 && i % 16 < 5 ? CELL_LOST : i / 16 >= 3 && i / 16 < 11 && i % 16 == 6 ? CELL_GAINED : CELL_SAME;
+		fake.cell[i] = i / 16 >= 8 && i / 16 < 11 && i % 16 >= 1 && i % 16 < 5 ? CELL_LOST
+		               : i / 16 >= 3 && i / 16 < 11 && i % 16 == 6             ? CELL_GAINED
+		                                                                       : CELL_SAME;
 	lay_cells();
 }
 
@@ -431,9 +444,16 @@ static struct blames *fake_blames(const char *task)
 		fake.blame_of[i] = -1;
 	for (int i = 0; i < b->n; i++) {
 		int node = fake.g.n_nodes - 1 - 3 * i;
-		fake.blame[i] = (struct blame){.node = node, .last_node = node, .value = fake.node[node].out[0], .parts = 1, .alone = 0.04 / (i + 1),
-			.score_loss = unknown, .in_float = {0.03 / (i + 1), 2.5 - i, unknown}, .in_wide = {0.02 / (i + 2), 1.2 - i, unknown}, .wide = 0.0123 * i,
-			.cost = unknown};
+		fake.blame[i] = (struct blame){.node = node,
+		    .last_node = node,
+		    .value = fake.node[node].out[0],
+		    .parts = 1,
+		    .alone = 0.04 / (i + 1),
+		    .score_loss = unknown,
+		    .in_float = {0.03 / (i + 1), 2.5 - i, unknown},
+		    .in_wide = {0.02 / (i + 2), 1.2 - i, unknown},
+		    .wide = 0.0123 * i,
+		    .cost = unknown};
 		if (i < 2 && *task) {
 			fake.blame[i].score_loss = .03 - .01 * i;
 			fake.blame[i].in_float.score = .021 - .015 * i;
@@ -479,14 +499,25 @@ static inline struct channels *fake_channels(int n)
 	static struct channels c;
 	static struct channel_sample sample[] = {{"000000000285.jpg", 8.3}, {"000000000139.jpg", 11.9}, {"000000000034.jpg", 21.4},
 	    {"000000000190.jpg", 22.0}, {"000000000078.jpg", 35.1}};
-	c = (struct channels){.refs = 1000, .axis = 1, .n = n, .at = at, .samples = 32, .of = 32, .spread = 1.4, .sample = sample, .n_samples = 5};
+	c = (struct channels){
+	    .refs = 1000, .axis = 1, .n = n, .at = at, .samples = 32, .of = 32, .spread = 1.4, .sample = sample, .n_samples = 5};
 	for (int i = 0; i < n; i++) {
 		float reach = i % 16 == 3 ? 0.0f : i % 29 == 11 ? 12.5f : 0.5f + (float)(i * 37 % 19) / 6;
 		double snr = 40 - (i * 53 % 31);
-		at[i] = (struct channel){.min = 0 - reach / (float)(1 + i % 3), .max = reach, .qmin = 0 - reach / 2, .qmax = reach, .scale = 0.25f,
-			.now = {.snr_db = reach > 0 ? snr : NAN, .mse = 1e-3 * (1 + i % 7), .max_error = 0.01 * (i % 23), .clipped = i % 29 == 11 ? .02 : 0},
-			.alone_db = reach > 0 ? snr + 3 : NAN, .share = 1.0 / n, .shift = 0.01 * (i % 9 - 4), .unused_bits = log2(12.5 / (double)reach),
-			.used = (double)reach / 13};
+		at[i] = (struct channel){.min = 0 - reach / (float)(1 + i % 3),
+		    .max = reach,
+		    .qmin = 0 - reach / 2,
+		    .qmax = reach,
+		    .scale = 0.25f,
+		    .now = {.snr_db = reach > 0 ? snr : NAN,
+		        .mse = 1e-3 * (1 + i % 7),
+		        .max_error = 0.01 * (i % 23),
+		        .clipped = i % 29 == 11 ? .02 : 0},
+		    .alone_db = reach > 0 ? snr + 3 : NAN,
+		    .share = 1.0 / n,
+		    .shift = 0.01 * (i % 9 - 4),
+		    .unused_bits = log2(12.5 / (double)reach),
+		    .used = (double)reach / 13};
 		at[i].flags = (reach > 0 ? 0u : CHANNEL_DEAD) | (i % 29 == 11 ? CHANNEL_OUTLIER | CHANNEL_CLIPPED : 0u);
 		for (int bit = 0; bit < CHANNEL_FLAGS; bit++)
 			c.count[bit] += at[i].flags >> bit & 1;

@@ -53,10 +53,11 @@ static void add_row(struct str *out, const struct help_row *row, int *in_table)
 static void write_docs(struct str *out)
 {
 	int in_table = 0;
-	str_add(out, "# Keys, commands, columns\n\nEverything that the screen understands: the text of the program's own help (`?`). First comes what "
-		     "holds everywhere\nor in the list of layers, then each view with its own keys and columns, then the commands. The first ones to "
-		     "learn\nare in [README](../README.md#keys).\n\n"
-		     "Made from the program's tables: `BLESS=1 build/release/tests/tui/test_docs` writes it anew.\n");
+	str_add(out,
+	    "# Keys, commands, columns\n\nEverything that the screen understands: the text of the program's own help (`?`). First comes what "
+	    "holds everywhere\nor in the list of layers, then each view with its own keys and columns, then the commands. The first ones to "
+	    "learn\nare in [README](../README.md#keys).\n\n"
+	    "Made from the program's tables: `BLESS=1 build/release/tests/tui/test_docs` writes it anew.\n");
 	for (int i = 0; i < help_count(); i++) {
 		const struct help_row *row = help_at(i);
 		if (row->kind == HELP_SECTION)

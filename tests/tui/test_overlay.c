@@ -114,7 +114,8 @@ void test_overlay__keypoints_in_pixels(void **state)
 	assert_int_equal(pixel(p.image, x, (y + low) / 2), INK); // a bone downwards
 	assert_int_equal(pixel(p.image, p.image->w - 1, low), INK); // one that leaves the picture
 	assert_int_not_equal(pixel(p.image, right, y), INK);
-	picture_box(&c, &p, &look, &(struct task_box){.point = (struct keypoint[4]){{1, 1, 1}, {1e9f, 1, 1}, {-1e9f, -1e9f, 1}, {1, 1, 1}}}, PEN_TRUTH, "", true);
+	picture_box(&c, &p, &look, &(struct task_box){.point = (struct keypoint[4]){{1, 1, 1}, {1e9f, 1, 1}, {-1e9f, -1e9f, 1}, {1, 1, 1}}},
+	    PEN_TRUTH, "", true);
 	picture_done(&p);
 	canvas_done(&c);
 }

@@ -510,10 +510,16 @@ static void start_story(struct ui *ui, enum fake_kind kind, int w, int h)
 	atomic_store(&f->refs, 1);
 	f->at = xcalloc(1, sizeof *f->at);
 	f->n = 1;
-	f->at[0] = (struct finding){.rule = FINDING_coarse_logits, .n_nodes = 1, .n_evidence = 2, .gain_db = 6.3, .share = .31, .reach = .27,
-		.text = xstrdup("/model.24/Sigmoid decides on a step of 0.25: the logits above -4 (up to 3.2) have 29 codes."),
-		.advice = xstrdup("give the logits the finest power of two that reaches the largest"), .edit = xstrdup("scale /model.24/m.0/Conv 2^-4"),
-		.evidence = {{"step", .25}, {"max", 3.2}}};
+	f->at[0] = (struct finding){.rule = FINDING_coarse_logits,
+	    .n_nodes = 1,
+	    .n_evidence = 2,
+	    .gain_db = 6.3,
+	    .share = .31,
+	    .reach = .27,
+	    .text = xstrdup("/model.24/Sigmoid decides on a step of 0.25: the logits above -4 (up to 3.2) have 29 codes."),
+	    .advice = xstrdup("give the logits the finest power of two that reaches the largest"),
+	    .edit = xstrdup("scale /model.24/m.0/Conv 2^-4"),
+	    .evidence = {{"step", .25}, {"max", 3.2}}};
 	f->at[0].node = xcalloc(1, sizeof *f->at[0].node);
 	f->at[0].node[0] = fake.g.n_nodes - 4;
 	ui->findings = f;
@@ -570,7 +576,8 @@ void test_screens__channels_that_are_not_known(void **state)
 {
 	struct ui ui;
 	start_channels(&ui, 0, 80, 24, false);
-	snprintf(ui.snap->channels->problem, sizeof ui.snap->channels->problem, "channels unknown: no operator around it says which dimension of "
+	snprintf(ui.snap->channels->problem, sizeof ui.snap->channels->problem,
+	    "channels unknown: no operator around it says which dimension of "
 	    "[1, 12, 49, 49] they are");
 	press(&ui, "C");
 	expect(&ui, "channels_unknown_80x24");

@@ -65,7 +65,8 @@ void test_theme__parents_stand_before_their_children(void **state)
 		const char *name = role_name((enum role)i), *dot = strrchr(name, '.');
 		bool found = !dot;
 		for (int k = 0; k < i; k++)
-			found |= dot && strlen(role_name((enum role)k)) == (size_t)(dot - name) && !strncmp(name, role_name((enum role)k), (size_t)(dot - name));
+			found |= dot && strlen(role_name((enum role)k)) == (size_t)(dot - name) &&
+			         !strncmp(name, role_name((enum role)k), (size_t)(dot - name));
 		if (!found)
 			fail_msg("%s stands before its parent", name);
 	}

@@ -201,7 +201,8 @@ void test_ui__help_begins_with_the_view_it_is_asked_in(void **state)
 {
 	static const struct {
 		const char *keys, *first;
-	} row[] = {{"?", " Precision"}, {"T?", " Task"}, {"W?", " Why"}, {"B?", " Blame"}, {"P?", " Pareto"}, {"3?", " Runs"}, {"C?", " Channels"}};
+	} row[] = {
+	    {"?", " Precision"}, {"T?", " Task"}, {"W?", " Why"}, {"B?", " Blame"}, {"P?", " Pareto"}, {"3?", " Runs"}, {"C?", " Channels"}};
 	struct ui ui;
 	char text[256];
 	start(&ui, FAKE_MEASURED);

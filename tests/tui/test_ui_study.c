@@ -306,7 +306,8 @@ void test_ui_study__a_program_that_rests(void **state)
 	assert_string_equal(l.ui.note, "E: the session's program is started by :boxes COMMAND; :eval none gives it up");
 	press(&l.ui, ":labels<Space>examples/val.json<Enter>");
 	assert_string_equal(l.ui.note, "E: the session's program is started by :boxes COMMAND; :eval none gives it up");
-	press(&l.ui, ":boxes<Space>while<Space>read<Space>x;<Space>do<Space>echo<Space>1<Space>1<Space>9<Space>9<Space>.5<Space>3;<Space>done<Enter>");
+	press(&l.ui,
+	    ":boxes<Space>while<Space>read<Space>x;<Space>do<Space>echo<Space>1<Space>1<Space>9<Space>9<Space>.5<Space>3;<Space>done<Enter>");
 	assert_false(study_task_wish(l.st)->rests);
 	live_wait(&l);
 	assert_non_null(l.ui.snap->task);

@@ -25,7 +25,8 @@ struct task_change {
 	const char *name;       // of the class
 	bool right;             // there is such an object
 	struct task_box box[TASK_VARIANTS]; // score 0: there is none
-	double iou;             // of the two (TASK_POSE: similarity of their keypoints, TASK_INSTANCE: of their masks, TASK_OBB: of their rotated boxes); 0 where there is only one
+	double iou; // of the two (TASK_POSE: similarity of their keypoints, TASK_INSTANCE: of their masks, TASK_OBB: of their rotated boxes); 0
+	            // where there is only one
 };
 // Of TASK_SEGMENT: a class in the sample, and what became of the picture's pixels.
 struct task_region {

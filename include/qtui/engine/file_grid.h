@@ -24,7 +24,8 @@ struct file_codes {
 // Of a model that was loaded with onnx_options.codes. STATUS_UNSUPPORTED: its input is computed, or its scales are of blocks, or its
 // codes are floats. The caller calls file_codes_done, whatever the status.
 MUST_CHECK enum status file_codes_read(struct file_codes *out, const struct graph *g, const struct node *dequantize_linear, struct error *err);
-MUST_CHECK enum status file_codes_floats(struct tensor *out, const struct file_codes *c, struct error *err); // what it makes; the caller drops it
+MUST_CHECK enum status file_codes_floats(
+    struct tensor *out, const struct file_codes *c, struct error *err); // what it makes; the caller drops it
 void file_codes_done(struct file_codes *c);
 
 #endif

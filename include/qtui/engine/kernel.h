@@ -134,7 +134,8 @@ struct elt_codes {
 	float step;            // y's scale or, with `inverse`, one over it
 	float low, high;       // limits of the distance from y's zero point
 };
-bool elt_codes_of(struct elt_codes *c, enum op_id op, const struct quantizer *a, const struct quantizer *b, const struct quantizer *y, bool relu);
+bool elt_codes_of(
+    struct elt_codes *c, enum op_id op, const struct quantizer *a, const struct quantizer *b, const struct quantizer *y, bool relu);
 void elt_codes(const struct elt_codes *c, const uint8_t *a, const uint8_t *b, uint8_t *y, int64_t n);
 void elt_scale(float *y, float gain, float shift, int64_t n); // y * gain + shift, both rounded
 void elt_lut8(const uint8_t lut[256], const uint8_t *x, uint8_t *y, int64_t n, int width);

@@ -110,8 +110,8 @@ static void estimate(struct timing_work *w, int node, int to)
 			continue;
 		best = source;
 		distance = abs(to - from);
-		set_cost(w, node, (enum precision)to, us * (isnan(ratio) ? cost_weight((enum precision)to) / cost_weight((enum precision)from) : ratio),
-		    source);
+		set_cost(w, node, (enum precision)to,
+		    us * (isnan(ratio) ? cost_weight((enum precision)to) / cost_weight((enum precision)from) : ratio), source);
 	}
 }
 

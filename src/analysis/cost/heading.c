@@ -185,7 +185,8 @@ int precision_read(const char *cell)
 		const char *word[16];
 	} known[] = {
 	    {PREC_INT8, {"int8", "i8", "s8", "uint8", "u8", "qint8", "quint8", "8", "8bit", "8bits", "w8a8", "a8w8"}},
-	    {PREC_INT16, {"int16", "i16", "s16", "uint16", "u16", "qint16", "quint16", "16", "16bit", "16bits", "w16a16", "w8a16", "a16w8", "a16w16"}},
+	    {PREC_INT16,
+	        {"int16", "i16", "s16", "uint16", "u16", "qint16", "quint16", "16", "16bit", "16bits", "w16a16", "w8a16", "a16w8", "a16w16"}},
 	    {PREC_FLOAT, {"float", "float32", "fp32", "f32", "32", "32bit", "float16", "fp16", "f16", "half", "bf16", "bfloat16", "f"}},
 	    {LATENCY_UNSAID, {"", "int32", "i32", "int64", "i64", "uint32", "uint64", "bool", "none", "na"}},
 	};

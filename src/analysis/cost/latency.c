@@ -224,8 +224,9 @@ static enum status check(const struct reading *r, struct error *err)
 	const char *first = str_text(&l->notes);
 	int n = (int)strcspn(first, "\n");
 	if (!r->has_heading)
-		return error_set(err, STATUS_FORMAT, "%s%s1: nothing names a column of nodes and one of times: \"name,latency_us\", or precision too",
-		    l->path, r->trace ? ": entry " : ":");
+		return error_set(err, STATUS_FORMAT,
+		    "%s%s1: nothing names a column of nodes and one of times: \"name,latency_us\", or precision too", l->path,
+		    r->trace ? ": entry " : ":");
 	if (!l->taken && *first)
 		return error_set(err, STATUS_FORMAT, "%.*s; none of its lines could be taken", n, first);
 	if (!l->taken)

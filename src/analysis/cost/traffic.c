@@ -120,7 +120,7 @@ const char *traffic_phrase(char out[TRAFFIC_PHRASE], const struct traffic *t)
 	for (int from = 0; from < PREC_COUNT; from++)
 		for (int to = 0; to < PREC_COUNT; to++)
 			if (t->conversion[from][to] && at < TRAFFIC_PHRASE)
-				at += snprintf(out + at, TRAFFIC_PHRASE - (size_t)at, "%s%s to %s %d", at ? ", " : "", precision_name((enum precision)from),
-				    precision_name((enum precision)to), t->conversion[from][to]);
+				at += snprintf(out + at, TRAFFIC_PHRASE - (size_t)at, "%s%s to %s %d", at ? ", " : "",
+				    precision_name((enum precision)from), precision_name((enum precision)to), t->conversion[from][to]);
 	return out;
 }

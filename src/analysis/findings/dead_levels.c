@@ -45,11 +45,11 @@ static void say_why(struct finding *f, const struct look *l, const struct site *
 	double codes = ldexp(1, s->bits);
 	int owner = scale_owner(l, s);
 	if (s->state != SLOT_ACTIVE && owner >= 0 && owner != s->node)
-		finding_say(f, "%s uses %.0f of %.0f codes and keeps %.1f dB: it has to share the scale %.4g with %s.", name, s->used_levels * codes,
-		    codes, site_snr(s), s->scale[0], l->g->node[owner].name);
+		finding_say(f, "%s uses %.0f of %.0f codes and keeps %.1f dB: it has to share the scale %.4g with %s.", name,
+		    s->used_levels * codes, codes, site_snr(s), s->scale[0], l->g->node[owner].name);
 	else
-		finding_say(f, "%s uses %.0f of %.0f codes and keeps %.1f dB: its range %s is mostly empty.", name, s->used_levels * codes, codes,
-		    site_snr(s), range_phrase(range, s));
+		finding_say(f, "%s uses %.0f of %.0f codes and keeps %.1f dB: its range %s is mostly empty.", name, s->used_levels * codes,
+		    codes, site_snr(s), range_phrase(range, s));
 }
 
 // The smallest power-of-two part of the scale at which the tensor still fits.

@@ -63,9 +63,11 @@ static void speak(struct look *l, const struct region *r)
 	for (int i = 0; i < r->n; i++)
 		if (r->node[i] != r->worst->node)
 			finding_about(f, r->node[i]);
-	finding_say(f, "%d nodes behind a selection by value are at 8 bit, %d of them with weights: their noise together leaves %.1f dB, "
-	    "that of %s alone %.1f dB. They have %.1f %% of the MACs.", r->n, r->weighted, shown_db(-10 * log10(r->noise)), l->g->node[r->worst->node].name,
-	    shown_db(-10 * log10(made_damage(l, r->worst))), 100 * r->macs);
+	finding_say(f,
+	    "%d nodes behind a selection by value are at 8 bit, %d of them with weights: their noise together leaves %.1f dB, "
+	    "that of %s alone %.1f dB. They have %.1f %% of the MACs.",
+	    r->n, r->weighted, shown_db(-10 * log10(r->noise)), l->g->node[r->worst->node].name, shown_db(-10 * log10(made_damage(l, r->worst))),
+	    100 * r->macs);
 	finding_prove(f, "nodes", r->n);
 	finding_prove(f, "nodes with weights", r->weighted);
 	finding_prove(f, "share of the MACs", r->macs);

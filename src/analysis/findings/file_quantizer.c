@@ -101,8 +101,8 @@ static void joined(struct look *l, int node, int concat, const struct file_grid 
 	struct finding *f = finding_add(l, node, fmin(1, pow(10, -least.snr / 10)));
 	finding_about(f, concat);
 	finding_say(f, "The file itself quantizes what %s joins by %s with the scale %.4g: %.1f codes are left to %s (%s), %.1f dB.",
-	    joint->name, n->name, g->scale * g->finer, least.codes, l->g->value[least.value].name, range_text(range, least.min, least.max, " .. "),
-	    shown_db(least.snr));
+	    joint->name, n->name, g->scale * g->finer, least.codes, l->g->value[least.value].name,
+	    range_text(range, least.min, least.max, " .. "), shown_db(least.snr));
 	finding_advise(f, "start from the float model and keep this Concat and what follows it in float: what is lost here no edit brings back");
 	finding_prove(f, "scale", g->scale * g->finer);
 	finding_prove(f, "codes of the narrow input", least.codes);

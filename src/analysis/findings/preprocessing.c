@@ -23,10 +23,13 @@ static void prepared_wrongly(struct look *l, const struct survey_preparation *p)
 {
 	struct finding *f = finding_add(l, first_reader(l->g, l->g->input[0]), 1);
 	if (p->kind == TASK_AGREE)
-		finding_say(f, "The first layer gives what it gave in training (the statistics of its BatchNormalization) when pictures are prepared with %s: "
-		    "agreement %.3f in place of %.3f.", p->option, p->otherwise, p->now);
+		finding_say(f,
+		    "The first layer gives what it gave in training (the statistics of its BatchNormalization) when pictures are prepared with %s: "
+		    "agreement %.3f in place of %.3f.",
+		    p->option, p->otherwise, p->now);
 	else
-		finding_say(f, "The float network itself agrees better with %s when pictures are prepared with %s: mean %s %.3f in place of %.3f.",
+		finding_say(f,
+		    "The float network itself agrees better with %s when pictures are prepared with %s: mean %s %.3f in place of %.3f.",
 		    task_judge(p->kind), p->option, task_sample_word(task_figure_name(p->kind)), p->otherwise, p->now);
 	finding_advise(f, "prepare pictures so, here and on the device; ranges are calibrated anew");
 	finding_prepare(f, p->option);

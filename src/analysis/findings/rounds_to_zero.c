@@ -41,7 +41,8 @@ static void free_before(struct finding *f, const struct look *l, int node, const
 	}
 	finding_takes(f, l, found + first, l->g->n_nodes - first);
 	if (finding_set(f, l, found + first, l->g->n_nodes - first, PREC_FLOAT))
-		finding_advise(f, "run %s in float with what its operand is computed by: no step that the target has holds its smallest elements",
+		finding_advise(f,
+		    "run %s in float with what its operand is computed by: no step that the target has holds its smallest elements",
 		    l->g->node[node].name);
 	free(found);
 	free(takes);

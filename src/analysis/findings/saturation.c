@@ -174,7 +174,8 @@ static struct term poorest_term(const struct look *l, const struct site *y, doub
 	struct term poorest = {.input = -1, .snr = INFINITY};
 	for (int i = 0; i < n->n_in; i++) {
 		struct term t = {.input = i};
-		bool shares = n->in[i] >= 0 && input_step(l, y->node, i) == (double)y->scale[0] && plan_in(l->plan, y->node, i)->state != SLOT_ACTIVE;
+		bool shares =
+		    n->in[i] >= 0 && input_step(l, y->node, i) == (double)y->scale[0] && plan_in(l->plan, y->node, i)->state != SLOT_ACTIVE;
 		if (shares && read_term(&t, l, y, n->in[i], scale) && t.snr < poorest.snr)
 			poorest = t;
 	}
@@ -189,9 +190,11 @@ static void clipped_term(struct look *l, const struct site *y, const struct term
 	const struct site *own = input_site(l, node, n->in[now->input]), *x = own ? own : site_of(l, n->in[now->input]);
 	char to[SCALE_TEXT];
 	struct finding *f = finding_add(l, node, fmin(1, pow(10, -now->snr / 10)));
-	finding_say(f, "%s reads %s (%s) on the scale of its result, whose codes end at %.4g and %.4g: %.2f %% of it are clipped, %.1f dB are left; "
-	    "%s would leave %.1f dB.", n->name, l->g->value[x->value].name, range_phrase(range, x), site_lower_end(y, y->scale[0]),
-	    site_upper_end(y, y->scale[0]), 100 * now->share, now->snr, scale_phrase(to, offer), then->snr);
+	finding_say(f,
+	    "%s reads %s (%s) on the scale of its result, whose codes end at %.4g and %.4g: %.2f %% of it are clipped, %.1f dB are left; "
+	    "%s would leave %.1f dB.",
+	    n->name, l->g->value[x->value].name, range_phrase(range, x), site_lower_end(y, y->scale[0]), site_upper_end(y, y->scale[0]),
+	    100 * now->share, now->snr, scale_phrase(to, offer), then->snr);
 	finding_advise(f, "set the scale %s, which result and terms share", to);
 	prove_clipping(f, now->share, y->scale[0], &x->range);
 	finding_prove(f, "SNR dB of the term", now->snr);

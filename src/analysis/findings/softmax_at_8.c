@@ -13,8 +13,8 @@ void rule_softmax_at_8(struct look *l)
 			continue;
 		double lost = hist_share(y->hist_float, -INFINITY, y->scale[0] / 2);
 		struct finding *f = finding_add(l, node, site_damage(y));
-		finding_say(f, "%s keeps %.1f dB at 8 bit: %.1f %% of its probabilities are below half a step of %.4g.", n->name, site_snr(y), 100 * lost,
-		    y->scale[0]);
+		finding_say(f, "%s keeps %.1f dB at 8 bit: %.1f %% of its probabilities are below half a step of %.4g.", n->name, site_snr(y),
+		    100 * lost, y->scale[0]);
 		finding_prove(f, "SNR dB", site_snr(y));
 		finding_prove(f, "share rounded to 0", lost);
 		finding_prove(f, "step", y->scale[0]);

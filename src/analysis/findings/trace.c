@@ -44,7 +44,8 @@ static void take_figures(struct trace *t)
 	for (int v = 0; v < g->n_values; v++)
 		t->has[v] = NAN;
 	for (int i = 0; i < s->n_sites; i++)
-		if (s->site[i].kind != SITE_WEIGHT && s->site[i].graphwise.known && (site_is_made(&s->site[i]) || isnan(t->has[s->site[i].value])))
+		if (s->site[i].kind != SITE_WEIGHT && s->site[i].graphwise.known &&
+		    (site_is_made(&s->site[i]) || isnan(t->has[s->site[i].value])))
 			t->has[s->site[i].value] = noise_of(&s->site[i].graphwise);
 	for (int o = 0; o < g->n_outputs; o++)
 		if (s->output[o].known)

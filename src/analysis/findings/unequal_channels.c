@@ -40,7 +40,8 @@ static void unequal(struct look *l, const struct site *s, const struct reaches *
 	const struct node *n = &l->g->node[s->node];
 	const struct site *y = snapshot_output(l->s, s->node);
 	struct finding *f = finding_add(l, s->node, y ? site_damage(y) : site_damage(s));
-	finding_say(f, "%lld of %lld channels of %s have fewer than %d codes on its one scale: their median is %.3g times smaller than the largest.",
+	finding_say(f,
+	    "%lld of %lld channels of %s have fewer than %d codes on its one scale: their median is %.3g times smaller than the largest.",
 	    (long long)c->poor, (long long)c->n, l->g->value[s->value].name, CHANNEL_FEW_CODES, c->top / fmax(c->median, 1e-30));
 	finding_prove(f, "channels", (double)c->n);
 	finding_prove(f, "channels with few codes", (double)c->poor);
@@ -48,7 +49,8 @@ static void unequal(struct look *l, const struct site *s, const struct reaches *
 	finding_prove(f, "SNR dB of the weight", figures_snr(&s->graphwise));
 	finding_prove(f, "equalizable", equal);
 	if (finding_widen_weights(f, l, s->node))
-		finding_advise(f, "give %s more bits%s", n->name, equal ? ", or equalize it with its neighbours: :equalize FILE (qtui equalize)" : "");
+		finding_advise(
+		    f, "give %s more bits%s", n->name, equal ? ", or equalize it with its neighbours: :equalize FILE (qtui equalize)" : "");
 }
 
 void rule_unequal_channels(struct look *l)

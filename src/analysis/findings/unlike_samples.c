@@ -51,9 +51,10 @@ static void unlike(struct look *l, const struct survey *v, const struct misfit *
 	struct finding *f = finding_add(l, worst->site->node, fmin(1, pow(10, -worst->eval / 10)));
 	for (int i = 1; i < n; i++)
 		finding_about(f, m[i].site->node);
-	finding_say(f, "The ranges fit the calibration samples and not those of the evaluation: %d of %d tensors lose more than %.0f dB there; %s has "
-	    "%.1f dB where %.1f dB could be had (%.2f %% clipped).", n, looked_at, WORTH, l->g->value[worst->site->value].name, worst->eval,
-	    worst->best, 100 * worst->clipped_eval);
+	finding_say(f,
+	    "The ranges fit the calibration samples and not those of the evaluation: %d of %d tensors lose more than %.0f dB there; %s has "
+	    "%.1f dB where %.1f dB could be had (%.2f %% clipped).",
+	    n, looked_at, WORTH, l->g->value[worst->site->value].name, worst->eval, worst->best, 100 * worst->clipped_eval);
 	finding_advise(f, "calibrate on samples like those of the evaluation, prepared in the same way");
 	finding_prove(f, "tensors", n);
 	finding_prove(f, "SNR dB on calibration samples", worst->calib);

@@ -11,9 +11,11 @@ void rule_zero_divisor(struct look *l)
 		const struct node *n = &l->g->node[node];
 		const struct slot *divisor = plan_in(l->plan, node, 1);
 		struct finding *f = finding_add(l, node, 1);
-		finding_say(f, "%lld of %lld elements of %s, which %s divides by, round to 0 on a step of %.4g: the divisor was left in float here, and "
-		    "the target would divide by 0.", (long long)lost, (long long)tensor_count(l->g->value[divisor->value].constant),
-		    l->g->value[divisor->value].name, n->name, (double)divisor->quant.scale[0]);
+		finding_say(f,
+		    "%lld of %lld elements of %s, which %s divides by, round to 0 on a step of %.4g: the divisor was left in float here, and "
+		    "the target would divide by 0.",
+		    (long long)lost, (long long)tensor_count(l->g->value[divisor->value].constant), l->g->value[divisor->value].name, n->name,
+		    (double)divisor->quant.scale[0]);
 		finding_prove(f, "elements that round to 0", (double)lost);
 		finding_prove(f, "step", (double)divisor->quant.scale[0]);
 		if (finding_set(f, l, &node, 1, PREC_FLOAT))

@@ -106,7 +106,8 @@ static void see(void *arg, const struct sighting *s)
 
 static enum status run(struct isolating *w, struct error *err)
 {
-	struct pass pass = {.plan = &w->plan, .data = study_dataset(w->st), .last = w->snap->samples, .visit = see, .arg = w, .cancel = w->cancel};
+	struct pass pass = {
+	    .plan = &w->plan, .data = study_dataset(w->st), .last = w->snap->samples, .visit = see, .arg = w, .cancel = w->cancel};
 	pass.want[SIM_FLOAT] = pass.want[SIM_FULL] = w->want;
 	enum status st = engine_pass(w->st->engine, &pass, err);
 	if (st == STATUS_OK && atomic_load(&w->failed)) {
@@ -217,7 +218,8 @@ enum status isolate_nodes(struct study *st, const struct snapshot *s, const atom
 {
 	struct isolating w = {.st = st, .snap = s, .cancel = cancel};
 	struct isolation *out = xcalloc(1, sizeof *out);
-	*out = (struct isolation){.generation = s->generation, .n = s->g->n_nodes, .node = xcalloc((size_t)s->g->n_nodes + 1, sizeof *out->node)};
+	*out =
+	    (struct isolation){.generation = s->generation, .n = s->g->n_nodes, .node = xcalloc((size_t)s->g->n_nodes + 1, sizeof *out->node)};
 	enum status status = prepare(&w, err);
 	if (status == STATUS_OK)
 		status = isolate_all(&w, out, done, err);

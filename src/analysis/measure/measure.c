@@ -138,8 +138,17 @@ static void see(void *arg, const struct sighting *s)
 
 static enum status pass(struct work *w, const bool *const want[SIM_COUNT], void (*visit)(void *, const struct sighting *), struct error *err)
 {
-	struct pass p = {.plan = w->plan, .data = w->study->d, .first = 0, .last = w->samples, .visit = visit, .arg = w, .cancel = &w->study->cancel,
-	    .done = &w->done, .computed = &w->computed, .reused = &w->reused, .busy_ns = w->busy_ns,
+	struct pass p = {.plan = w->plan,
+	    .data = w->study->d,
+	    .first = 0,
+	    .last = w->samples,
+	    .visit = visit,
+	    .arg = w,
+	    .cancel = &w->study->cancel,
+	    .done = &w->done,
+	    .computed = &w->computed,
+	    .reused = &w->reused,
+	    .busy_ns = w->busy_ns,
 	    .keep = w->study->opt.batch ? KEEP_NOTHING : KEEP_FOR_EDITS};
 	memcpy(p.want, want, sizeof p.want);
 	w->total_steps = engine_pass_steps(w->study->engine, &p) * w->samples;

@@ -125,7 +125,8 @@ void work_tell_nonfinite(struct work *w, int output)
 		for (int v = 0; v < s->g->n_values && output < 0 && !told; v++)
 			told = !s->g->value[v].constant && tell_of(&l, s->d, v);
 		if (!told && output >= 0)
-			log_warn("output %s is finite in the float network, and is not when quantized: numbers are larger than the target's format holds",
+			log_warn(
+			    "output %s is finite in the float network, and is not when quantized: numbers are larger than the target's format holds",
 			    s->g->value[s->g->output[output]].name);
 	}
 	for (int k = 0; k < N_KINDS; k++)

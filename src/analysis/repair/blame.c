@@ -125,8 +125,17 @@ static struct blame describe(const struct blaming *b, const struct run *run)
 {
 	static const struct blame_gain unknown = {NAN, NAN, NAN};
 	const struct part *first = &b->parts->at[run->first], *last = &b->parts->at[run->last - 1];
-	struct blame out = {.node = first->node, .last_node = last->node, .value = -1, .run = run->last - run->first > 1,
-	    .parts = run->last - run->first, .alone = run->alone, .score_loss = NAN, .in_float = unknown, .in_wide = unknown, .wide = NAN, .cost = NAN};
+	struct blame out = {.node = first->node,
+	    .last_node = last->node,
+	    .value = -1,
+	    .run = run->last - run->first > 1,
+	    .parts = run->last - run->first,
+	    .alone = run->alone,
+	    .score_loss = NAN,
+	    .in_float = unknown,
+	    .in_wide = unknown,
+	    .wide = NAN,
+	    .cost = NAN};
 	if (!out.run) {
 		out.value = first->value;
 		cost_of(b, run->first, &out);
@@ -171,8 +180,16 @@ static void begin(struct blaming *b)
 	static const struct blame_half unknown = {NAN, NAN, NAN};
 	const struct repair *r = b->r;
 	struct blames *out = xcalloc(1, sizeof *out);
-	*out = (struct blames){.refs = 1, .decision = r->decision, .n = b->runs.n, .n_nodes = r->g->n_nodes, .total = r->figures.damage,
-	    .total_score = r->figures.score, .float_score = r->float_score, .weights = unknown, .activations = unknown, .complete = b->runs.complete};
+	*out = (struct blames){.refs = 1,
+	    .decision = r->decision,
+	    .n = b->runs.n,
+	    .n_nodes = r->g->n_nodes,
+	    .total = r->figures.damage,
+	    .total_score = r->figures.score,
+	    .float_score = r->float_score,
+	    .weights = unknown,
+	    .activations = unknown,
+	    .complete = b->runs.complete};
 	out->at = xcalloc((size_t)out->n + 1, sizeof *out->at);
 	out->of_node = xcalloc((size_t)out->n_nodes + 1, sizeof *out->of_node);
 	snprintf(out->task, sizeof out->task, "%s", r->opt.score && r->opt.score_name ? r->opt.score_name : "");
@@ -307,8 +324,8 @@ static enum status measure_gains(const struct blaming *b, struct error *err)
 	int n = out->n < GAINS ? out->n : GAINS;
 	enum status st = STATUS_OK;
 	for (int i = 0; i < n && st == STATUS_OK && !repair_over(b->r); i++) {
-		repair_tell(b->r, (double)i / n, "blame: what %s costs and what 16 bit there would gain, %d of %d", b->r->g->node[out->at[i].node].name,
-		    i + 1, n);
+		repair_tell(b->r, (double)i / n, "blame: what %s costs and what 16 bit there would gain, %d of %d",
+		    b->r->g->node[out->at[i].node].name, i + 1, n);
 		st = add_gains(b, i, false, err);
 		publish(b);
 	}

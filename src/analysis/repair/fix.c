@@ -61,8 +61,14 @@ struct trying {
 
 static void tell_step(struct fixing *f, const struct candidate *c, const struct trying *t)
 {
-	struct repair_step s = {.kind = c->kind, .command = c->command, .n_commands = c->n_commands, .reason = c->reason, .expected = c->expected,
-	    .kept = t->good, .before = f->r->figures, .after = t->after};
+	struct repair_step s = {.kind = c->kind,
+	    .command = c->command,
+	    .n_commands = c->n_commands,
+	    .reason = c->reason,
+	    .expected = c->expected,
+	    .kept = t->good,
+	    .before = f->r->figures,
+	    .after = t->after};
 	if (t->objection)
 		s.reason = repair_text(f->r, "%s Undone: %s.", c->reason, t->objection);
 	if (f->step)
@@ -126,8 +132,11 @@ enum status fix_try(struct fixing *f, struct candidate *c, bool *kept, struct er
 	struct trying t = {0};
 	enum status st = measure(f->r, c, &t, err);
 	if (st == STATUS_OK) {
-		repair_look(f->r, &(struct repair_state){.steps = f->r->kept + 1, .figures = t.after, .as_run = c->kind != REPAIR_WIDEN || t.scales,
-		    .edits = c->trial.edits, .method = c->trial.method});
+		repair_look(f->r, &(struct repair_state){.steps = f->r->kept + 1,
+		                      .figures = t.after,
+		                      .as_run = c->kind != REPAIR_WIDEN || t.scales,
+		                      .edits = c->trial.edits,
+		                      .method = c->trial.method});
 		tell_step(f, c, &t);
 	}
 	if (st == STATUS_OK && t.good)

@@ -42,11 +42,13 @@ static enum status try_behind(struct fixing *f, const struct plan *p, bool with_
 	struct repair *r = f->r;
 	bool *marked = xcalloc((size_t)r->g->n_nodes + 1, 1);
 	int n = mark_behind(r, p, with_macs, marked);
-	struct candidate c = {.kind = REPAIR_WIDEN, .trial = trial_copy(&r->now), .expected = NAN, .by_task = r->reader && r->opt.score, .unseen = !r->reader};
+	struct candidate c = {
+	    .kind = REPAIR_WIDEN, .trial = trial_copy(&r->now), .expected = NAN, .by_task = r->reader && r->opt.score, .unseen = !r->reader};
 	enum status st = STATUS_OK;
 	candidate_set(r, &c, marked, repair_wide_precision(r));
-	c.reason = repair_text(r, "%d operator%s%s behind a selection by value%s", n, plural(n), with_macs ? "" : " without multiply-accumulates",
-	    r->reader ? ": hardly a box is right before they are." : ", where damage does not look: the task judges them.");
+	c.reason =
+	    repair_text(r, "%d operator%s%s behind a selection by value%s", n, plural(n), with_macs ? "" : " without multiply-accumulates",
+	        r->reader ? ": hardly a box is right before they are." : ", where damage does not look: the task judges them.");
 	repair_tell(r, 0, "what lies behind a selection");
 	if (n > 0)
 		st = fix_try(f, &c, kept, err);

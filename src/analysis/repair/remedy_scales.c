@@ -77,7 +77,8 @@ static const char *reason_of(struct repair *r, const struct search *s, int n)
 	if (n == 1)
 		return repair_text(r, "%s alone does %.4f of damage with the step %.4g of its calibration and %.4f with %.4g.",
 		    graph_output_name(r->g, s->value), s->first, s->before, s->damage, s->scale);
-	return repair_text(r, "%d tensors do %.4f of damage, each alone, with the steps of their calibration and %.4f with these.", n, first, damage);
+	return repair_text(
+	    r, "%d tensors do %.4f of damage, each alone, with the steps of their calibration and %.4f with these.", n, first, damage);
 }
 
 // All at once; what does not pay together is tried in halves:
@@ -85,7 +86,8 @@ static const char *reason_of(struct repair *r, const struct search *s, int n)
 static enum status try_scales(struct fixing *f, const struct search *s, int n, int *tries, struct error *err)
 {
 	struct repair *r = f->r;
-	struct candidate c = {.kind = REPAIR_SCALE, .trial = trial_copy(&r->now), .harmless = repair_by_boxes(r) && r->figures.damage > REPAIR_RUINED};
+	struct candidate c = {
+	    .kind = REPAIR_SCALE, .trial = trial_copy(&r->now), .harmless = repair_by_boxes(r) && r->figures.damage > REPAIR_RUINED};
 	bool kept = false;
 	double *scale = xcalloc((size_t)r->g->n_values + 1, sizeof *scale);
 	memcpy(scale, r->now.edits->scale, (size_t)r->g->n_values * sizeof *scale);

@@ -93,8 +93,10 @@ static struct candidate candidate_of(struct weights *w)
 		before += 10 * log10(r->tuned[i].signal / r->tuned[i].before);
 		after += 10 * log10(r->tuned[i].signal / r->tuned[i].after);
 	}
-	c.reason = repair_text(r, "weights and biases of %d nodes fitted to what quantization delivers them: %.1f dB at their outputs, %.1f with "
-	    "what is upstream alone, on samples that were not fitted.", r->n_tuned, after / r->n_tuned, before / r->n_tuned);
+	c.reason = repair_text(r,
+	    "weights and biases of %d nodes fitted to what quantization delivers them: %.1f dB at their outputs, %.1f with "
+	    "what is upstream alone, on samples that were not fitted.",
+	    r->n_tuned, after / r->n_tuned, before / r->n_tuned);
 	return c;
 }
 

@@ -205,7 +205,8 @@ enum status repair_open(struct repair **out, struct study *st, const struct repa
 	struct snapshot *snap = study_latest(st);
 	const struct plan *plan = snapshot_plan(snap);
 	struct repair *r = xcalloc(1, sizeof *r);
-	*r = (struct repair){.g = study_graph(st), .opt = *opt, .arena = arena_new(), .memo = st->repairs, .float_score = NAN, .end = "not begun"};
+	*r = (struct repair){
+	    .g = study_graph(st), .opt = *opt, .arena = arena_new(), .memo = st->repairs, .float_score = NAN, .end = "not begun"};
 	r->now = (struct trial){.edits = study_effective(st, study_edits(st)), .method = snap->method};
 	const struct decision *d = &st->step[st->current];
 	r->decision = decision_key(st->g, d->target, d->method, r->now.edits, study_preparation(st));
@@ -300,7 +301,12 @@ const char *repair_end(const struct repair *r)
 
 const char *repair_kind_name(enum repair_kind k)
 {
-	static const char *const name[] = {[REPAIR_TAIL] = "tail", [REPAIR_DIVISORS] = "divisors",
-	    [REPAIR_CALIBRATION] = "calibration", [REPAIR_SCALE] = "scale", [REPAIR_WIDEN] = "bits", [REPAIR_WEIGHTS] = "weights", [REPAIR_LOGITS] = "logits"};
+	static const char *const name[] = {[REPAIR_TAIL] = "tail",
+	    [REPAIR_DIVISORS] = "divisors",
+	    [REPAIR_CALIBRATION] = "calibration",
+	    [REPAIR_SCALE] = "scale",
+	    [REPAIR_WIDEN] = "bits",
+	    [REPAIR_WEIGHTS] = "weights",
+	    [REPAIR_LOGITS] = "logits"};
 	return name[k];
 }

@@ -238,7 +238,8 @@ static cJSON *compare_item(const struct side s[2], const struct item *a, const s
 	struct error err = {0};
 	bool both_pictures = a->file && b->file && image_is_name(a->file);
 	json_add_text(row, "file", a->name);
-	if ((both_pictures ? compare_pictures(row, (const char *const[2]){a->file, b->file}, &err) : compare_arrays(row, s, a, b, &err)) != STATUS_OK)
+	if ((both_pictures ? compare_pictures(row, (const char *const[2]){a->file, b->file}, &err) : compare_arrays(row, s, a, b, &err)) !=
+	    STATUS_OK)
 		json_add_text(row, "problem", err.text);
 	return row;
 }
@@ -314,7 +315,8 @@ static enum status check(const cJSON *root, const char *a, const char *b, struct
 		problem = problem ? problem : its;
 	}
 	if (!problem)
-		return error_set(err, STATUS_NOTFOUND, "%s and %s have no array or picture of the same name (.npy, .pb, .png and the like): nothing to compare", a, b);
+		return error_set(err, STATUS_NOTFOUND,
+		    "%s and %s have no array or picture of the same name (.npy, .pb, .png and the like): nothing to compare", a, b);
 	return error_set(err, STATUS_FORMAT, "%s and %s: nothing of the same name can be compared: %s", a, b, problem);
 }
 

@@ -98,8 +98,9 @@ static enum status match_inputs(struct comparison *c, struct error *err)
 			if (strcmp(a->value[a->input[k]].name, need->name) == 0)
 				found = k;
 		if (found < 0 || !shape_equal(&a->value[a->input[found]].shape, &need->shape))
-			return error_set(err, STATUS_REFUSED, "%s: input %s is not an input of %s, or has another shape: such models cannot be compared",
-			    b->path, need->name, a->path);
+			return error_set(err, STATUS_REFUSED,
+			    "%s: input %s is not an input of %s, or has another shape: such models cannot be compared", b->path, need->name,
+			    a->path);
 		c->input[i] = found;
 	}
 	return STATUS_OK;

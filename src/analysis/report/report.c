@@ -83,7 +83,8 @@ static void md_head(struct str *out, const struct study *st, const struct snapsh
 {
 	const struct preprocess *p = dataset_preprocess(study_dataset(st));
 	char samples[64];
-	str_addf(out, "# %s: %s, %s, %s\n\n", file_base(s->g->path), s->target, calib_name(s->method), snapshot_samples(s, samples, sizeof samples));
+	str_addf(
+	    out, "# %s: %s, %s, %s\n\n", file_base(s->g->path), s->target, calib_name(s->method), snapshot_samples(s, samples, sizeof samples));
 	str_add(out, "SNR here is PPQ's and xquant's: noise over signal, LOWER is better (0.1 = 10 dB). SNR dB is 10 log10(signal/noise), "
 	    "higher is better. All figures are graphwise: everything upstream is quantized too; layer dB is the node alone.\n");
 	str_addf(out, "Red: SNR above 0.1 or cosine below 0.99.%s%s\n\n", p->guess[0] ? " Preprocessing: " : "", p->guess);

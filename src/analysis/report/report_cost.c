@@ -37,8 +37,8 @@ static void add_nodes(struct str *out, const struct cost_format *f, const struct
 		enum precision p = s->row[d[i].node].precision;
 		str_add(out, f->row);
 		f->text(out, s->g->node[d[i].node].name);
-		str_addf(out, "%s%s%s%s%s%.1f%s%s%s", f->cell, s->g->node[d[i].node].op->name, f->cell, precision_name(p), f->cell, d[i].us, f->cell,
-		    cost_source_name(s->costs->node[d[i].node].source[p]), f->row_end);
+		str_addf(out, "%s%s%s%s%s%.1f%s%s%s", f->cell, s->g->node[d[i].node].op->name, f->cell, precision_name(p), f->cell, d[i].us,
+		    f->cell, cost_source_name(s->costs->node[d[i].node].source[p]), f->row_end);
 	}
 	free(d);
 }

@@ -126,8 +126,8 @@ static enum status parse_node(struct edits *e, const struct graph *g, const cJSO
 
 static enum status parse_edit(struct edits *e, const struct graph *g, const cJSON *o, struct error *err)
 {
-	static const struct json_member member[] = {
-	    {NULL, "node", cJSON_String}, {NULL, "tensor", cJSON_String}, {NULL, "precision", cJSON_String}, {NULL, "calibration", cJSON_String}};
+	static const struct json_member member[] = {{NULL, "node", cJSON_String}, {NULL, "tensor", cJSON_String},
+	    {NULL, "precision", cJSON_String}, {NULL, "calibration", cJSON_String}};
 	if (json_check(o, member, sizeof member / sizeof *member, false, err) != STATUS_OK)
 		return error_prefix(err, "an edit");
 	return cJSON_GetObjectItemCaseSensitive(o, "tensor") ? parse_tensor(e, g, o, err) : parse_node(e, g, o, err);

@@ -45,7 +45,8 @@ static enum status read_calibration(struct session *s, const cJSON *c, struct er
 	s->calib = copy_member(c, "path");
 	int seed = 0;
 	s->method = -1;
-	if (read_count(&s->data.samples, c, "samples", err) || read_count(&s->data.random, c, "random", err) || read_count(&seed, c, "seed", err))
+	if (read_count(&s->data.samples, c, "samples", err) || read_count(&s->data.random, c, "random", err) ||
+	    read_count(&seed, c, "seed", err))
 		return err->status;
 	s->data.seed = (uint64_t)seed;
 	if (preprocess_parse(&s->data.pre, cJSON_GetObjectItemCaseSensitive(c, "preprocess"), err) != STATUS_OK)

@@ -35,8 +35,8 @@ static enum status check_model(const struct session *s, const struct graph *g, s
 {
 	if (!s->model_sha256 || strcmp(s->model_sha256, g->sha256) == 0)
 		return STATUS_OK;
-	return error_set(err, STATUS_FORMAT, "%s: made for another model than %s (sha256 %.12s..., not %.12s...)", s->path, g->path, s->model_sha256,
-	    g->sha256);
+	return error_set(err, STATUS_FORMAT, "%s: made for another model than %s (sha256 %.12s..., not %.12s...)", s->path, g->path,
+	    s->model_sha256, g->sha256);
 }
 
 enum status session_read_tuned(const struct session *s, struct study *st, struct error *err)

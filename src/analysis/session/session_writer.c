@@ -77,7 +77,8 @@ static void open_pipe(int end[2])
 struct session_writer *session_writer_new(const char *path)
 {
 	struct session_writer *w = xcalloc(1, sizeof *w);
-	*w = (struct session_writer){.path = xstrdup(path), .pipe = {-1, -1}, .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+	*w = (struct session_writer){
+	    .path = xstrdup(path), .pipe = {-1, -1}, .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 	open_pipe(w->pipe);
 	w->threaded = thread_start(&w->thread, work, w);
 	return w;

@@ -50,10 +50,11 @@ static void tell_task(struct telling *t)
 		    r->samples[TASK_QUANT], plural(r->samples[TASK_QUANT]));
 	else if (r->has_interval)
 		tell(t, STORY_LOSS, "%s %.*f in float, %.*f quantized: %.*f ±%.*f %s over %d sample%s%s.", task_word(f->name), digits,
-		    f->value[TASK_FLOAT], digits, f->value[TASK_QUANT], digits, fabs(lost), digits, (r->interval.high - r->interval.low) / 2, lost < 0 ? "gained" : "lost", r->samples[TASK_QUANT],
-		    plural(r->samples[TASK_QUANT]), chance ? ", which may be chance" : "");
+		    f->value[TASK_FLOAT], digits, f->value[TASK_QUANT], digits, fabs(lost), digits, (r->interval.high - r->interval.low) / 2,
+		    lost < 0 ? "gained" : "lost", r->samples[TASK_QUANT], plural(r->samples[TASK_QUANT]), chance ? ", which may be chance" : "");
 	else
-		tell(t, STORY_LOSS, "%s %.*f in float, %.*f quantized.", task_word(f->name), digits, f->value[TASK_FLOAT], digits, f->value[TASK_QUANT]);
+		tell(t, STORY_LOSS, "%s %.*f in float, %.*f quantized.", task_word(f->name), digits, f->value[TASK_FLOAT], digits,
+		    f->value[TASK_QUANT]);
 	t->blind = task_is_blind(r);
 	if (t->blind)
 		tell(t, STORY_LOSS, "The float network itself %s: its labels, the way its outputs are read (--decoder) or its "
@@ -67,14 +68,15 @@ static void tell_output(struct telling *t, int worst)
 	const char *name = g->value[g->output[worst]].name;
 	double snr = t->worst_db = figures_snr(&t->s->output[worst]);
 	if (isnan(snr) && isfinite(t->s->output[worst].pooled.mse))
-		tell(t, STORY_LOSS, "The output %s is zero in the float network, so that it has no SNR: quantized it is off by up to %.3g.", name,
-		    t->s->output[worst].pooled.max_error);
+		tell(t, STORY_LOSS, "The output %s is zero in the float network, so that it has no SNR: quantized it is off by up to %.3g.",
+		    name, t->s->output[worst].pooled.max_error);
 	else if (isnan(snr))
 		tell(t, STORY_LOSS, "The output %s is not made of finite numbers: a warning in the log says where that begins.", name);
 	else if (isinf(snr))
 		tell(t, STORY_LOSS, "All outputs are exactly the float network's.");
 	else
-		tell(t, STORY_LOSS, "The worst output, %s, has %.1f dB: its noise has %.3g %% of its power.", name, snr, 100 * pow(10, -snr / 10));
+		tell(t, STORY_LOSS, "The worst output, %s, has %.1f dB: its noise has %.3g %% of its power.", name, snr,
+		    100 * pow(10, -snr / 10));
 }
 
 // Of the tensors where the result is read the worst, if that is none of the outputs: these lie behind a selection then.
@@ -97,10 +99,11 @@ static void tell_selected(struct telling *t, bool has_output)
 	double snr = t->worst_db = figures_snr(least);
 	char figure[32];
 	snprintf(figure, sizeof figure, "%.1f dB", snr);
-	const char *why = has_output ? "Behind a selection by value (ArgMax, TopK, NonMaxSuppression) a small change puts other elements in their "
-	                               "places, which SNR takes for noise. Go by what is selected from"
-	                             : "No output has an SNR: they hold integers, or as many elements as is known only when the network runs. "
-	                               "Go by what they are made from";
+	const char *why = has_output
+	                      ? "Behind a selection by value (ArgMax, TopK, NonMaxSuppression) a small change puts other elements in their "
+	                        "places, which SNR takes for noise. Go by what is selected from"
+	                      : "No output has an SNR: they hold integers, or as many elements as is known only when the network runs. "
+	                        "Go by what they are made from";
 	tell(t, STORY_LOSS, "%s: the worst of that, %s, has %s.", why, worst->name,
 	    isnan(snr) ? "no finite numbers" : isinf(snr) ? "no noise" : figure);
 }
@@ -117,7 +120,8 @@ static void tell_loss(struct telling *t)
 {
 	int worst = -1;
 	if (!is_quantized(t->s))
-		tell(t, STORY_LOSS, "Nothing is quantized: all nodes compute in float. If you did not decide so, the target has no rule for these "
+		tell(t, STORY_LOSS,
+		    "Nothing is quantized: all nodes compute in float. If you did not decide so, the target has no rule for these "
 		    "operators, or a part of the model is not understood, of which the log warns.");
 	if (t->s->task && t->s->task->n_figures && !t->s->task_old)
 		tell_task(t);
@@ -135,7 +139,8 @@ static void tell_loss(struct telling *t)
 static void tell_repair(struct telling *t)
 {
 	if (!t->s->blames || t->s->blames_old)
-		tell(t, STORY_NEXT, ":blame 30s (qtui search --blame) measures what each tensor does to the result, and what 16 bit there would gain.");
+		tell(t, STORY_NEXT,
+		    ":blame 30s (qtui search --blame) measures what each tensor does to the result, and what 16 bit there would gain.");
 	char goal[32];
 	double above = isfinite(t->worst_db) ? ceil(t->worst_db) + GOAL_DB : 0;
 	const char *of_task = t->s->task ? task_goal(task_figure_name(t->s->task->kind)) : NULL;
@@ -151,7 +156,8 @@ static void tell_next(struct telling *t)
 	if (!t->blind && is_quantized(t->s) && (t->lost || (t->f && t->f->n)))
 		tell_repair(t);
 	if (t->s->task && t->f && !t->f->surveyed)
-		tell(t, STORY_NEXT, ":survey (qtui analyze --findings --labels F) asks the labels whether pictures are prepared as in the training: "
+		tell(t, STORY_NEXT,
+		    ":survey (qtui analyze --findings --labels F) asks the labels whether pictures are prepared as in the training: "
 		    "colours, range, mean, resizing.");
 }
 

@@ -48,11 +48,13 @@ static void tell_gain(struct telling *t, const struct finding *f)
 	const struct blame *b = blame_of(t, f);
 	const char *task = t->s->blames ? task_word(t->s->blames->task) : "";
 	if (b && is_masked(t, b))
-		tell(t, STORY_GAIN, "Measured (blame): %s alone does %.4f of %.4f damage, yet mending only it saves nothing, since others do as much: "
-		    "the gain shows when they are mended too.", telling_name(t, b->node), b->alone, t->s->blames->total);
+		tell(t, STORY_GAIN,
+		    "Measured (blame): %s alone does %.4f of %.4f damage, yet mending only it saves nothing, since others do as much: "
+		    "the gain shows when they are mended too.",
+		    telling_name(t, b->node), b->alone, t->s->blames->total);
 	else if (b && !isnan(b->in_wide.score))
-		tell(t, STORY_GAIN, "Measured (blame): %s gains %+.3f %s at 16 bit, %+.3f in float, for %.2f %% of the MACs.", telling_name(t, b->node),
-		    b->in_wide.score, task, b->in_float.score, 100 * b->wide);
+		tell(t, STORY_GAIN, "Measured (blame): %s gains %+.3f %s at 16 bit, %+.3f in float, for %.2f %% of the MACs.",
+		    telling_name(t, b->node), b->in_wide.score, task, b->in_float.score, 100 * b->wide);
 	else if (b)
 		tell(t, STORY_GAIN, "Measured (blame): %s at 16 bit saves %.4f of %.4f damage, in float %.4f, for %.2f %% of the MACs.",
 		    telling_name(t, b->node), b->in_wide.damage, t->s->blames->total, b->in_float.damage, 100 * b->wide);

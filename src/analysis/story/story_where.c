@@ -30,8 +30,8 @@ static void tell_blame(struct telling *t)
 	}
 	t->node = n ? b->at[0].node : -1;
 	if (n)
-		tell(t, STORY_WHERE, "Measured (blame%s): everything quantized does %.4f of damage, %s.", t->s->blames_old ? " of an earlier state" : "",
-		    b->total, str_text(&places));
+		tell(t, STORY_WHERE, "Measured (blame%s): everything quantized does %.4f of damage, %s.",
+		    t->s->blames_old ? " of an earlier state" : "", b->total, str_text(&places));
 	t->node = -1;
 	blames_halves(&halves, b);
 	if (n && halves.len)
@@ -130,7 +130,8 @@ static void tell_noise(struct telling *t)
 	}
 	all = t->f ? fmax(all, t->f->noise) : all; // the whole that remedies speak of
 	for (int i = 0; i < n; i++)
-		str_addf(&places, "%s%s %.*f %%", i ? ", " : "", telling_name(t, best[i].node), best[i].noise < 0.1 * all, 100 * best[i].noise / all);
+		str_addf(
+		    &places, "%s%s %.*f %%", i ? ", " : "", telling_name(t, best[i].node), best[i].noise < 0.1 * all, 100 * best[i].noise / all);
 	t->node = n ? best[0].node : -1;
 	if (n)
 		tell(t, STORY_WHERE, "By the figures, of all noise that nodes make alone: %s.", str_text(&places));

@@ -151,10 +151,16 @@ static bool parse_one(struct blame *out, const cJSON *o, const struct graph *g)
 {
 	const char *node = json_text(o, "node", NULL), *last = json_text(o, "last", NULL), *tensor = json_text(o, "tensor", NULL);
 	double parts = json_number(o, "parts", 1);
-	*out = (struct blame){.node = node ? graph_find_node(g, node) : -1, .run = last != NULL, .value = tensor ? graph_find_value(g, tensor) : -1,
-	    .parts = parts >= 1 && parts < 1e9 ? (int)parts : 1, .alone = json_number(o, "alone", NAN), .score_loss = json_number(o, "task_loss", NAN),
-	    .in_float = parse_gain(cJSON_GetObjectItemCaseSensitive(o, "float")), .in_wide = parse_gain(cJSON_GetObjectItemCaseSensitive(o, "wide")),
-	    .wide = json_number(o, "macs", NAN), .cost = json_number(o, "time", NAN)};
+	*out = (struct blame){.node = node ? graph_find_node(g, node) : -1,
+	    .run = last != NULL,
+	    .value = tensor ? graph_find_value(g, tensor) : -1,
+	    .parts = parts >= 1 && parts < 1e9 ? (int)parts : 1,
+	    .alone = json_number(o, "alone", NAN),
+	    .score_loss = json_number(o, "task_loss", NAN),
+	    .in_float = parse_gain(cJSON_GetObjectItemCaseSensitive(o, "float")),
+	    .in_wide = parse_gain(cJSON_GetObjectItemCaseSensitive(o, "wide")),
+	    .wide = json_number(o, "macs", NAN),
+	    .cost = json_number(o, "time", NAN)};
 	out->last_node = last ? graph_find_node(g, last) : out->node;
 	return out->node >= 0 && out->last_node >= 0 && !isnan(out->alone);
 }
@@ -179,8 +185,12 @@ struct blames *blames_parse(const struct cJSON *j, const struct graph *g)
 	const cJSON *parts = cJSON_GetObjectItemCaseSensitive(j, "parts"), *item;
 	struct blames *b = xcalloc(1, sizeof *b);
 	bool good = cJSON_IsArray(parts) && key_parse(&b->decision, json_text(j, "decision", ""));
-	*b = (struct blames){.refs = 1, .decision = b->decision, .total = json_number(j, "damage", NAN), .total_score = json_number(j, "task", NAN),
-	    .float_score = json_number(j, "task_float", NAN), .weights = parse_half(cJSON_GetObjectItemCaseSensitive(j, "weights")),
+	*b = (struct blames){.refs = 1,
+	    .decision = b->decision,
+	    .total = json_number(j, "damage", NAN),
+	    .total_score = json_number(j, "task", NAN),
+	    .float_score = json_number(j, "task_float", NAN),
+	    .weights = parse_half(cJSON_GetObjectItemCaseSensitive(j, "weights")),
 	    .activations = parse_half(cJSON_GetObjectItemCaseSensitive(j, "activations")),
 	    .complete = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(j, "complete"))};
 	snprintf(b->task, sizeof b->task, "%.11s", json_text(j, "metric", ""));

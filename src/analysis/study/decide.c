@@ -172,7 +172,8 @@ static void commit_giving(struct study *s, const struct giving *g, const int *no
 }
 
 // To the nodes that do not refuse it and do not have it; err has the reason of one that is refused.
-static enum status give(struct study *s, const struct giving *g, const int *nodes, int n, const bool *is_refused, int *refused, struct error *err)
+static enum status give(
+    struct study *s, const struct giving *g, const int *nodes, int n, const bool *is_refused, int *refused, struct error *err)
 {
 	const signed char *now = g->field(study_edits(s));
 	int *kept = xcalloc((size_t)n + 1, sizeof *kept), n_kept = 0, n_refused = 0;

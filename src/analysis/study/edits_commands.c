@@ -11,8 +11,8 @@ static char **add_command(char **list, int *n, struct str *text)
 }
 
 // The nodes that shall be given something and are not: `want` as `word` says it, -1: "auto".
-static char **add_given(char **list, int *n, const struct graph *g, const char *command, const signed char *from, const signed char *to, int want,
-    const char *word)
+static char **add_given(
+    char **list, int *n, const struct graph *g, const char *command, const signed char *from, const signed char *to, int want, const char *word)
 {
 	struct str text = {0};
 	for (int i = 0; i < g->n_nodes; i++) {
@@ -67,7 +67,8 @@ char **edits_commands(const struct graph *g, const struct edits *from, enum cali
 	for (int p = -1; p < PREC_COUNT; p++)
 		list = add_given(list, n, g, "set", from->precision, to->precision, p, p < 0 ? NULL : precision_name((enum precision)p));
 	for (int m = -1; m < CALIB_COUNT; m++)
-		list = add_given(list, n, g, "calibration", from->calibrator, to->calibrator, m, m < 0 ? NULL : calib_name((enum calib_method)m));
+		list =
+		    add_given(list, n, g, "calibration", from->calibrator, to->calibrator, m, m < 0 ? NULL : calib_name((enum calib_method)m));
 	list = add_scales(list, n, g, from, to);
 	return add_tuning(list, n, from, to);
 }

@@ -165,7 +165,8 @@ static enum status find_factors(struct equalization *e, struct equalizing *j, st
 {
 	struct equalize_options opt = j->quark ? EQUALIZE_DEFAULT_QUARK : EQUALIZE_DEFAULT;
 	double **reach = NULL;
-	enum status st = j->weights || j->quark ? STATUS_OK : study_reach(&reach, j->study, j->begun.samples, j->sums, &j->background.cancel, err);
+	enum status st =
+	    j->weights || j->quark ? STATUS_OK : study_reach(&reach, j->study, j->begun.samples, j->sums, &j->background.cancel, err);
 	opt.sums = j->sums;
 	opt.reach = reach;
 	opt.cancel = &j->background.cancel;

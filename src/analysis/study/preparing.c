@@ -52,7 +52,8 @@ enum status preparing_pictures(struct preparing **out, const struct study *s, ch
 	for (int i = 0; good && !first && i < n; i += 2)
 		good = change(&p, word[i], word[i + 1]);
 	if (!good)
-		return error_set(err, STATUS_USAGE, "pictures are prepared by auto, or by --color rgb|bgr, --mean R,G,B, --std R,G,B, --resize MODE");
+		return error_set(
+		    err, STATUS_USAGE, "pictures are prepared by auto, or by --color rgb|bgr, --mean R,G,B, --std R,G,B, --resize MODE");
 	if (first)
 		p = *dataset_preprocess(study_first_dataset(s));
 	if (study_way_of(&w, s, &p, study_preparation(s)->samples, err))

@@ -139,7 +139,8 @@ static void copy_options(struct study *s, const struct study_options *opt)
 static void warn_of_quantized(const struct graph *g)
 {
 	if (graph_is_quantized(g))
-		log_warn("the model is quantized already: float means the file as it computes, and the target's quantizers come on top of its own; "
+		log_warn(
+		    "the model is quantized already: float means the file as it computes, and the target's quantizers come on top of its own; "
 		    "start from the float model (with this file's scales: --import THIS.onnx; where it is lost, qtui dequantize THIS.onnx -o "
 		    "FLOAT.onnx makes one), or see what the file loses with qtui compare FLOAT.onnx THIS.onnx CALIB");
 }
@@ -313,7 +314,10 @@ void study_run(struct study *s)
 	study_lock(s);
 	edits_free(&s->req.edits);
 	run_state_drop(&s->req.state);
-	s->req = (struct request){.generation = s->generation, .edits = study_effective(s, d->edits), .state = state_of(s, d), .method = d->method,
+	s->req = (struct request){.generation = s->generation,
+	    .edits = study_effective(s, d->edits),
+	    .state = state_of(s, d),
+	    .method = d->method,
 	    .n_edits = edits_count(d->edits) + (d->preparation > 0)};
 	snprintf(s->req.target, sizeof s->req.target, "%s", d->target);
 	s->req.decision = decision_key(s->g, d->target, d->method, s->req.edits, study_preparation(s));

@@ -121,8 +121,8 @@ static enum status parse_states(struct frontier *f, const struct study *s, const
 
 enum status study_frontier_load(struct study *s, const struct cJSON *j, struct error *err)
 {
-	static const struct json_member member[] = {{NULL, "target", cJSON_String}, {NULL, "samples", cJSON_String}, {NULL, "times", cJSON_String},
-	    {NULL, "task", cJSON_String}, {NULL, "labels", cJSON_String}, {NULL, "states", cJSON_Array}};
+	static const struct json_member member[] = {{NULL, "target", cJSON_String}, {NULL, "samples", cJSON_String},
+	    {NULL, "times", cJSON_String}, {NULL, "task", cJSON_String}, {NULL, "labels", cJSON_String}, {NULL, "states", cJSON_Array}};
 	if (!j)
 		return STATUS_OK;
 	struct frontier *f = xcalloc(1, sizeof *f);

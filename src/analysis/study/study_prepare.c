@@ -101,7 +101,8 @@ enum status study_way_of(struct way *out, const struct study *s, const struct pr
 int study_known_way(const struct study *s, const struct way *w)
 {
 	for (int i = 0; i < s->n_preparations; i++)
-		if (s->preparation[i].samples == w->samples && key_equal(preprocess_key(dataset_preprocess(s->preparation[i].d)), preprocess_key(&w->pre)))
+		if (s->preparation[i].samples == w->samples &&
+		    key_equal(preprocess_key(dataset_preprocess(s->preparation[i].d)), preprocess_key(&w->pre)))
 			return i;
 	return -1;
 }

@@ -5,8 +5,15 @@
 
 struct task_wish task_wish_copy(const struct task_wish *w)
 {
-	return (struct task_wish){.data = xstrdup(w->data), .labels = xstrdup(w->labels), .decoder = xstrdup(w->decoder), .kind = xstrdup(w->kind),
-	    .scorer = xstrdup(w->scorer), .boxes_by = xstrdup(w->boxes_by), .rests = w->rests, .iou = w->iou, .none = w->none};
+	return (struct task_wish){.data = xstrdup(w->data),
+	    .labels = xstrdup(w->labels),
+	    .decoder = xstrdup(w->decoder),
+	    .kind = xstrdup(w->kind),
+	    .scorer = xstrdup(w->scorer),
+	    .boxes_by = xstrdup(w->boxes_by),
+	    .rests = w->rests,
+	    .iou = w->iou,
+	    .none = w->none};
 }
 
 void task_wish_done(struct task_wish *w)
@@ -21,7 +28,8 @@ void task_wish_done(struct task_wish *w)
 
 struct task_options task_wish_options(const struct task_wish *w)
 {
-	struct task_options o = {.kind = -1, .labels = w->labels, .decoder = w->decoder, .scorer = w->scorer, .boxes_by = w->boxes_by, .iou = w->iou};
+	struct task_options o = {
+	    .kind = -1, .labels = w->labels, .decoder = w->decoder, .scorer = w->scorer, .boxes_by = w->boxes_by, .iou = w->iou};
 	enum task_kind kind;
 	if (w->rests)
 		return (struct task_options){.kind = TASK_AGREE, .iou = w->iou};

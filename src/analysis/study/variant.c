@@ -15,7 +15,8 @@ static struct decision *find(const struct study *s, const char *name)
 
 static bool same_state(const struct decision *a, const struct decision *b)
 {
-	return a->method == b->method && a->preparation == b->preparation && strcmp(a->target, b->target) == 0 && edits_equal(a->edits, b->edits);
+	return a->method == b->method && a->preparation == b->preparation && strcmp(a->target, b->target) == 0 &&
+	       edits_equal(a->edits, b->edits);
 }
 
 static bool in_force(const struct study *s, const struct decision *v)
@@ -196,7 +197,8 @@ enum status study_figures(struct run_record *out, struct study *s, const char *w
 	if (found)
 		*out = run_record_take(found);
 	else if (v)
-		st = error_set(err, STATUS_NOTFOUND, "variant %s has not been run on these samples: :variant %s brings it back and runs it", what, what);
+		st = error_set(
+		    err, STATUS_NOTFOUND, "variant %s has not been run on these samples: :variant %s brings it back and runs it", what, what);
 	else
 		st = no_run(s, what, err);
 	study_unlock(s);

@@ -98,7 +98,8 @@ static bool *open_hists(struct survey *out, const struct snapshot *s)
 	bool *want = xcalloc((size_t)out->n_values + 1, sizeof *want);
 	for (int i = 0; i < s->n_sites; i++) {
 		const struct site *site = &s->site[i];
-		if (site->kind == SITE_OUTPUT && site->hist_float && site->range.n > 0 && site->range.max > site->range.min && !want[site->value]) {
+		if (site->kind == SITE_OUTPUT && site->hist_float && site->range.n > 0 && site->range.max > site->range.min &&
+		    !want[site->value]) {
 			want[site->value] = true;
 			out->hist[site->value] = widened(site->hist_float);
 		}
@@ -157,8 +158,13 @@ enum status survey_new(struct survey **out, const struct study *study, const str
 	const struct study_options *so = study_options(study);
 	struct survey *v = xcalloc(1, sizeof *v);
 	struct survey_progress progress = {0};
-	struct survey_work w = {.progress = &progress, .study = study, .g = study_graph(study), .eval = opt->eval ? opt->eval : so->calib, .opt = opt,
-	    .calib = opt->calib ? opt->calib : study_dataset(study), .samples = opt->samples > 0 ? opt->samples : SAMPLES,
+	struct survey_work w = {.progress = &progress,
+	    .study = study,
+	    .g = study_graph(study),
+	    .eval = opt->eval ? opt->eval : so->calib,
+	    .opt = opt,
+	    .calib = opt->calib ? opt->calib : study_dataset(study),
+	    .samples = opt->samples > 0 ? opt->samples : SAMPLES,
 	    .engine = {.backend = so->backend, .threads = so->threads}};
 	enum status st = STATUS_OK;
 	atomic_store(&v->refs, 1);

@@ -32,7 +32,8 @@ static void agree_close(struct task *t)
 static void agree_note(struct task *t, char *out, size_t size)
 {
 	const char *range = levels_range_name(t->state);
-	snprintf(out, size, "no labels: the quantized outputs are compared with the float ones%s%s", range ? "; their levels are " : "", range ? range : "");
+	snprintf(out, size, "no labels: the quantized outputs are compared with the float ones%s%s", range ? "; their levels are " : "",
+	    range ? range : "");
 }
 
 static int64_t first_class(const float *x, int64_t n)

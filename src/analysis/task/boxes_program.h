@@ -12,7 +12,8 @@ struct boxes_limits {
 	double iou;   // at which a box is dropped beside a better one of its class; <= 0: none is
 	int most;     // boxes of a sample
 };
-struct boxes_program *boxes_program_new(const char *command, const struct labels *l, const struct boxes_limits *limits); // the labels must live on
+struct boxes_program *boxes_program_new(
+    const char *command, const struct labels *l, const struct boxes_limits *limits); // the labels must live on
 void boxes_program_free(struct boxes_program **p);
 const char *boxes_program_command(const struct boxes_program *p);
 struct boxes_reader *boxes_reader_by(struct boxes_program *p); // boxes.h; the program must live on

@@ -53,13 +53,16 @@ enum status detect_check_bound(const struct task *t, const struct decoder *d, co
 {
 	const struct skeleton *poses = detect_poses(t);
 	if (t->kind == TASK_INSTANCE && !b->prototypes.map.channels)
-		return error_set(err, STATUS_UNSUPPORTED, "decoder %s finds no masks in the outputs; --task detect measures their boxes", d->name);
+		return error_set(
+		    err, STATUS_UNSUPPORTED, "decoder %s finds no masks in the outputs; --task detect measures their boxes", d->name);
 	if (t->kind == TASK_OBB && !b->rotated)
-		return error_set(err, STATUS_UNSUPPORTED, "decoder %s finds no rotated boxes in the outputs; --task detect measures them as boxes along the axes", d->name);
+		return error_set(err, STATUS_UNSUPPORTED,
+		    "decoder %s finds no rotated boxes in the outputs; --task detect measures them as boxes along the axes", d->name);
 	if (!poses || (b->points == poses->n && !b->rotated))
 		return STATUS_OK;
 	if (!b->points || b->rotated)
-		return error_set(err, STATUS_UNSUPPORTED, "decoder %s finds no keypoints in the outputs; --task detect measures their boxes", d->name);
+		return error_set(
+		    err, STATUS_UNSUPPORTED, "decoder %s finds no keypoints in the outputs; --task detect measures their boxes", d->name);
 	return error_set(err, STATUS_FORMAT, "the model has %d keypoints of an object, and %s %d; --task detect measures their boxes",
 	    b->points, t->labels->source, poses->n);
 }

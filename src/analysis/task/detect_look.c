@@ -101,8 +101,8 @@ static int find_same(const struct detections *in, const bool *used, const struct
 	return best;
 }
 
-// Between two networks' boxes: intersection over union, of instances that of their masks, of rotated boxes as rotated.h has it, of poses the similarity of those
-// keypoints that the first is sure of, if there are any.
+// Between two networks' boxes: intersection over union, of instances that of their masks, of rotated boxes as rotated.h has it, of poses the
+// similarity of those keypoints that the first is sure of, if there are any.
 static double likeness(const struct sight *s, const struct task_box *a, const struct task_box *b)
 {
 	if (s->rule.masks && a->mask && b->mask)

@@ -163,7 +163,8 @@ enum status labels_read(struct labels **out, const char *path, const struct labe
 	if (st == STATUS_OK && l->n_known == 0)
 		st = refuse_strays(l, path ? path : "folders", s, err);
 	if (st == STATUS_OK && labels_have_boxes(l) && !has_objects(l))
-		st = error_set(err, STATUS_NOTFOUND, "%s has no object in any of the %d samples: there is nothing to measure", l->source, l->n_known);
+		st = error_set(
+		    err, STATUS_NOTFOUND, "%s has no object in any of the %d samples: there is nothing to measure", l->source, l->n_known);
 	if (st == STATUS_OK && labels_have_boxes(l)) {
 		labels_check(l, s);
 		labels_fill_outlines(l, s);

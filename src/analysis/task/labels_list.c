@@ -145,7 +145,8 @@ enum status labels_read_list(struct labels *l, const char *path, const struct la
 		return st;
 	if (memchr(b.data, '\0', b.size)) {
 		bytes_done(&b);
-		return error_set(err, STATUS_FORMAT, "%s holds no labels: COCO JSON (.json), a directory of YOLO text files, of Pascal VOC XML or of masks, or CSV is needed",
+		return error_set(err, STATUS_FORMAT,
+		    "%s holds no labels: COCO JSON (.json), a directory of YOLO text files, of Pascal VOC XML or of masks, or CSV is needed",
 		    path);
 	}
 	t.sample = sample_index_new(s);

@@ -63,7 +63,8 @@ static enum status read_names(struct labels *l, const char *path, struct error *
 		char *next = end + (*end == '\r') + (end[*end == '\r'] == '\n');
 		*end = '\0';
 		if (!*line)
-			st = error_set(err, STATUS_FORMAT, "%s:%d: a line names a class, or is - where a number is none", path, l->n_numbers + 1);
+			st =
+			    error_set(err, STATUS_FORMAT, "%s:%d: a line names a class, or is - where a number is none", path, l->n_numbers + 1);
 		else if (l->n_numbers == LABELS_CLASSES_MAX)
 			st = error_set(err, STATUS_UNSUPPORTED, "%s: more than %d classes", path, LABELS_CLASSES_MAX);
 		else

@@ -63,20 +63,23 @@ enum status labels_number_masks(struct labels *l, const struct names *names, int
 	if (!l->class_of) {
 		enum status st = look_at_masks(&n, l, err);
 		if (st == STATUS_OK && classes && n.most > classes)
-			st = error_set(err, STATUS_FORMAT, "%s: a pixel of a mask has the number %d, and the model has %d classes: name the numbers "
-			    "in classes.txt there, one a line, - for no class", l->source, n.most, classes);
+			st = error_set(err, STATUS_FORMAT,
+			    "%s: a pixel of a mask has the number %d, and the model has %d classes: name the numbers "
+			    "in classes.txt there, one a line, - for no class",
+			    l->source, n.most, classes);
 		if (st == STATUS_OK)
 			number_by_masks(l, &n, classes);
 		return st;
 	}
 	if (classes && l->n_classes > classes)
-		return error_set(err, STATUS_FORMAT, "%s: classes.txt names %d classes, the model has %d: a line that is none of them is -", l->source,
-		    l->n_classes, classes);
+		return error_set(err, STATUS_FORMAT, "%s: classes.txt names %d classes, the model has %d: a line that is none of them is -",
+		    l->source, l->n_classes, classes);
 	if (!l->n_classes)
 		return error_set(err, STATUS_FORMAT, "%s: classes.txt names no class", l->source);
 	enum status st = labels_number(l, names, err);
 	if (st == STATUS_OK && classes && l->n_classes < classes)
-		log_warn("%s: classes.txt names %d classes, and the model has %d: they are taken for its first ones", l->source, l->n_classes, classes);
+		log_warn("%s: classes.txt names %d classes, and the model has %d: they are taken for its first ones", l->source, l->n_classes,
+		    classes);
 	return st;
 }
 

@@ -107,7 +107,8 @@ void labels_fill_corners(struct labels *l)
 	l->kind = LABELS_ROTATED;
 	init_ring(&l->skeleton);
 	if (with < all)
-		log_warn("%d of %d objects of %s have no four corners: their boxes along the axes are taken for them", all - with, all, l->source);
+		log_warn(
+		    "%d of %d objects of %s have no four corners: their boxes along the axes are taken for them", all - with, all, l->source);
 	for (int i = 0; i < l->n_samples && with < all; i++)
 		for (int k = 0; k < l->label[i].n; k++)
 			if (!l->label[i].truth[k].point)

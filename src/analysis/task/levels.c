@@ -22,9 +22,11 @@ struct levels_range *levels_range_new(const struct preprocess *input)
 {
 	struct levels_range *r = xcalloc(1, sizeof *r);
 	*r = (struct levels_range){.known = UNKNOWN,
-	    .of = {[RANGE_UNIT] = {"0..1", {255, 255, 255}, {0}}, [RANGE_BYTES] = {"0..255", {1, 1, 1}, {0}},
+	    .of = {[RANGE_UNIT] = {"0..1", {255, 255, 255}, {0}},
+	        [RANGE_BYTES] = {"0..255", {1, 1, 1}, {0}},
 	        [RANGE_SIGNED] = {"-1..1", {127.5F, 127.5F, 127.5F}, {127.5F, 127.5F, 127.5F}},
-	        [RANGE_INPUT] = {"those of the input", {input->std[0], input->std[1], input->std[2]}, {input->mean[0], input->mean[1], input->mean[2]}}}};
+	        [RANGE_INPUT] = {
+	            "those of the input", {input->std[0], input->std[1], input->std[2]}, {input->mean[0], input->mean[1], input->mean[2]}}}};
 	return r;
 }
 

@@ -27,7 +27,8 @@ static double area_of(const struct candidate *c)
 
 static struct spread spread_of(const struct candidate *c)
 {
-	return (struct spread){((double)c->x1 + (double)c->x2) / 2, ((double)c->y1 + (double)c->y2) / 2, (double)c->xx, (double)c->yy, (double)c->xy};
+	return (struct spread){
+	    ((double)c->x1 + (double)c->x2) / 2, ((double)c->y1 + (double)c->y2) / 2, (double)c->xx, (double)c->yy, (double)c->xy};
 }
 
 double candidate_iou(const struct candidate *a, const struct candidate *b)

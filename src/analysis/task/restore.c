@@ -22,9 +22,11 @@ static enum status restore_open(struct task *t, struct error *err)
 	int w, h;
 	head_input(&w, &h, t->g);
 	if (!w)
-		return error_set(err, STATUS_UNSUPPORTED, "%s: pictures, but no input of the model takes pictures of one or three channels", source);
+		return error_set(
+		    err, STATUS_UNSUPPORTED, "%s: pictures, but no input of the model takes pictures of one or three channels", source);
 	if (task_outputs_known(t->g) && (!pixels_find(&p, t->g, NULL, w, h) || !pixels_may_be_colours(&p)))
-		return error_set(err, STATUS_UNSUPPORTED, "%s: pictures, but no output of the model is a picture of one or three channels", source);
+		return error_set(
+		    err, STATUS_UNSUPPORTED, "%s: pictures, but no output of the model is a picture of one or three channels", source);
 	t->state = levels_range_new(dataset_preprocess(t->d));
 	return STATUS_OK;
 }

@@ -43,10 +43,11 @@ static enum status segment_open(struct task *t, struct error *err)
 	int w, h;
 	head_input(&w, &h, t->g);
 	if (!w)
-		return error_set(err, STATUS_UNSUPPORTED, "%s: masks, but no input of the model takes pictures of one or three channels", t->labels->source);
+		return error_set(
+		    err, STATUS_UNSUPPORTED, "%s: masks, but no input of the model takes pictures of one or three channels", t->labels->source);
 	if (!pixels_find(&p, t->g, NULL, w, h) && task_outputs_known(t->g))
-		return error_set(err, STATUS_UNSUPPORTED, "%s: masks, but no output of the model has a class or scores of classes for each pixel",
-		    t->labels->source);
+		return error_set(err, STATUS_UNSUPPORTED,
+		    "%s: masks, but no output of the model has a class or scores of classes for each pixel", t->labels->source);
 	return labels_number_masks(t->labels, &t->names, p.classes ? p.classes : t->names.n, err);
 }
 
@@ -70,8 +71,10 @@ static enum status read_line(const struct reading *r, int y, struct error *err)
 	for (int x = 0; x < r->mask.w; x++) {
 		int label = labels_class_of_number(r->t->labels, number[x]), said = predicted[x];
 		if (label == LABELS_UNKNOWN)
-			return error_set(err, STATUS_FORMAT, "%s: pixel %d,%d has the number %d, and the model has %d classes: name the numbers in "
-			    "classes.txt there, one a line, - for no class", r->path, x, y, number[x], n_classes(r->t));
+			return error_set(err, STATUS_FORMAT,
+			    "%s: pixel %d,%d has the number %d, and the model has %d classes: name the numbers in "
+			    "classes.txt there, one a line, - for no class",
+			    r->path, x, y, number[x], n_classes(r->t));
 		if (label == LABELS_NO_CLASS || said < 0)
 			continue;
 		r->to->area[label].labelled++;
@@ -132,7 +135,8 @@ static enum status check_size(const struct reading *r, const struct placement *w
 {
 	if (pixels_have_proportions(r->mask.w, r->mask.h, where->image_w, where->image_h))
 		return STATUS_OK;
-	return error_set(err, STATUS_FORMAT, "%s has %d x %d pixels, its image %d x %d", r->path, r->mask.w, r->mask.h, where->image_w, where->image_h);
+	return error_set(
+	    err, STATUS_FORMAT, "%s has %d x %d pixels, its image %d x %d", r->path, r->mask.w, r->mask.h, where->image_w, where->image_h);
 }
 
 static enum status read_pixels(struct reading *r, const struct pixels *p, const float *data, const struct placement *where, struct error *err)

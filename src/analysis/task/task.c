@@ -11,9 +11,15 @@
 #include "program.h"
 #include "task_impl.h"
 
-static const struct task_ops *const kinds[TASK_KINDS] = {
-    [TASK_DETECT] = &detect_ops, [TASK_POSE] = &pose_ops, [TASK_INSTANCE] = &instance_ops, [TASK_OBB] = &obb_ops, [TASK_CLASSIFY] = &classify_ops,
-    [TASK_SEGMENT] = &segment_ops, [TASK_RESTORE] = &restore_ops, [TASK_AGREE] = &agree_ops, [TASK_SCORE] = &score_ops};
+static const struct task_ops *const kinds[TASK_KINDS] = {[TASK_DETECT] = &detect_ops,
+    [TASK_POSE] = &pose_ops,
+    [TASK_INSTANCE] = &instance_ops,
+    [TASK_OBB] = &obb_ops,
+    [TASK_CLASSIFY] = &classify_ops,
+    [TASK_SEGMENT] = &segment_ops,
+    [TASK_RESTORE] = &restore_ops,
+    [TASK_AGREE] = &agree_ops,
+    [TASK_SCORE] = &score_ops};
 
 const char *task_kind_name(enum task_kind k)
 {
@@ -170,8 +176,12 @@ static enum task_kind natural_kind(const struct task *t)
 
 static enum status choose_kind(struct task *t, struct error *err)
 {
-	static const char *const held[LABELS_KINDS] = {[LABELS_BOXES] = "boxes", [LABELS_POSES] = "keypoints", [LABELS_OUTLINES] = "outlines", [LABELS_ROTATED] = "rotated boxes",
-	    [LABELS_CLASSES] = "a class for each sample", [LABELS_MASKS] = "a class for each pixel",
+	static const char *const held[LABELS_KINDS] = {[LABELS_BOXES] = "boxes",
+	    [LABELS_POSES] = "keypoints",
+	    [LABELS_OUTLINES] = "outlines",
+	    [LABELS_ROTATED] = "rotated boxes",
+	    [LABELS_CLASSES] = "a class for each sample",
+	    [LABELS_MASKS] = "a class for each pixel",
 	    [LABELS_PICTURES] = "a picture for each sample"};
 	t->kind = t->opt.kind < 0 ? natural_kind(t) : (enum task_kind)t->opt.kind;
 	if (kinds[t->kind]->labels < 0 || serve(t->labels, t->kind))
@@ -286,7 +296,8 @@ void task_note(struct task *t, char *out, size_t size)
 	pthread_mutex_lock(&t->lock);
 	t->ops->note(t, out, size);
 	if (dataset_left_out(t->d) && strlen(out) < size)
-		snprintf(out + strlen(out), size - strlen(out), ", %d picture%s left out", dataset_left_out(t->d), plural(dataset_left_out(t->d)));
+		snprintf(
+		    out + strlen(out), size - strlen(out), ", %d picture%s left out", dataset_left_out(t->d), plural(dataset_left_out(t->d)));
 	pthread_mutex_unlock(&t->lock);
 }
 

@@ -23,7 +23,8 @@ static void on_exception(void)
 static void watch_exceptions(void)
 {
 	void *self = dlopen(NULL, RTLD_NOW);
-	void (*(*set_terminate)(void (*)(void)))(void) = self ? (void (*(*)(void (*)(void)))(void))dlsym(self, "_ZSt13set_terminatePFvvE") : NULL;
+	void (*(*set_terminate)(void (*)(void)))(void) =
+	    self ? (void (*(*)(void (*)(void)))(void))dlsym(self, "_ZSt13set_terminatePFvvE") : NULL;
 	if (!set_terminate)
 		return;
 	exception_type = (const void *(*)(void))dlsym(self, "__cxa_current_exception_type");

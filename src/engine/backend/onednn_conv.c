@@ -181,7 +181,8 @@ static void conv_run(const struct kernel *kernel, const struct kernel_io *io)
 	if (conv_groups_merged(k) > 1 && conv_groups_mix(x, input_floats(k)))
 		execute_apart((struct onednn_conv *)kernel, p, x, io);
 	else
-		execute((struct onednn_conv *)kernel, p, x, io->residual, io->y, (char *)io->scratch + padded_bytes(k) + apart_bytes(k), io->width);
+		execute(
+		    (struct onednn_conv *)kernel, p, x, io->residual, io->y, (char *)io->scratch + padded_bytes(k) + apart_bytes(k), io->width);
 	if (!k->fused)
 		conv_epilogue(&k->task.epi, io->y, io->residual, g->n * k->as.oc * g->oh * g->ow, io->width);
 	conv_desc_clear_padding(io->y, g, &k->task.epi.act);

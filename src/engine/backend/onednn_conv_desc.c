@@ -147,7 +147,8 @@ static dnnl_status_t init_mds(struct conv_mds *m, const struct onednn_conv *k)
 {
 	const struct conv_geometry *g = &k->task.g;
 	int64_t c = is_flat(k) ? g->c : k->as.c;
-	dnnl_status_t s = api_md_init(&m->src, 4, (int64_t[]){g->n, c, conv_desc_height(k), conv_desc_width(k)}, is_flat(k) ? dnnl_nchw : block_tag());
+	dnnl_status_t s =
+	    api_md_init(&m->src, 4, (int64_t[]){g->n, c, conv_desc_height(k), conv_desc_width(k)}, is_flat(k) ? dnnl_nchw : block_tag());
 	if (s == dnnl_success)
 		s = conv_desc_weight_md(&m->weights, k, false);
 	if (s == dnnl_success)

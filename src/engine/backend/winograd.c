@@ -202,7 +202,8 @@ static void pack(struct winograd *k, const float *weight)
 {
 	const struct conv_geometry *g = &k->task.g;
 	for (int64_t panel = 0; panel < panel_count(k->out_blocks); panel++) {
-		int64_t first = panel_begin(k->out_blocks, panel) * k->lanes, end = panel_begin(k->out_blocks, panel + 1) * k->lanes, row = end - first;
+		int64_t first = panel_begin(k->out_blocks, panel) * k->lanes, end = panel_begin(k->out_blocks, panel + 1) * k->lanes,
+		        row = end - first;
 		float *to = kernels_at(k, panel_begin(k->out_blocks, panel));
 		for (int64_t c = 0; c < g->c; c++)
 			for (int64_t oc = first; oc < least(end, g->oc); oc += k->lanes)

@@ -47,7 +47,7 @@ bool file_grid_read(struct file_grid *out, const struct graph *g, const struct n
 	*out = (struct file_grid){first_of(scale), zero ? first_of(zero) : 0, 1, 0, codes[y->type].qmin, codes[y->type].qmax};
 	if (y->minifloat)
 		*out = (struct file_grid){first_of(scale) * (double)minifloat_largest(y->minifloat) / INT16_MAX, 0,
-		    INT16_MAX / (double)minifloat_largest(y->minifloat), ldexp(1, -2 * minifloat_fraction(y->minifloat)) / 12 / MEAN_SQUARE, -INT16_MAX,
-		    INT16_MAX};
+		    INT16_MAX / (double)minifloat_largest(y->minifloat), ldexp(1, -2 * minifloat_fraction(y->minifloat)) / 12 / MEAN_SQUARE,
+		    -INT16_MAX, INT16_MAX};
 	return out->scale > 0 && isfinite(out->zero) && out->qmax > 0;
 }

@@ -60,7 +60,8 @@ static void multiply_rows(const struct matrices *t, const float *a, const float 
 			bool as_it_lies = t->b_col == 1 && columns == PRODUCT_PANEL;
 			if (!as_it_lies)
 				copy_panel(copy, t, panel, columns, k);
-			multiply(y + j, t->n, columns, a + from * t->a_col, t, rows, as_it_lies ? panel : copy, as_it_lies ? t->b_row : PRODUCT_PANEL, k);
+			multiply(y + j, t->n, columns, a + from * t->a_col, t, rows, as_it_lies ? panel : copy,
+			    as_it_lies ? t->b_row : PRODUCT_PANEL, k);
 		}
 	}
 }

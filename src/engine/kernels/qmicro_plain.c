@@ -42,6 +42,13 @@ static void tile(void *y, const int32_t *from, const char *const *row, const str
 }
 
 const struct qmicro qmicro_plain = {
-	.rows = ROWS, .panels = 1, .gemm = gemm, .tile = tile, .add = add, .narrow = narrow, .finish = finish_any, .finish_wide = finish_wide_any,
-	QMICRO_PAIRS,
+    .rows = ROWS,
+    .panels = 1,
+    .gemm = gemm,
+    .tile = tile,
+    .add = add,
+    .narrow = narrow,
+    .finish = finish_any,
+    .finish_wide = finish_wide_any,
+    QMICRO_PAIRS,
 };

@@ -34,9 +34,11 @@ static struct sizes sizes_of(const struct qwinograd *k)
 {
 	int64_t pixels = QWG_IN * (k->strip * QWG_OUT + QWG_IN - QWG_OUT);
 	return (struct sizes){
-		.tile = round_up((size_t)(pixels * k->conv.image.pitch + k->loops->channels) * sizeof(int16_t), 64),
-		.v = (size_t)(QWG_PLACES * k->step_v) * sizeof(int16_t), .m = (size_t)(k->conv.micro->panels * QWG_PLACES * k->step_m) * sizeof(int32_t),
-		.row = (size_t)k->block * sizeof(char *), .square = (size_t)k->block * sizeof(struct square),
+	    .tile = round_up((size_t)(pixels * k->conv.image.pitch + k->loops->channels) * sizeof(int16_t), 64),
+	    .v = (size_t)(QWG_PLACES * k->step_v) * sizeof(int16_t),
+	    .m = (size_t)(k->conv.micro->panels * QWG_PLACES * k->step_m) * sizeof(int32_t),
+	    .row = (size_t)k->block * sizeof(char *),
+	    .square = (size_t)k->block * sizeof(struct square),
 	};
 }
 

@@ -23,7 +23,8 @@ static void collect_codes(uint8_t *y, int64_t down, int64_t right, const int32_t
 		collect_row(b, half[1][i], p->init + QLANES / 2);
 #pragma GCC unroll 2
 		for (int j = 0; j < QWG_OUT; j += 2)
-			simple_store_apart(row, at + j, simple_codes(values_of(a[j]), values_of(b[j]), values_of(a[j + 1]), values_of(b[j + 1]), &s));
+			simple_store_apart(
+			    row, at + j, simple_codes(values_of(a[j]), values_of(b[j]), values_of(a[j + 1]), values_of(b[j + 1]), &s));
 	}
 }
 

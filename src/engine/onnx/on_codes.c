@@ -53,7 +53,8 @@ static const struct form *form_of(const Onnx__NodeProto *p)
 	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
 		const struct form *f = &forms[i];
 		size_t least = (size_t)(f->tensors == ALL_BEHIND ? f->first + 3 : f->scale + (f->bias == NONE || f->scale < f->bias));
-		if (strcmp(domain_of(p->domain), f->domain) == 0 && strcmp(text_of(p->op_type), f->op) == 0 && p->n_input >= least && p->n_output == 1)
+		if (strcmp(domain_of(p->domain), f->domain) == 0 && strcmp(text_of(p->op_type), f->op) == 0 && p->n_input >= least &&
+		    p->n_output == 1)
 			return f;
 	}
 	return NULL;

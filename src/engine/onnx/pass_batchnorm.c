@@ -16,7 +16,8 @@ static bool read_norm(struct norm *out, const struct draft *d, const struct draf
 {
 	const struct tensor *t[5] = {0};
 	if (((const struct norm_attrs *)n->n.attrs)->training) {
-		log_warn("node %s (BatchNormalization) is in training mode, where it normalizes by what is in each batch: export the model for inference",
+		log_warn(
+		    "node %s (BatchNormalization) is in training mode, where it normalizes by what is in each batch: export the model for inference",
 		    n->n.name);
 		return false;
 	}

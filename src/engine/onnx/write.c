@@ -110,7 +110,8 @@ static void write_gain(struct writer *w, const char *product, const char *mean, 
 	const char *factor = write_name(w, mean, "_factor"), *in[] = {mean, factor};
 	struct tensor t = {.type = DT_F32, .shape = shape_of(0, NULL), .data = arena_memdup(w->arena, &gain, sizeof gain)};
 	write_constant(w, factor, &t);
-	struct new_node mul = {.domain = "", .op = "Mul", .name = write_name(w, mean, "_scaled"), .in = in, .n_in = 2, .out = &product, .n_out = 1};
+	struct new_node mul = {
+	    .domain = "", .op = "Mul", .name = write_name(w, mean, "_scaled"), .in = in, .n_in = 2, .out = &product, .n_out = 1};
 	write_node(w, &mul);
 }
 

@@ -32,7 +32,8 @@ void interface_add_inputs(struct writer *w)
 	for (int i = 0; i < w->g->n_inputs; i++) {
 		int v = w->g->input[i];
 		if (is_cast(w, &w->g->value[v]))
-			write_int_attribute(w, write_simple_node(w, "Cast", w->g->value[v].name, w->name[v]), "to", ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT);
+			write_int_attribute(
+			    w, write_simple_node(w, "Cast", w->g->value[v].name, w->name[v]), "to", ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT);
 	}
 }
 

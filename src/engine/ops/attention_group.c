@@ -194,8 +194,8 @@ static void keep_present(struct tensor *to, const struct group *g, const float *
 	}
 }
 
-static enum status attend(const struct group *g, const struct group_attention_attrs *a, struct tensor *out, int n_out, float *made[MADE], int width,
-    struct error *err)
+static enum status attend(
+    const struct group *g, const struct group_attention_attrs *a, struct tensor *out, int n_out, float *made[MADE], int width, struct error *err)
 {
 	const struct attention_rows q = {g->batch, g->heads, g->size, 0, g->queries, g->q, g->q, NULL};
 	const struct attention_rows k = {g->batch, g->kv_heads, g->size, g->before, g->queries, g->past_k, g->k, NULL};

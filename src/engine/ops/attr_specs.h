@@ -94,7 +94,11 @@ SPEC(fusedmatmul, fusedmatmul_attrs) = {
 	INT(fusedmatmul_attrs, trans_batch_b, "transBatchB", 0), END,
 };
 SPEC(nbits, nbits_attrs) = {
-	INT(nbits_attrs, k, "K", 0), INT(nbits_attrs, n, "N", 0), INT(nbits_attrs, bits, "bits", 4), INT(nbits_attrs, block, "block_size", 0), END,
+    INT(nbits_attrs, k, "K", 0),
+    INT(nbits_attrs, n, "N", 0),
+    INT(nbits_attrs, bits, "bits", 4),
+    INT(nbits_attrs, block, "block_size", 0),
+    END,
 };
 SPEC(bnb4, nbits_attrs) = {
 	INT(nbits_attrs, k, "K", 0), INT(nbits_attrs, n, "N", 0), INT(nbits_attrs, bits, "", 4), INT(nbits_attrs, block, "block_size", 0),

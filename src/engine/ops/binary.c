@@ -369,7 +369,8 @@ static bool int_run(enum op_id id, const struct strided *s, const int64_t at[STR
 	if (!int_runs[id].wide || (y->type != DT_I32 && y->type != DT_I64))
 		return false;
 	if (y->type == DT_I32)
-		int_runs[id].narrow((const uint32_t *)a->data + at[1], sa, (const uint32_t *)b->data + at[2], sb, (uint32_t *)y->data + at[0], n);
+		int_runs[id].narrow(
+		    (const uint32_t *)a->data + at[1], sa, (const uint32_t *)b->data + at[2], sb, (uint32_t *)y->data + at[0], n);
 	else
 		int_runs[id].wide((const uint64_t *)a->data + at[1], sa, (const uint64_t *)b->data + at[2], sb, (uint64_t *)y->data + at[0], n);
 	return true;

@@ -24,7 +24,8 @@ static enum status resolve(struct blocks *b, const struct node *n, const struct 
 	if (!bytes && in[DATA]->type != DT_I4 && in[DATA]->type != DT_U4)
 		return error_set(err, STATUS_UNSUPPORTED, "input 0 is %s, but must be uint8, int4 or uint4", dtype_name(in[DATA]->type));
 	if ((b->bits != 2 && b->bits != 4 && b->bits != 8) || !rule_within(b->block, 1, RULE_MAX_DIM))
-		return error_set(err, STATUS_UNSUPPORTED, "bits %lld and block_size %lld are not supported", (long long)b->bits, (long long)b->block);
+		return error_set(
+		    err, STATUS_UNSUPPORTED, "bits %lld and block_size %lld are not supported", (long long)b->bits, (long long)b->block);
 	enum status s = rule_axis(&b->axis, a->gather_axis, b->x.rank, err);
 	if (s == STATUS_OK)
 		s = rule_axis(&b->along, a->quantize_axis, b->x.rank, err);

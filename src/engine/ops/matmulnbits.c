@@ -121,8 +121,8 @@ static enum status read_bnb4(struct packed *p, const struct node *n, const struc
 	    .value = bnb4_values[a->kind]};
 	if (in[B]->type != DT_U8 || shape_count(&in[B]->shape) != up(a->k * a->n, 2) ||
 	    shape_count(&in[SCALES]->shape) != up(a->k * a->n, a->block))
-		return error_set(err, STATUS_FORMAT, "weights or scales do not fit %lld x %lld in blocks of %lld", (long long)a->k, (long long)a->n,
-		    (long long)a->block);
+		return error_set(err, STATUS_FORMAT, "weights or scales do not fit %lld x %lld in blocks of %lld", (long long)a->k,
+		    (long long)a->n, (long long)a->block);
 	return STATUS_OK;
 }
 

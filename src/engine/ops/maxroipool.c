@@ -7,9 +7,9 @@ enum { REGION = 5 }; // numbers: image, left, top, right, bottom
 static enum status check_image(const struct tensor *const *in, int64_t region, struct error *err)
 {
 	float image = ((const float *)in[1]->data)[region * REGION];
-	return image >= 0 && image < (float)in[0]->shape.dim[0]
-	           ? STATUS_OK
-	           : error_set(err, STATUS_FORMAT, "region %lld is in image %g of %lld", (long long)region, (double)image, (long long)in[0]->shape.dim[0]);
+	return image >= 0 && image < (float)in[0]->shape.dim[0] ? STATUS_OK
+	                                                        : error_set(err, STATUS_FORMAT, "region %lld is in image %g of %lld",
+	                                                              (long long)region, (double)image, (long long)in[0]->shape.dim[0]);
 }
 
 enum status maxroipool_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
@@ -24,7 +24,8 @@ enum status maxroipool_shape(const struct node *n, const struct tensor *const *i
 	for (int64_t k = 0; in[1]->data && k < rois->dim[0] && s == STATUS_OK; k++)
 		s = check_image(in, k, err);
 	if (s == STATUS_OK)
-		rule_set(&out[0], DT_F32, &(struct shape){.rank = 4, .dim = {rois->dim[0], x->dim[1], a->pooled_shape.at[0], a->pooled_shape.at[1]}});
+		rule_set(
+		    &out[0], DT_F32, &(struct shape){.rank = 4, .dim = {rois->dim[0], x->dim[1], a->pooled_shape.at[0], a->pooled_shape.at[1]}});
 	return s;
 }
 
@@ -38,7 +39,8 @@ static struct span cell(float begin, float end, float scale, int64_t i, int64_t 
 	const double far = 1 << 30;
 	double first = fmin(fmax(round((double)(begin * scale)), -far), far), last = fmin(fmax(round((double)(end * scale)), -far), far);
 	double step = fmax(last - first + 1, 1) / (double)n, limit = (double)size;
-	return (struct span){(int64_t)fmin(fmax(floor((double)i * step) + first, 0), limit), (int64_t)fmin(fmax(ceil((double)(i + 1) * step) + first, 0), limit)};
+	return (struct span){
+	    (int64_t)fmin(fmax(floor((double)i * step) + first, 0), limit), (int64_t)fmin(fmax(ceil((double)(i + 1) * step) + first, 0), limit)};
 }
 
 static float largest(const float *x, int64_t row, struct span y_span, struct span x_span)

@@ -149,7 +149,8 @@ static float add_up(const struct neighbours *n, const float *x, int64_t lanes, b
 {
 	const float a = x[n->at[0] * lanes], b = x[n->at[1] * lanes], c = x[n->at[2] * lanes], d = x[n->at[3] * lanes];
 	if (in_parts)
-		return (float)((n->parts[0] * (int32_t)a + n->parts[1] * (int32_t)b + n->parts[2] * (int32_t)c + n->parts[3] * (int32_t)d) / (1 << 20));
+		return (float)((n->parts[0] * (int32_t)a + n->parts[1] * (int32_t)b + n->parts[2] * (int32_t)c + n->parts[3] * (int32_t)d) /
+		               (1 << 20));
 	return n->weight[0] * a + n->weight[1] * b + n->weight[2] * c + n->weight[3] * d;
 }
 

@@ -50,7 +50,8 @@ static int compare_slices(const struct slices *s, int64_t a, int64_t b)
 {
 	for (int64_t o = 0; o < s->outer; o++)
 		for (int64_t i = 0; i < s->inner; i++) {
-			uint64_t x = key_of_element(s->x, (o * s->n + a) * s->inner + i), y = key_of_element(s->x, (o * s->n + b) * s->inner + i);
+			uint64_t x = key_of_element(s->x, (o * s->n + a) * s->inner + i),
+			         y = key_of_element(s->x, (o * s->n + b) * s->inner + i);
 			if (x != y)
 				return x < y ? -1 : 1;
 		}

@@ -122,7 +122,8 @@ static void count_readers(struct plan *p)
 		for (int k = 0; k < p->g->node[i].n_out; k++) {
 			const struct value *y = p->g->node[i].out[k] < 0 ? NULL : &p->g->value[p->g->node[i].out[k]];
 			for (int c = 0; y && c < y->n_consumers; c++)
-				v->node[i].readers += !(v->node[y->consumer[c]].merged > y->consumer[c]); // the Sigmoid of a merged Swish: its Mul is counted
+				v->node[i].readers +=
+				    !(v->node[y->consumer[c]].merged > y->consumer[c]); // the Sigmoid of a merged Swish: its Mul is counted
 		}
 }
 

@@ -229,7 +229,8 @@ static void take_fixed(struct plan *p)
 		const struct op_rule *rule = v->node[i].rule;
 		int slot = p->first_out[i];
 		take_cell(p, i);
-		if ((!rule->fixed_range.known && rule->fixed_scale.scale <= 0) || p->g->node[i].n_out < 1 || p->slot[slot].quant.kind != QUANT_LINEAR)
+		if ((!rule->fixed_range.known && rule->fixed_scale.scale <= 0) || p->g->node[i].n_out < 1 ||
+		    p->slot[slot].quant.kind != QUANT_LINEAR)
 			continue;
 		struct quantizer q = scale_chosen_for(p->target, &p->slot[slot].quant);
 		v->slot[slot].from = SCALE_FIXED;

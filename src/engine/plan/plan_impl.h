@@ -62,7 +62,8 @@ bool plan_adds_value(const struct plan *p, int node);
 static inline bool is_passive(const struct plan *p, int node)
 {
 	const struct op_rule *rule = p->priv->node[node].rule;
-	return (rule->flags & RULE_PASSIVE) && p->g->opset >= rule->passive_since && !(rule->flags & RULE_ONLY_ZEROS && plan_adds_value(p, node));
+	return (rule->flags & RULE_PASSIVE) && p->g->opset >= rule->passive_since &&
+	       !(rule->flags & RULE_ONLY_ZEROS && plan_adds_value(p, node));
 }
 
 // dispatch.c: which node goes where. Fills platform, merged, quantizable.

@@ -133,7 +133,8 @@ enum status plan_check_calibrator(const struct plan *bare, int node, struct erro
 		e->calibrator[node] = CALIB_MINMAX;
 		return ask_plan(bare, node, e, err);
 	}
-	int *slot = xcalloc((size_t)n->n_in + (size_t)n->n_out + 1, sizeof *slot), count = plan_calibrated_slots(bare, node, slot, text, sizeof text);
+	int *slot = xcalloc((size_t)n->n_in + (size_t)n->n_out + 1, sizeof *slot),
+	    count = plan_calibrated_slots(bare, node, slot, text, sizeof text);
 	free(slot);
 	return count > 0 ? STATUS_OK : refuse(n->name, text, err);
 }
@@ -285,8 +286,8 @@ static void add_aligned(struct region *r)
 		more = false;
 		for (int i = 0; i < r->p->n_slots; i++) {
 			const struct slot *s = &r->p->slot[i];
-			if (!s->is_output || s->state != SLOT_PASSIVE || s->follows < 0 || r->in[s->node] || !r->in[r->p->slot[s->follows].node] ||
-			    !is_read_inside(r, s->value))
+			if (!s->is_output || s->state != SLOT_PASSIVE || s->follows < 0 || r->in[s->node] ||
+			    !r->in[r->p->slot[s->follows].node] || !is_read_inside(r, s->value))
 				continue;
 			add_group(r, s->node);
 			more = true;

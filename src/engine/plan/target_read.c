@@ -201,7 +201,8 @@ static enum status read_weight(struct member_reading *r, const cJSON *j, const s
 {
 	struct weight_rule *w = member_place(base, f);
 	*w = (struct weight_rule){.weighted = true, .axis = AXIS_TENSOR, .pow2 = r->t->scale.pow2};
-	return cJSON_IsObject(j) ? members_read(r, j, weight_op_fields, w) : member_fault(r, f->name, "must be an object with the weight's rule");
+	return cJSON_IsObject(j) ? members_read(r, j, weight_op_fields, w)
+	                         : member_fault(r, f->name, "must be an object with the weight's rule");
 }
 
 #define AT(member) offsetof(struct target, member)

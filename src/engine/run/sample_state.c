@@ -37,7 +37,8 @@ struct key state_key(const struct state *st, enum sim sim, int v)
 
 bool state_stored(struct state *st, enum sim sim, int v)
 {
-	return store_get(st->r->e->store, state_key(st, sim, v), st->pass->keep == KEEP_FOR_EDITS ? HARDLY : 0, &st->env[sim][v], &st->owed[sim][v]);
+	return store_get(
+	    st->r->e->store, state_key(st, sim, v), st->pass->keep == KEEP_FOR_EDITS ? HARDLY : 0, &st->env[sim][v], &st->owed[sim][v]);
 }
 
 // How many times as dear as LEAST_WORTH a result of the step has to be to be kept behind the pass.

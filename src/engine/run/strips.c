@@ -172,8 +172,8 @@ static void each_strip(struct walk *w, int64_t planes, int width)
 static bool overwrites(const struct strips *s, bool codes)
 {
 	const struct rep *in = s->in[0].rep;
-	return s->n_in == 1 && !codes && !in->coded && in->t.type == DT_F32 && in->t.layout == s->layout && shape_equal(&in->t.shape, &s->shape) &&
-	    in->t.buf && buf_is_unique(in->t.buf);
+	return s->n_in == 1 && !codes && !in->coded && in->t.type == DT_F32 && in->t.layout == s->layout &&
+	       shape_equal(&in->t.shape, &s->shape) && in->t.buf && buf_is_unique(in->t.buf);
 }
 
 // Whether codes of two tensors become codes without floats in memory between.
@@ -206,7 +206,11 @@ enum status strips_run(struct exec *x, const struct strips *s)
 	int64_t stored = tensor_stored(&y.t), block = layout_block();
 	int64_t planes = s->by_plane ? s->shape.dim[0] * ((s->shape.dim[1] + block - 1) / block) : 1;
 	struct elt_codes pair;
-	struct walk w = {.s = s, .oq = codes ? oq : NULL, .codes = codes && codes_of(&pair, x, s, oq) ? &pair : NULL, .y = &y, .plane = planes ? stored / planes : 0,
+	struct walk w = {.s = s,
+	    .oq = codes ? oq : NULL,
+	    .codes = codes && codes_of(&pair, x, s, oq) ? &pair : NULL,
+	    .y = &y,
+	    .plane = planes ? stored / planes : 0,
 	    .strip = s->pixel ? STRIP / s->pixel * s->pixel : STRIP};
 	each_strip(&w, planes, x->width);
 	if (codes)

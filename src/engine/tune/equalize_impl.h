@@ -8,7 +8,7 @@
 // With groups the first index says which stretch of the other channels the second one counts in.
 struct layer {
 	int node, slot;               // the weights are its input `slot`
-	int in;                       // value whose channels its columns read; -1: nothing can be divided out of it (LayerNormalization, an addend)
+	int in; // value whose channels its columns read; -1: nothing can be divided out of it (LayerNormalization, an addend)
 	int axis;                     // of the channels of what it reads and makes, from the end: -1 is the last dimension
 	bool rows_first;              // rows are the first index (ConvTranspose, MatMul, Gemm without transB: columns)
 	bool addend;                  // added to the tensor: it takes the factors, and says nothing of how far weights reach

@@ -178,7 +178,8 @@ static void note_conflict(struct importing *m, int node, enum precision p)
 {
 	int edit = m->edits->precision[node];
 	if (edit >= 0)
-		wish_note(&m->w, "%s: was set to %s, the file's %s is taken", m->g->node[node].name, precision_name((enum precision)edit), precision_name(p));
+		wish_note(&m->w, "%s: was set to %s, the file's %s is taken", m->g->node[node].name, precision_name((enum precision)edit),
+		    precision_name(p));
 }
 
 static void list_width(struct importing *m, enum precision p)

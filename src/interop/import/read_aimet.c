@@ -77,7 +77,8 @@ static double zero_from(const cJSON *x, enum zeros kind, double lowest)
 	return cJSON_IsNumber(x) ? fabs(x->valuedouble) : ZERO_MIDDLE;
 }
 
-static void read_parameter(struct wishes *w, const char *name, double bits, const cJSON *scales, const cJSON *zeros, enum zeros kind, double lowest)
+static void read_parameter(
+    struct wishes *w, const char *name, double bits, const cJSON *scales, const cJSON *zeros, enum zeros kind, double lowest)
 {
 	int n = cJSON_IsArray(scales) ? cJSON_GetArraySize(scales) : cJSON_IsNumber(scales);
 	double *grid = xcalloc((size_t)n * 2 + 1, sizeof *grid);
@@ -100,7 +101,8 @@ static void read_parameters_0_6(struct wishes *w, const cJSON *object)
 		cJSON_ArrayForEach(e, list)
 		{
 			cJSON_AddItemToArray(scale, cJSON_CreateNumber(only_number(member(e, "scale"))));
-			cJSON_AddItemToArray(offset, member(e, "offset") ? cJSON_CreateNumber(only_number(member(e, "offset"))) : cJSON_CreateNull());
+			cJSON_AddItemToArray(
+			    offset, member(e, "offset") ? cJSON_CreateNumber(only_number(member(e, "offset"))) : cJSON_CreateNull());
 		}
 		if (!is_float(json_text(first, "dtype", "int")))
 			read_parameter(w, list->string, json_number(first, "bitwidth", 8), scale, offset, OFFSETS, 0);

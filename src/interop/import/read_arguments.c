@@ -109,7 +109,8 @@ static void read_override(struct wishes *w, const cJSON *list, const char *plain
 // With whatever Python puts in front: CalibrationMethod, PowerOfTwoMethod, CalibMethod.
 static int known_method(struct wishes *w, const char *name)
 {
-	static const struct word known[] = {{"MinMax", CALIB_MINMAX}, {"Percentile", CALIB_PERCENTILE}, {"Entropy", CALIB_MINMAX}, // clips nothing
+	static const struct word known[] = {{"MinMax", CALIB_MINMAX}, {"Percentile", CALIB_PERCENTILE},
+	    {"Entropy", CALIB_MINMAX}, // clips nothing
 	    {"NonOverflow", CALIB_MINMAX}, {"MinMSE", CALIB_MSE}};
 	const char *dot = strrchr(name, '.');
 	int method = WORD_MEANS(known, dot ? dot + 1 : name);
@@ -236,7 +237,8 @@ static void note_other_weights(struct wishes *w, const cJSON *root)
 	if (!q)
 		return;
 	if (type && type->bits != q->bits)
-		wish_note(w, "weight_type: %.40s has %d bits, weights of the target have %d: choose another --target", name, type->bits, q->bits);
+		wish_note(
+		    w, "weight_type: %.40s has %d bits, weights of the target have %d: choose another --target", name, type->bits, q->bits);
 	if (cJSON_IsBool(by_channel) && cJSON_IsTrue(by_channel) != has_weights_per_channel(w->p))
 		wish_note(w, "per_channel: %s, but weights of the target have a scale for each %s: choose another --target",
 		    cJSON_IsTrue(by_channel) ? "true" : "false", cJSON_IsTrue(by_channel) ? "tensor" : "channel");
@@ -261,7 +263,8 @@ static void read_mixed(struct wishes *w, const cJSON *list)
 void read_arguments(struct wishes *w, const cJSON *root)
 {
 	const cJSON *item, *extra = object_in(w, root, "extra_options");
-	const cJSON *global = object_in(w, root, "global_config"), *inputs = object_in(w, global, "input_tensors"); // Quark's newer way to say it
+	const cJSON *global = object_in(w, root, "global_config"),
+	            *inputs = object_in(w, global, "input_tensors"); // Quark's newer way to say it
 	if (!inputs)
 		inputs = object_in(w, global, "activation");
 	const char *method = json_text(root, "calibrate_method", json_text(inputs, "calibration_method", NULL));

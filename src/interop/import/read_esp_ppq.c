@@ -120,7 +120,8 @@ void read_esp_ppq_setting(struct wishes *w, const cJSON *root)
 	{
 		int node = find_operator(w, item->string), end = node >= 0 ? w->p->group[node].last : -1;
 		if (node >= 0 && end != node)
-			wish_note(w, "%.120s: esp-ppq skips its scale, as its output is quantized behind %.120s: name that", item->string, w->g->node[end].name);
+			wish_note(w, "%.120s: esp-ppq skips its scale, as its output is quantized behind %.120s: name that", item->string,
+			    w->g->node[end].name);
 		else if (node >= 0 && cJSON_IsNumber(item) && graph_output(w->g, node) >= 0)
 			wish_scale(w, graph_output(w->g, node), 8, item->valuedouble, ZERO_MIDDLE);
 		else if (node >= 0)

@@ -19,7 +19,8 @@ static int width_of(struct wishes *w, const cJSON *config)
 	if (!type)
 		wish_note(w, "%.120s: neither a qtype nor an input0 is given", config->string);
 	else if (p < 0)
-		wish_note(w, "%.120s: the qtype %.40s is not known here: int8, int16, dual-int16, float16 and float32 are", config->string, type);
+		wish_note(
+		    w, "%.120s: the qtype %.40s is not known here: int8, int16, dual-int16, float16 and float32 are", config->string, type);
 	return p;
 }
 
@@ -27,10 +28,10 @@ static int width_of(struct wishes *w, const cJSON *config)
 static void note_other_inputs(struct wishes *w, const cJSON *config, int p)
 {
 	const cJSON *item;
-	cJSON_ArrayForEach(item, config)
-		if (str_has_prefix(item->string, "input") && cJSON_IsString(item) && WORD_MEANS(qtypes, item->valuestring) != p)
-			wish_note(w, "%.120s: its %.20s is %.20s: a node has one width here, %s is taken", config->string, item->string, item->valuestring,
-			    precision_name((enum precision)p));
+	cJSON_ArrayForEach(
+	    item, config) if (str_has_prefix(item->string, "input") && cJSON_IsString(item) && WORD_MEANS(qtypes, item->valuestring) != p)
+	    wish_note(w, "%.120s: its %.20s is %.20s: a node has one width here, %s is taken", config->string, item->string, item->valuestring,
+	        precision_name((enum precision)p));
 }
 
 static void read_configs(struct wishes *w, const cJSON *root, const char *member, bool of_types)

@@ -60,7 +60,8 @@ static void read_entry(struct wishes *w, const cJSON *entry, int index)
 		named |= one || cJSON_GetObjectItemCaseSensitive(entry, k->many);
 	}
 	if (!named)
-		wish_note(w, "layer_configs %d: it has no layer_names, no op_types, and not both start_tensor_names and end_tensor_names", index);
+		wish_note(
+		    w, "layer_configs %d: it has no layer_names, no op_types, and not both start_tensor_names and end_tensor_names", index);
 }
 
 // A node has one width here; what a target does to weights is its own.
@@ -83,7 +84,8 @@ static void read_layer_configs(struct wishes *w, const cJSON *list)
 		int p = WORD_MEANS(data_types, type);
 		index++;
 		if (p < 0 || !cJSON_IsObject(entry)) {
-			wish_note(w, "layer_configs %d: %s%.40s", index, p < 0 ? "its data_type is not known here: " : "it is no object", p < 0 ? type : "");
+			wish_note(w, "layer_configs %d: %s%.40s", index, p < 0 ? "its data_type is not known here: " : "it is no object",
+			    p < 0 ? type : "");
 			continue;
 		}
 		w->wanted = (enum precision)p;

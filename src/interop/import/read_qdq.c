@@ -154,7 +154,8 @@ static void tell(const struct reading *r)
 	if (r->lost)
 		wish_note(w, "quantized tensors of the file that are not in the model: %d of %d", r->lost, r->lost + r->found);
 	if (r->inner)
-		wish_note(w, "quantized tensors inside of what runs as one operator here, where nothing is quantized: %d of %d", r->inner, r->found);
+		wish_note(
+		    w, "quantized tensors inside of what runs as one operator here, where nothing is quantized: %d of %d", r->inner, r->found);
 	if (r->biases)
 		wish_note(w, "biases of nodes that have none in the model: %d", r->biases);
 	if (r->again)
@@ -168,7 +169,8 @@ static enum status load(struct graph **file, const struct graph *g, const char *
 	struct onnx_input_shape *shape = xcalloc((size_t)g->n_inputs + 1, sizeof *shape);
 	for (int i = 0; i < g->n_inputs; i++)
 		shape[i] = (struct onnx_input_shape){.name = g->value[g->input[i]].name, .shape = g->value[g->input[i]].shape};
-	enum status s = onnx_load(file, path, &(struct onnx_options){.shape = shape, .n_shapes = g->n_inputs, .pairs = true, .codes = true}, err);
+	enum status s =
+	    onnx_load(file, path, &(struct onnx_options){.shape = shape, .n_shapes = g->n_inputs, .pairs = true, .codes = true}, err);
 	free(shape);
 	return s;
 }
@@ -176,11 +178,14 @@ static enum status load(struct graph **file, const struct graph *g, const char *
 static enum status nothing_read(const struct reading *r, const char *path, struct error *err)
 {
 	if (r->lost)
-		return error_set(err, STATUS_FORMAT, "%s: none of its %d quantized tensors is in the model: is it made of another one?", path, r->lost);
+		return error_set(
+		    err, STATUS_FORMAT, "%s: none of its %d quantized tensors is in the model: is it made of another one?", path, r->lost);
 	for (int i = 0; i < r->file->n_nodes; i++)
 		if (qdq_is(r->file, i, OP_DynamicQuantizeLinear))
-			return error_set(err, STATUS_UNSUPPORTED, "%s: it finds scales as it runs (DynamicQuantizeLinear), so it has none to import; "
-			    "qtui compare FLOAT %s CALIB tells what it loses", path, path);
+			return error_set(err, STATUS_UNSUPPORTED,
+			    "%s: it finds scales as it runs (DynamicQuantizeLinear), so it has none to import; "
+			    "qtui compare FLOAT %s CALIB tells what it loses",
+			    path, path);
 	return error_set(err, STATUS_FORMAT, "%s: no QuantizeLinear is in it, so there is nothing to import: a float model is opened", path);
 }
 

@@ -36,7 +36,8 @@ static int by_pair(const struct graph *g, const struct graph *file, int value)
 {
 	for (int i = 0; i < file->value[value].n_consumers; i++) {
 		const struct node *q = &file->node[file->value[value].consumer[i]];
-		const struct value *codes = q->op->id == OP_QuantizeLinear && q->in[0] == value && q->out[0] >= 0 ? &file->value[q->out[0]] : NULL;
+		const struct value *codes =
+		    q->op->id == OP_QuantizeLinear && q->in[0] == value && q->out[0] >= 0 ? &file->value[q->out[0]] : NULL;
 		for (int k = 0; codes && k < codes->n_consumers; k++) {
 			const struct node *d = &file->node[codes->consumer[k]];
 			int v = d->op->id == OP_DequantizeLinear && d->out[0] >= 0 ? graph_find_value(g, file->value[d->out[0]].name) : -1;

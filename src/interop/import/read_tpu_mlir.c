@@ -40,7 +40,8 @@ static const struct word modes[] = {{"INT8", PREC_INT8}, {"F32", PREC_FLOAT}, {"
 // "W4INT8", "F8E4M3": capitals and digits only, which no name of a tensor in such a list is by chance.
 static bool is_mode(const char *word)
 {
-	return word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")] == '\0' && strpbrk(word, "0123456789") && !strchr("0123456789", word[0]);
+	return word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")] == '\0' && strpbrk(word, "0123456789") &&
+	       !strchr("0123456789", word[0]);
 }
 
 static bool is_qtable_row(const struct row *r)
@@ -119,7 +120,8 @@ bool read_tpu_mlir_cali(struct wishes *w, char *text)
 	if (!is_table(text, "threshold", is_cali_row))
 		return false;
 	while (next_row(&r, &text, &tail)) {
-		if (is_cali_row(&r) && str_to_double(r.word[1], &threshold) && str_to_double(r.word[2], &range[0]) && str_to_double(r.word[3], &range[1]))
+		if (is_cali_row(&r) && str_to_double(r.word[1], &threshold) && str_to_double(r.word[2], &range[0]) &&
+		    str_to_double(r.word[3], &range[1]))
 			wish_threshold(w, tensor_of(w->g, r.word[0]), threshold, 1e-7, range);
 		else
 			wish_note(w, "line %d: %.60s: not OPERATOR THRESHOLD MIN MAX", r.line, r.word[0]);

@@ -272,10 +272,11 @@ static void tell(const struct taking *t)
 	const struct node *node = t->p->g->node;
 	for (int i = 0; i < MISFITS; i++)
 		if (t->refused[i])
-			wish_note(t->w, "weights with %s, which target %s has not: of %d nodes, %.120s first", reasons[i], target_name(t->p->target),
-			    t->refused[i], node[t->first[i]].name);
+			wish_note(t->w, "weights with %s, which target %s has not: of %d nodes, %.120s first", reasons[i],
+			    target_name(t->p->target), t->refused[i], node[t->first[i]].name);
 	if (t->scaled)
-		wish_note(t->w, "%.80s: its weights are the model's times a factor for each channel, as equalized ones are (%d nodes): no weights are "
+		wish_note(t->w,
+		    "%.80s: its weights are the model's times a factor for each channel, as equalized ones are (%d nodes): no weights are "
 		    "taken, and scales between such nodes are of other ranges; open the model that was quantized instead",
 		    node[t->first_scaled].name, t->scaled);
 }

@@ -67,8 +67,8 @@ void wish_precision(struct wishes *w, int node, enum precision p)
 	int owner = w->p->group[node].owner;
 	int was = w->rank == w->said[owner] ? w->precision[owner] : -1;
 	if (was >= 0 && was != (int)p)
-		wish_note(w, "%.120s: the file gives it both %s and %s: %s is taken", w->g->node[owner].name, precision_name((enum precision)was),
-		    precision_name(p), precision_name(was == PREC_FLOAT ? PREC_FLOAT : p));
+		wish_note(w, "%.120s: the file gives it both %s and %s: %s is taken", w->g->node[owner].name,
+		    precision_name((enum precision)was), precision_name(p), precision_name(was == PREC_FLOAT ? PREC_FLOAT : p));
 	if (w->rank < w->said[owner] || was == PREC_FLOAT)
 		return;
 	w->precision[owner] = (signed char)p;
@@ -162,7 +162,8 @@ static bool make_file_grid(struct file_codes *c, double bits, const double *scal
 	int64_t count = n;
 	double middle = ldexp(1, (int)bits - 1);
 	struct error ignored;
-	*c = (struct file_codes){.scale = {.type = DT_F32, .shape = shape_of(1, &count)}, .zero = {.type = DT_I32, .shape = shape_of(1, &count)}};
+	*c =
+	    (struct file_codes){.scale = {.type = DT_F32, .shape = shape_of(1, &count)}, .zero = {.type = DT_I32, .shape = shape_of(1, &count)}};
 	if (tensor_alloc(&c->scale, NULL, &ignored) != STATUS_OK || tensor_alloc(&c->zero, NULL, &ignored) != STATUS_OK)
 		return false;
 	for (int i = 0; i < n; i++) {

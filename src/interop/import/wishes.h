@@ -28,7 +28,7 @@ struct wishes {
 	bool *each;             // [n_nodes] of an operator's owner: `precision` is that of each of its nodes, also where they run by themselves
 	signed char *further;   // [n_values] of further outputs, enum precision, -1: nothing is said
 	signed char *said;      // [n_nodes] the rank of what said `precision`
-	int rank;               // of what is being read, where a file speaks of nodes on several levels: a higher one wins, float wins among equals
+	int rank; // of what is being read, where a file speaks of nodes on several levels: a higher one wins, float wins among equals
 	enum precision wanted;  // for readers of lists: what is wished of the names
 	int method;             // enum calib_method, -1: nothing is said
 	signed char *calibrator; // [n_nodes] of its own, likewise

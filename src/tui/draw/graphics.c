@@ -39,8 +39,8 @@ static void iterm_show(struct str *out, const struct canvas_image *image)
 	struct str data = {0};
 	size_t bytes;
 	if (png_base64(&data, image->rgb, image->w, image->h, &bytes))
-		str_addf(out, "\033]1337;File=inline=1;size=%zu;width=%d;height=%d;preserveAspectRatio=0;doNotMoveCursor=1:%s\a", bytes, image->at.w,
-		    image->at.h, str_text(&data));
+		str_addf(out, "\033]1337;File=inline=1;size=%zu;width=%d;height=%d;preserveAspectRatio=0;doNotMoveCursor=1:%s\a", bytes,
+		    image->at.w, image->at.h, str_text(&data));
 	str_done(&data);
 }
 

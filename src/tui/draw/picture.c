@@ -55,7 +55,8 @@ static enum task_cell cell_at(const struct picture *p, double x, double y)
 	const struct task_look *l = p->cells;
 	if (!l || !l->cell)
 		return CELL_SAME;
-	return (enum task_cell)l->cell[clamp((int)(y * l->cells_h), 0, l->cells_h - 1) * l->cells_w + clamp((int)(x * l->cells_w), 0, l->cells_w - 1)];
+	return (enum task_cell)
+	    l->cell[clamp((int)(y * l->cells_h), 0, l->cells_h - 1) * l->cells_w + clamp((int)(x * l->cells_w), 0, l->cells_w - 1)];
 }
 
 static struct mean tinted(struct mean m, enum task_cell k)
@@ -292,7 +293,8 @@ static void pixel_joint(const struct canvas_image *image, const double at[2], in
 				dot(image, (int)at[0] + x, (int)at[1] + y, x * x + y * y < RADIUS * RADIUS - 3 ? ink : 0);
 }
 
-static void pixel_points(const struct canvas *c, const struct picture *p, const struct task_look *l, const struct keypoint *k, enum pen_kind kind)
+static void pixel_points(
+    const struct canvas *c, const struct picture *p, const struct task_look *l, const struct keypoint *k, enum pen_kind kind)
 {
 	const struct canvas_image *image = p->image;
 	double sx = l->scale * image->w / p->w, sy = l->scale * image->h / p->h;
@@ -301,7 +303,8 @@ static void pixel_points(const struct canvas *c, const struct picture *p, const 
 	for (int i = 0; i < l->n_bones; i++) {
 		const struct keypoint *a = &k[l->bone[i][0]], *b = &k[l->bone[i][1]];
 		if (is_seen(a, kind) && is_seen(b, kind))
-			pixel_bone(image, (double[]){(double)a->x * sx, (double)a->y * sy}, (double[]){(double)b->x * sx, (double)b->y * sy}, kind, ink);
+			pixel_bone(image, (double[]){(double)a->x * sx, (double)a->y * sy}, (double[]){(double)b->x * sx, (double)b->y * sy},
+			    kind, ink);
 	}
 	for (int i = 0; i < l->points && !l->rotated; i++)
 		if (is_seen(&k[i], kind))
@@ -321,17 +324,20 @@ static void cell_line(struct canvas *c, const struct picture *p, const double fr
 		put(c, p, p->at.x + (int)(from[0] + dx * i / n), p->at.y + (int)(from[1] + dy * i / n), glyph, pen->role, blocks);
 }
 
-static void cell_points(struct canvas *c, const struct picture *p, const struct task_look *l, const struct keypoint *k, enum pen_kind kind, bool blocks)
+static void cell_points(
+    struct canvas *c, const struct picture *p, const struct task_look *l, const struct keypoint *k, enum pen_kind kind, bool blocks)
 {
 	double across = p->scale * l->scale, down = across / aspect_of(p);
 	for (int i = 0; l->rotated && i < l->n_bones; i++) {
 		const struct keypoint *a = &k[l->bone[i][0]], *b = &k[l->bone[i][1]];
 		if (is_seen(a, kind) && is_seen(b, kind))
-			cell_line(c, p, (double[]){(double)a->x * across, (double)a->y * down}, (double[]){(double)b->x * across, (double)b->y * down}, kind, blocks);
+			cell_line(c, p, (double[]){(double)a->x * across, (double)a->y * down},
+			    (double[]){(double)b->x * across, (double)b->y * down}, kind, blocks);
 	}
 	for (int i = 0; i < l->points && !l->rotated; i++)
 		if (is_seen(&k[i], kind))
-			put(c, p, p->at.x + (int)((double)k[i].x * across), p->at.y + (int)((double)k[i].y * down), pens[kind].point, pens[kind].role, blocks);
+			put(c, p, p->at.x + (int)((double)k[i].x * across), p->at.y + (int)((double)k[i].y * down), pens[kind].point,
+			    pens[kind].role, blocks);
 }
 
 void picture_box(struct canvas *c, const struct picture *p, const struct task_look *l, const struct task_box *b, enum pen_kind kind,

@@ -121,8 +121,8 @@ enum status screen_open(struct screen **out, bool mono, bool mouse, struct error
 	canvas_init(&s->shown, 1, 1, NULL, false);
 	if (!can_place_cursor()) {
 		screen_close(&s);
-		return error_set(err, STATUS_UNSUPPORTED, "the terminal \"%s\" cannot place the cursor: set TERM to what it is, or use qtui analyze",
-		    term ? term : "");
+		return error_set(err, STATUS_UNSUPPORTED,
+		    "the terminal \"%s\" cannot place the cursor: set TERM to what it is, or use qtui analyze", term ? term : "");
 	}
 	s->depth = find_depth(mono);
 	s->direct = s->depth == DEPTH_RGB || says_truecolor();

@@ -52,7 +52,8 @@ void act_task_boxes(struct ui *ui)
 		return;
 	}
 	ui->task.overlay++;
-	ui_note(ui, "%s: %s", kind == TASK_RESTORE || kind == TASK_AGREE ? "the picture" : "over the picture", task_overlay(kind, ui->task.overlay)->name);
+	ui_note(ui, "%s: %s", kind == TASK_RESTORE || kind == TASK_AGREE ? "the picture" : "over the picture",
+	    task_overlay(kind, ui->task.overlay)->name);
 }
 
 static void step(struct ui *ui, int by)

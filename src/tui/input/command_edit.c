@@ -142,7 +142,8 @@ enum status command_latency(struct ui *ui, char *args, struct error *err)
 	edit_unsaved(ui);
 	if (l) {
 		latency_warn(l);
-		ui_note(ui, "%d of %d times are taken%s", l->taken, l->lines, l->n_notes ? "; what is to be said of the others is in the log" : "");
+		ui_note(
+		    ui, "%d of %d times are taken%s", l->taken, l->lines, l->n_notes ? "; what is to be said of the others is in the log" : "");
 	} else {
 		ui_note(ui, "costs are counted in multiply-accumulates");
 	}

@@ -165,12 +165,20 @@ static void add_variants(struct names *l, const struct ui *ui)
 
 static void add_kind(struct names *l, const struct ui *ui, enum completion kind, const char *word)
 {
-	static void (*const adders[COMPLETE_KINDS])(struct names *l, const struct ui *ui) = {
-		[COMPLETE_SELECTION] = add_selections, [COMPLETE_OUTPUT] = add_outputs, [COMPLETE_NODE] = add_nodes,
-		[COMPLETE_PRECISION] = add_precisions, [COMPLETE_COLUMN] = add_columns,
-		[COMPLETE_TARGET] = add_targets, [COMPLETE_CALIBRATION] = add_calibrations, [COMPLETE_CALIBRATED] = add_calibrated,
-		[COMPLETE_FORMAT] = add_formats, [COMPLETE_THEME] = add_themes, [COMPLETE_VARIANT] = add_variants, [COMPLETE_SIDE] = add_variants,
-		[COMPLETE_TOPIC] = add_topics,
+	static void (*const adders[COMPLETE_KINDS])(struct names * l, const struct ui *ui) = {
+	    [COMPLETE_SELECTION] = add_selections,
+	    [COMPLETE_OUTPUT] = add_outputs,
+	    [COMPLETE_NODE] = add_nodes,
+	    [COMPLETE_PRECISION] = add_precisions,
+	    [COMPLETE_COLUMN] = add_columns,
+	    [COMPLETE_TARGET] = add_targets,
+	    [COMPLETE_CALIBRATION] = add_calibrations,
+	    [COMPLETE_CALIBRATED] = add_calibrated,
+	    [COMPLETE_FORMAT] = add_formats,
+	    [COMPLETE_THEME] = add_themes,
+	    [COMPLETE_VARIANT] = add_variants,
+	    [COMPLETE_SIDE] = add_variants,
+	    [COMPLETE_TOPIC] = add_topics,
 	};
 	if (kind == COMPLETE_FILE || kind == COMPLETE_SIDE)
 		add_files(l, word);

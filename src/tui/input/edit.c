@@ -95,7 +95,8 @@ static enum status give_nodes(struct ui *ui, const struct giving *g, const int *
 	if (n == 1)
 		snprintf(done, sizeof done, "%s: %s%s%s", ui->snap->g->node[nodes[0]].name, g->kind, g->word, g->same ? ", as it was" : "");
 	else
-		snprintf(done, sizeof done, "%s%s: %d node%s%s", g->kind, g->word, n - refused, plural(n - refused), g->same ? ", as they were" : "");
+		snprintf(
+		    done, sizeof done, "%s%s: %d node%s%s", g->kind, g->word, n - refused, plural(n - refused), g->same ? ", as they were" : "");
 	note_nodes(ui, done, refused, err);
 	return STATUS_OK;
 }
@@ -142,7 +143,8 @@ enum status edit_output(int *value, const struct ui *ui, struct error *err)
 		return STATUS_OK;
 	if (!site)
 		return error_set(err, STATUS_REFUSED, "%s has no output that anybody reads", ui->snap->g->node[node].name);
-	return error_set(err, STATUS_REFUSED, "%s keeps its scale: one by hand is that of a node's output, to which h goes, or of an input of the network",
+	return error_set(err, STATUS_REFUSED,
+	    "%s keeps its scale: one by hand is that of a node's output, to which h goes, or of an input of the network",
 	    ui->snap->g->value[site->value].name);
 }
 

@@ -30,7 +30,8 @@ enum status beside_check(const struct ui *ui, enum beside_kind k, struct error *
 {
 	if (!beside_busy(ui, k))
 		return STATUS_OK;
-	return error_set(err, STATUS_REFUSED, k < BESIDE_STOPPED ? "%s is under way: Ctrl-c stops it" : "%s: that must end first", kinds[k].what);
+	return error_set(
+	    err, STATUS_REFUSED, k < BESIDE_STOPPED ? "%s is under way: Ctrl-c stops it" : "%s: that must end first", kinds[k].what);
 }
 
 const struct beside *beside_first(const struct ui *ui)

@@ -98,9 +98,10 @@ void repair_ended(struct ui *ui)
 	if (ui->repair.tried) {
 		char bought[UI_TEXT];
 		view_fix_summary(bought, sizeof bought, ui);
-		log_info("%s: %d of %d remedies kept, %s: %s", repair_work_name(ui->repair.work), ui->repair.kept, ui->repair.tried, why, bought);
-		ui_note(ui, "%s: %d of %d kept, %s: %s. P shows what accuracy costs, u undoes", repair_work_name(ui->repair.work), ui->repair.kept,
-		    ui->repair.tried, why, bought);
+		log_info(
+		    "%s: %d of %d remedies kept, %s: %s", repair_work_name(ui->repair.work), ui->repair.kept, ui->repair.tried, why, bought);
+		ui_note(ui, "%s: %d of %d kept, %s: %s. P shows what accuracy costs, u undoes", repair_work_name(ui->repair.work),
+		    ui->repair.kept, ui->repair.tried, why, bought);
 	} else if (!failed && why[0]) {
 		ui_note(ui, "%s: %s", repair_work_name(ui->repair.work), why);
 	}

@@ -82,7 +82,8 @@ static void note_problem(struct ui *ui, const char *was)
 {
 	if (!ui->snap->task_problem[0] || !strcmp(ui->snap->task_problem, was))
 		return;
-	ui_note(ui, ui->snap->task_asked ? "E: the task is not measured: %s" : "labels are there, but no task is measured: %s", ui->snap->task_problem);
+	ui_note(ui, ui->snap->task_asked ? "E: the task is not measured: %s" : "labels are there, but no task is measured: %s",
+	    ui->snap->task_problem);
 	ui->note_role = ui->snap->task_asked ? ROLE_ERROR : ROLE_NOTE; // the log has it
 }
 

@@ -75,6 +75,7 @@ const char *diff_reserve(const struct diff *d)
 	if (!key_equal(a->note.samples, b->note.samples))
 		return "Other samples, or prepared otherwise: run one again on the other's.";
 	if (d->a.edited || d->b.edited)
-		return d->a.edited ? "A was edited since it was run: this is its last run." : "B was edited since it was run: this is its last run.";
+		return d->a.edited ? "A was edited since it was run: this is its last run."
+		                   : "B was edited since it was run: this is its last run.";
 	return NULL;
 }

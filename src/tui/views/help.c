@@ -130,8 +130,10 @@ static void add_channel_columns(struct help *h)
 {
 	for (int i = 0; i < CHANNEL_COLUMNS; i++)
 		add(h, HELP_ROW, channel_column((enum channel_column)i)->head, channel_column((enum channel_column)i)->help);
-	add(h, HELP_TEXT, "", "Conspicuous channels: dead, no signal, no SNR; outlier, reaches 4 times as far as the median channel; few codes, its");
-	add(h, HELP_TEXT, "", "largest value is below 8 steps; clipped, more than 1 %; shifted, its mean by half a step and a tenth of its error.");
+	add(h, HELP_TEXT, "",
+	    "Conspicuous channels: dead, no signal, no SNR; outlier, reaches 4 times as far as the median channel; few codes, its");
+	add(h, HELP_TEXT, "",
+	    "largest value is below 8 steps; clipped, more than 1 %; shifted, its mean by half a step and a tenth of its error.");
 }
 
 static void add_marks(struct help *h)

@@ -3,8 +3,14 @@
 static struct rows rows_in_columns(struct canvas *c, struct rect r, int columns, struct scroll s, int n, bool focused)
 {
 	int page = columns * r.h;
-	return (struct rows){.canvas = c, .scroll = s, .focused = focused, .end = n - s.top < page ? n : s.top + page, .row = s.top - 1, .y = r.y,
-	    .h = r.h, .line = {r.x, r.y - 1, r.w / columns, 1}};
+	return (struct rows){.canvas = c,
+	    .scroll = s,
+	    .focused = focused,
+	    .end = n - s.top < page ? n : s.top + page,
+	    .row = s.top - 1,
+	    .y = r.y,
+	    .h = r.h,
+	    .line = {r.x, r.y - 1, r.w / columns, 1}};
 }
 
 struct rows rows_in(struct canvas *c, struct rect r, struct scroll s, int n, bool focused)

@@ -32,10 +32,11 @@ const struct task_overlay *task_overlay(enum task_kind k, int i)
 	static const struct {
 		int n;
 		struct task_overlay at[MOST];
-	} boxes = {4, {{OVERLAY_CHANGED, "what changed"}, {OVERLAY_ALL, "all boxes"}, {OVERLAY_TRUTH, "truth alone"}, {OVERLAY_NONE, "nothing"}}},
+	} boxes = {4,
+	    {{OVERLAY_CHANGED, "what changed"}, {OVERLAY_ALL, "all boxes"}, {OVERLAY_TRUTH, "truth alone"}, {OVERLAY_NONE, "nothing"}}},
 	  classes = {2, {{OVERLAY_CHANGED, "what changed"}, {OVERLAY_NONE, "nothing"}}},
 	  pictures = {4, {{OVERLAY_CHANGED, "quantized, and what changed"}, {OVERLAY_NONE, "quantized"}, {OVERLAY_FLOAT, "float"},
-	      {OVERLAY_TRUTH, "truth"}}},
+	                     {OVERLAY_TRUTH, "truth"}}},
 	  alone = {3, {{OVERLAY_CHANGED, "quantized, and what differs"}, {OVERLAY_NONE, "quantized"}, {OVERLAY_FLOAT, "float"}}},
 	  *const of[TASK_KINDS] = {[TASK_SEGMENT] = &classes, [TASK_RESTORE] = &pictures, [TASK_AGREE] = &alone};
 	return of[k] ? &of[k]->at[i % of[k]->n] : &boxes.at[i % boxes.n];

@@ -270,7 +270,8 @@ void view_blame_draw(struct canvas *c, const struct ui *ui, struct rect r)
 	else if (ui->repair.job)
 		draw_steps(c, ui, r);
 	else
-		canvas_paragraph(c, (struct rect){r.x + LEFT, r.y, r.w - 3, r.h}, ROLE_DIM, "Nothing is known yet: :blame 30s ranks, :fix mends.");
+		canvas_paragraph(
+		    c, (struct rect){r.x + LEFT, r.y, r.w - 3, r.h}, ROLE_DIM, "Nothing is known yet: :blame 30s ranks, :fix mends.");
 }
 
 // ---- keys

@@ -102,8 +102,8 @@ static void draw_summary(struct canvas *c, struct rect r, const struct channels 
 // "worst of 32 samples, dB  139.jpg 12.3  285.jpg 12.9": as many as there is room for.
 static void draw_samples(struct canvas *c, struct rect r, const struct channels *ch)
 {
-	int x = r.x + canvas_textf(c, r.x, r.y, r.w, ROLE_DIM, ch->n_samples ? "worst of %d sample%s, dB" : "the same for all samples", ch->n_samples,
-	    plural(ch->n_samples));
+	int x = r.x + canvas_textf(c, r.x, r.y, r.w, ROLE_DIM, ch->n_samples ? "worst of %d sample%s, dB" : "the same for all samples",
+	                  ch->n_samples, plural(ch->n_samples));
 	char snr[FIGURE], text[160];
 	for (int i = 0; i < ch->n_samples; i++) {
 		snprintf(text, sizeof text, "  %.120s %s", ch->sample[i].name, format_db(snr, ch->sample[i].snr_db));

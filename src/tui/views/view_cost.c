@@ -206,7 +206,8 @@ static void draw_heads(struct canvas *c, struct rect r, const struct cost *cost)
 	place_columns(at, cost, r.w);
 	canvas_text(c, r.x + 2, r.y, first_of(at) - 2, ROLE_HEAD, "operator");
 	for (int i = 0; i < OP_COLUMNS; i++)
-		draw_figure(c, r, at, (enum op_column)i, ROLE_HEAD, op_column[i].head ? op_column[i].head : precision_name((enum precision)(i - OP_WIDTHS)));
+		draw_figure(c, r, at, (enum op_column)i, ROLE_HEAD,
+		    op_column[i].head ? op_column[i].head : precision_name((enum precision)(i - OP_WIDTHS)));
 }
 
 // "2.0 MB", "0 B"

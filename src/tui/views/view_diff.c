@@ -33,9 +33,9 @@ static void draw_side(struct canvas *c, struct rect r, int y, const char *letter
 		    format_figure(now, n->task_name, n->task_quant));
 	if (n->earlier)
 		snprintf(when, sizeof when, " of %s", format_date(db, n->when));
-	canvas_textf(c, r.x + X_A, y, r.w - 3, ROLE_TEXT, "%s  %s%s: %d edit%s, worst output %s%s%s, %s %s", letter, side->name, when, n->n_edits,
-	    plural(n->n_edits), isnan(n->out_snr_db) ? "not known" : format_db(db, n->out_snr_db), isfinite(n->out_snr_db) ? " dB" : "",
-	    task, n->target, calib_name(n->method));
+	canvas_textf(c, r.x + X_A, y, r.w - 3, ROLE_TEXT, "%s  %s%s: %d edit%s, worst output %s%s%s, %s %s", letter, side->name, when,
+	    n->n_edits, plural(n->n_edits), isnan(n->out_snr_db) ? "not known" : format_db(db, n->out_snr_db),
+	    isfinite(n->out_snr_db) ? " dB" : "", task, n->target, calib_name(n->method));
 }
 
 static const char *both(char *out, size_t size, const char *a, const char *b)
@@ -63,7 +63,8 @@ static void draw_decision(struct canvas *c, const struct diff *d, struct rect r,
 		canvas_text(c, r.x + X_PRECISION, r.y, X_SCALE - X_PRECISION - 1, ROLE_TEXT,
 		    both(text, sizeof text, precision_name(before), precision_name(after)));
 	if (r.w >= WIDE || (before == after && strcmp(was, is)))
-		canvas_text(c, r.x + (r.w >= WIDE ? X_SCALE : X_PRECISION), r.y, X_NAME - X_SCALE - 1, ROLE_TEXT, both(text, sizeof text, was, is));
+		canvas_text(
+		    c, r.x + (r.w >= WIDE ? X_SCALE : X_PRECISION), r.y, X_NAME - X_SCALE - 1, ROLE_TEXT, both(text, sizeof text, was, is));
 }
 
 static int name_at(int width)
@@ -107,7 +108,8 @@ void view_diff_draw(struct canvas *c, const struct ui *ui, struct rect r)
 	const char *reserve = diff_reserve(d);
 	int head = view_diff_head(ui);
 	if (!d->made) {
-		canvas_text(c, r.x + 2, r.y, r.w - 3, ROLE_DIM, ":diff A B compares two variants (:variant NAME), runs (their numbers in 3) or sessions.");
+		canvas_text(c, r.x + 2, r.y, r.w - 3, ROLE_DIM,
+		    ":diff A B compares two variants (:variant NAME), runs (their numbers in 3) or sessions.");
 		return;
 	}
 	draw_side(c, r, r.y, "A", &d->a);

@@ -61,7 +61,11 @@ static bool next_piece(struct piece *l, int width)
 static struct piece first_piece(int entry, int width)
 {
 	const struct help_row *row = help_at(entry);
-	return (struct piece){.row = row, .entry = entry, .key = row->key, .text = row->text, .key_length = text_line(row->key, key_room(row, width)),
+	return (struct piece){.row = row,
+	    .entry = entry,
+	    .key = row->key,
+	    .text = row->text,
+	    .key_length = text_line(row->key, key_room(row, width)),
 	    .text_length = text_line(row->text, text_room(row, width))};
 }
 

@@ -88,7 +88,8 @@ static void draw_figure(struct canvas *c, struct rect r, const struct task_figur
 {
 	char before[FIGURE], after[FIGURE], gain[FIGURE];
 	if (isnan(f->value[TASK_FLOAT])) {
-		canvas_textf(c, r.x + X_KIND, r.y, r.w - X_KIND, ROLE_TEXT, "%-10s %s", task_word(f->name), format_figure(after, f->name, f->value[TASK_QUANT]));
+		canvas_textf(c, r.x + X_KIND, r.y, r.w - X_KIND, ROLE_TEXT, "%-10s %s", task_word(f->name),
+		    format_figure(after, f->name, f->value[TASK_QUANT]));
 		return;
 	}
 	canvas_textf(c, r.x + X_KIND, r.y, r.w - X_KIND, ROLE_TEXT, "%-10s %s → %s  %s", task_word(f->name),
@@ -127,8 +128,11 @@ static void draw_title(struct canvas *c, struct rect r, const struct task_look *
 		canvas_text(c, x, r.y, r.x + r.w - x, ROLE_DIM, "not measured yet");
 		return;
 	}
-	x += l->kind == TASK_AGREE ? 0 : canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_TEXT, "%s → %s", format_figure(before, figure, l->value[TASK_FLOAT]),
-	    format_figure(after, figure, l->value[TASK_QUANT])) + 2;
+	x += l->kind == TASK_AGREE
+	         ? 0
+	         : canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_TEXT, "%s → %s", format_figure(before, figure, l->value[TASK_FLOAT]),
+	               format_figure(after, figure, l->value[TASK_QUANT])) +
+	               2;
 	for (int k = 0; k < CHANGE_KINDS; k++)
 		if (n[k])
 			x += canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_DIM, "%d %s", n[k], task_change_name((enum task_change_kind)k)) + 2;
@@ -224,7 +228,8 @@ static int draw_cell_legend(struct canvas *c, const struct ui *ui, struct rect r
 	int kinds = kind == TASK_SEGMENT ? CELL_KINDS : kind == TASK_AGREE ? CELL_GAINED : CELL_OTHER; // of one class a pixel is either
 	for (int k = CELL_LOST; k < kinds; k++) {
 		const char letter[] = {picture_cell_letter((enum task_cell)k), '\0'};
-		x += canvas_textf(c, x, r.y, r.x + r.w - x, picture_cell_role((enum task_cell)k), "%s %s", ui->blocks ? "■" : letter, text[k]) + 2;
+		x += canvas_textf(c, x, r.y, r.x + r.w - x, picture_cell_role((enum task_cell)k), "%s %s", ui->blocks ? "■" : letter, text[k]) +
+		     2;
 	}
 	return x;
 }

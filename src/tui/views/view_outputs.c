@@ -58,10 +58,11 @@ static bool has_none(struct none *out, const struct value *v)
 		return false;
 	snprintf(out->brief, sizeof out->brief, "%s", whole ? dtype_name(v->type) : v->type == DT_NONE ? "type varies" : "shape varies");
 	if (whole)
-		snprintf(out->meaning, sizeof out->meaning, "It holds %s: signal and noise are of floats. What quantization changes in it shows in the task, T.",
-		    dtype_name(v->type));
+		snprintf(out->meaning, sizeof out->meaning,
+		    "It holds %s: signal and noise are of floats. What quantization changes in it shows in the task, T.", dtype_name(v->type));
 	else
-		snprintf(out->meaning, sizeof out->meaning, "What stands here is known only when the network runs, so float and quantized values are not "
+		snprintf(out->meaning, sizeof out->meaning,
+		    "What stands here is known only when the network runs, so float and quantized values are not "
 		    "compared. Where something of the model did not fit, the log (5) says so.");
 	return true;
 }

@@ -146,7 +146,8 @@ static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
 void view_pareto_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	if (!ui->repair.frontier) {
-		canvas_paragraph(c, (struct rect){r.x + LEFT, r.y, r.w - 3, r.h}, ROLE_DIM, "Nothing is known yet: :fix tries remedies, then P shows what accuracy costs.");
+		canvas_paragraph(c, (struct rect){r.x + LEFT, r.y, r.w - 3, r.h}, ROLE_DIM,
+		    "Nothing is known yet: :fix tries remedies, then P shows what accuracy costs.");
 		return;
 	}
 	enum role role = stale(ui) ? ROLE_DIM : ROLE_TEXT;
@@ -179,6 +180,7 @@ void act_pareto_take(struct ui *ui)
 	else {
 		why = stale(ui);
 		edit_done(ui);
-		ui_note(ui, "taken: %s; u undoes%s%s", frontier_changes(text, ui->repair.frontier, row), why ? ". Its figures are of " : "", why ? why : "");
+		ui_note(ui, "taken: %s; u undoes%s%s", frontier_changes(text, ui->repair.frontier, row), why ? ". Its figures are of " : "",
+		    why ? why : "");
 	}
 }

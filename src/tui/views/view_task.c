@@ -214,7 +214,8 @@ static void draw_nothing(struct canvas *c, const struct ui *ui, struct rect r)
 	    rests ? "The session's task is measured by a program, which a file does not start by itself:" :
 	    running ? "The task is measured after the figures, where there are labels." : "No task is measured.");
 	if (rests)
-		canvas_textf(c, line.x, line.y++, line.w, ROLE_TEXT, ":%s %s", w->scorer ? "scorer" : "boxes", w->scorer ? w->scorer : w->boxes_by);
+		canvas_textf(
+		    c, line.x, line.y++, line.w, ROLE_TEXT, ":%s %s", w->scorer ? "scorer" : "boxes", w->scorer ? w->scorer : w->boxes_by);
 	line.y += canvas_paragraph(c, line, ROLE_ERROR, ui->snap->task_problem) + 1;
 	line.y += canvas_paragraph(c, line, ROLE_DIM,
 	    "Labels beside the calibration samples (COCO JSON, text or XML files, CSV of classes, masks, pictures) are found by themselves;");

@@ -172,7 +172,8 @@ void act_why_apply(struct ui *ui)
 	else if (first)
 		view_findings_apply(ui, first);
 	else
-		ui_note(ui, n_lines(ui) ? "no edit mends what is told here: the last lines say what to try" : "nothing is told yet: wait for the run");
+		ui_note(ui,
+		    n_lines(ui) ? "no edit mends what is told here: the last lines say what to try" : "nothing is told yet: wait for the run");
 	if (ui->edits != edits)
 		ui_scroll(ui)->cursor = 0; // the next story is another one, which begins with what this bought
 }

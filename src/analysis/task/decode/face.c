@@ -135,7 +135,8 @@ void face_box_blazeface(
 	(void)b;
 	for (int c = 0; c < 4; c++)
 		v[c] = field_get(h, &s->box, anchor, cell, c);
-	decode_from_centre(out, ((float)(cell % s->w) + .5f) * (float)s->stride + v[0], ((float)(cell / s->w) + .5f) * (float)s->stride + v[1], v[2], v[3]);
+	decode_from_centre(
+	    out, ((float)(cell % s->w) + .5f) * (float)s->stride + v[0], ((float)(cell / s->w) + .5f) * (float)s->stride + v[1], v[2], v[3]);
 }
 
 void face_box(

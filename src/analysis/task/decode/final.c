@@ -161,7 +161,8 @@ bool final_bind_rtmo(struct bound *b, const struct head *h)
 			*b = one_list(n);
 			b->source[0].box = field_part(&rows, 0, 4);
 			b->source[0].score = field_part(&rows, 4, 1);
-			b->source[0].point = (struct field){.output = k, .channels = channels, .anchors = 1, .cell = channels, .channel = 1, .ends = h->out[k].ends};
+			b->source[0].point = (struct field){
+			    .output = k, .channels = channels, .anchors = 1, .cell = channels, .channel = 1, .ends = h->out[k].ends};
 			b->points = (int)s->dim[2];
 			return true;
 		}

@@ -10,7 +10,8 @@ static bool wanted(const struct head *h)
 
 static struct bound rows(const struct field *f, int64_t n, int angle)
 {
-	struct bound b = {.n = 1, .rotated = true, .points = ROTATED_CORNERS, .source = {{.n = n, .anchors = 1, .object = FIELD_NONE, .label = FIELD_NONE}}};
+	struct bound b = {
+	    .n = 1, .rotated = true, .points = ROTATED_CORNERS, .source = {{.n = n, .anchors = 1, .object = FIELD_NONE, .label = FIELD_NONE}}};
 	b.source[0].box = field_part(f, 0, 4);
 	b.source[0].angle = field_part(f, angle, 1);
 	return b;

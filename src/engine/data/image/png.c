@@ -98,7 +98,8 @@ static enum status read_grey_rgb(struct png_reader *r, struct mask *out, const c
 	for (size_t i = 0; i < n; i++) {
 		const uint8_t *p = r->rgb + 3 * i;
 		if (p[0] != p[1] || p[0] != p[2])
-			return error_set(err, STATUS_UNSUPPORTED, "%s is a picture in colours; a mask has one number a pixel: grey, or a palette", name);
+			return error_set(
+			    err, STATUS_UNSUPPORTED, "%s is a picture in colours; a mask has one number a pixel: grey, or a palette", name);
 		out->number[i] = p[0];
 	}
 	return STATUS_OK;
