@@ -4,6 +4,7 @@
 #define QTUI_ANALYSIS_CHANNELS_H
 
 #include <stdatomic.h>
+#include "qtui/base/error.h"
 #include "qtui/base/hash.h"
 #include "qtui/engine/channels.h"
 
@@ -44,7 +45,7 @@ struct channels {
 	int samples, of;              // samples that the figures are over, and will be over; 1 of 1: a weight
 	struct channel_sample *sample; // [n_samples] those that the tensor is worst on first; of a weight none
 	int n_samples;
-	char problem[160];            // why there is nothing to show
+	char problem[sizeof ((struct error *)0)->text]; // why there is nothing to show
 	int count[CHANNEL_FLAGS];     // channels with each flag
 	double spread;                // mean of unused_bits over those that are not dead
 };

@@ -5,6 +5,7 @@
 #define QTUI_ANALYSIS_SNAPSHOT_H
 
 #include <stdatomic.h>
+#include "qtui/base/error.h"
 #include "qtui/engine/plan.h"
 #include "qtui/engine/stats.h"
 #include "qtui/analysis/blame.h"
@@ -146,7 +147,7 @@ struct snapshot {
 	struct blames *blames;        // NULL: not known
 	bool blames_old;              // they were measured under another decision
 	struct costs *costs;          // of the nodes at each width (cost.h)
-	char task_problem[160];       // why `task` is NULL although there are labels or a task was asked for; "": no reason
+	char task_problem[sizeof ((struct error *)0)->text]; // why `task` is NULL although there are labels or a task was asked for; "": no reason
 	bool task_asked;              // that is a task which the user asked for, not labels that were found beside the samples
 	int64_t macs[PREC_COUNT];     // multiply-accumulates by precision
 	int computed, total;          // node results computed / needed in this run

@@ -129,7 +129,7 @@ static void fill_task(struct snapshot *s, struct study *st, struct task_report *
 	s->task_old = old;
 	s->task_calibrated = st->task->data == NULL;
 	s->task_network = st->task->network;
-	snprintf(s->task_problem, sizeof s->task_problem, "%.159s", st->task->problem);
+	snprintf(s->task_problem, sizeof s->task_problem, "%s", st->task->problem);
 	s->task_asked = st->task->problem_asked;
 }
 

@@ -48,7 +48,7 @@ static void show_problem(const struct gathering *w, const char *text)
 {
 	struct channels *c = xcalloc(1, sizeof *c);
 	*c = (struct channels){.refs = 1, .axis = CHANNELS_UNKNOWN};
-	snprintf(c->problem, sizeof c->problem, "%.159s", text);
+	snprintf(c->problem, sizeof c->problem, "%s", text);
 	publish(w, c);
 }
 

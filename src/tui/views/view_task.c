@@ -220,8 +220,8 @@ static void draw_nothing(struct canvas *c, const struct ui *ui, struct rect r)
 	line.y += canvas_paragraph(c, line, ROLE_DIM,
 	    "Labels beside the calibration samples (COCO JSON, text or XML files, CSV of classes, masks, pictures) are found by themselves;");
 	line.y += canvas_paragraph(c, line, ROLE_DIM,
-	    ":eval DIR measures on labelled samples elsewhere, :labels FILE names labels that lie apart, and a :scorer of your own "
-	    "needs none.");
+	    ":eval DIR measures on labelled samples elsewhere, :labels FILE names labels that lie apart. Programs of your own: :boxes reads "
+	    "the boxes of a detector where no decoder does, a :scorer needs no labels.");
 	if (ui->snap->task_problem[0])
 		canvas_paragraph(c, line, ROLE_DIM, ":eval none takes them back, and with them what is said here after each run.");
 }
