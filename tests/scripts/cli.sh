@@ -390,6 +390,21 @@ boxes="touch $dir/read; while read -r line; do echo '1 2 3 4 .5 7'; done"
 [ $? = 0 ] && grep -q "boxes by touch .*; no NMS; classes are the labels'" "$dir/out" && grep -q '^mAP  *0.0000' "$dir/out"; report eval_by_boxes_of_a_program $? "$(cat "$dir/err" "$dir/out")"
 expect boxes_of_a_program_in_a_session 0 "" analyze $model $calib --samples 1 --labels examples/val.json --boxes "$boxes" --session "$dir/boxes.json" -q
 rm "$dir/read"
+cat >"$dir/decode.sh" <<'END'
+tab=$(printf '\t')
+while IFS=$tab read -r outputs file name; do # [1, 14, 500]: centre, size, ten classes
+	od -An -v -w4 -tf4 -j128 "$outputs/output0.npy" | awk '{ a[NR - 1] = $1 } END {
+		for (i = 0; i < 500; i++)
+			for (c = 0; c < 10; c++)
+				if (a[(4 + c) * 500 + i] > .001) {
+					x = a[i]; y = a[500 + i]; w = a[1000 + i] / 2; h = a[1500 + i] / 2
+					printf "%.9g %.9g %.9g %.9g %s %d;", x - w, y - h, x + w, y + h, a[(4 + c) * 500 + i], c
+				}
+		print "" }'
+done
+END
+figures() { "$qtui" eval $model examples/val --samples 6 --labels examples/val.json --nms .7 --json - -q "$@" | sed '/"note"/d'; }
+[ "$(figures)" = "$(figures --boxes "sh $dir/decode.sh")" ] && figures | grep -q '"AP":.*0\.[1-9]'; report a_program_reads_as_a_decoder_does $?
 expect a_file_reads_no_boxes 0 "--boxes 'touch " analyze --session "$dir/boxes.json" --set /model.12/Sub=float --json "$dir/rests.json"
 [ ! -e "$dir/read" ] && grep -q '"boxes":.*touch' "$dir/boxes.json" && grep -q '"labels":.*val.json' "$dir/boxes.json" && ! grep -q '"AP50"' "$dir/rests.json"; report and_measures_nothing $?
 expect boxes_and_labels_of_the_session 0 "" analyze --session "$dir/boxes.json" --boxes "$boxes" --json "$dir/rests.json" -q

@@ -84,7 +84,7 @@ static void note_problem(struct ui *ui, const char *was)
 		return;
 	ui_note(ui, ui->snap->task_asked ? "E: the task is not measured: %s" : "labels are there, but no task is measured: %s",
 	    ui->snap->task_problem);
-	ui->note_role = ui->snap->task_asked ? ROLE_ERROR : ROLE_NOTE; // the log has it
+	ui->note_role = ui->snap->task_asked ? ROLE_ERROR : ROLE_NOTE; // view T has it whole
 }
 
 static bool has_task_change(const struct snapshot *s)
