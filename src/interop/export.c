@@ -6,7 +6,7 @@
 #include "qtui/base/str.h"
 
 static const struct export_format rows[] = {
-#define FORMAT(name, suffix, writer, help) {name, suffix, help, writer},
+#define FORMAT(name, suffix, writer, told, help) {name, suffix, help, told, writer},
 #include "formats.def"
 #undef FORMAT
 };
@@ -86,14 +86,30 @@ static void tell_tuned(struct exporting *e)
 		    plural(n));
 }
 
+// A tool takes its own target by its name, not what was changed of it. The calibrator is a decision, which formats say.
+static void tell_members(struct exporting *e)
+{
+	char member[TARGET_NAME];
+	for (int i = 0; target_member(snapshot_plan(e->snap)->target, i, member); i++) {
+		char *value = strchr(member, '=');
+		*value = '\0';
+		if (strcmp(e->format->told, "*") == 0 || strcmp(e->format->told, member) == 0 || strcmp(member, "calibration.default") == 0)
+			continue;
+		*value = '=';
+		str_addf(&e->loss, "target: %s, which was given beside it, is not said: the tool keeps its own\n", member);
+	}
+}
+
 enum status export_end(struct exporting *e, struct error *err)
 {
 	struct str out = {0};
 	enum status status = e->format->write(&out, &e->loss, &e->decided, e->snap, err);
 	if (status == STATUS_OK)
 		status = file_write(e->path, str_text(&out), out.len, err);
-	if (status == STATUS_OK)
+	if (status == STATUS_OK) {
 		tell_tuned(e);
+		tell_members(e);
+	}
 	str_done(&out);
 	return status;
 }

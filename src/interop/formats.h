@@ -5,7 +5,7 @@
 #include "qtui/base/json.h"
 #include "qtui/interop/export.h"
 
-#define FORMAT(name, suffix, writer, help) \
+#define FORMAT(name, suffix, writer, told, help) \
 	enum status writer(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err);
 #include "formats.def"
 #undef FORMAT

@@ -1,4 +1,5 @@
 // ONNX Runtime: arguments of quantize_static. Names of types are members of onnxruntime.quantization.QuantType.
+#include <math.h>
 #include "overrides.h"
 
 // CALIB_KL has no name here: quantize_static gives its Entropy calibrator as many bins
@@ -44,6 +45,8 @@ enum status onnxruntime(struct str *out, struct str *loss, const struct decided 
 		cJSON_AddStringToObject(root, "calibrate_method", method_name[s->method]);
 	else
 		str_addf(loss, "calibration: quantize_static has no way to say %s\n", calib_name(s->method));
+	if (s->method == CALIB_PERCENTILE) // in hundredths there: 99.999, without the digits that a product would add
+		cJSON_AddNumberToObject(extra, "CalibPercentile", round(target_percentile(snapshot_plan(s)->target) * 1e10) / 1e8);
 	add_types(root, extra, s);
 	cJSON_AddItemToObject(root, "nodes_to_exclude", excluded_nodes(d, s));
 	cJSON_AddItemToObject(extra, "TensorQuantOverrides", tensor_overrides(d, s));

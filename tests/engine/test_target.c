@@ -45,6 +45,76 @@ void test_target__facts(void **state)
 	}
 }
 
+static const char *load_fault(const char *name, enum status want)
+{
+	static struct error err;
+	struct target *t = NULL;
+	assert_int_equal(target_load(&t, name, &err), want);
+	target_free(&t);
+	return err.text;
+}
+
+// Members behind the name, in lists and texts with commas too.
+void test_target__members_beside_the_name(void **state)
+{
+	static const char name[] = "esp32p4,calibration.percentile=0.99,title=\"a, b\",operators.quantized=[\"Conv\",\"Add\"],activation.signed=false";
+	struct target *t;
+	struct error err;
+	char member[TARGET_NAME];
+	if (target_load(&t, name, &err))
+		fail_msg("%s", err.text);
+	assert_float_equal(target_percentile(t), .99, 0);
+	assert_string_equal(target_name(t), name);
+	assert_string_equal(t->title, "a, b");
+	assert_true(target_rule(t, "Add")->flags & RULE_QUANTIZED && !(target_rule(t, "Mul")->flags & RULE_QUANTIZED));
+	assert_string_equal(target_member(t, 2, member), "operators.quantized=[\"Conv\",\"Add\"]");
+	assert_string_equal(target_member(t, 3, member), "activation.signed=false");
+	assert_null(target_member(t, 4, member));
+	target_free(&t);
+	assert_int_equal(target_load(&t, "esp32p4,tool=Quark", &err), STATUS_OK); // a text without quotes
+	assert_true(target_is_of(t, "Quark"));
+	target_free(&t);
+	assert_int_equal(target_load(&t, "esp32p4", &err), STATUS_OK);
+	assert_float_equal(target_percentile(t), .9999, 0);
+	assert_null(target_member(t, 0, member));
+	target_free(&t);
+}
+
+void test_target__what_is_wrong_with_them(void **state)
+{
+	static const struct {
+		const char *name, *says;
+		enum status status;
+	} rows[] = {
+	    {"esp32p4,", "\"\" is no MEMBER=VALUE, as calibration.percentile=0.999 is", STATUS_USAGE},
+	    {"esp32p4,kind", "\"kind\" is no MEMBER=VALUE", STATUS_USAGE},
+	    {"esp32p4,=1", "\"=1\" is no MEMBER=VALUE", STATUS_USAGE},
+	    {"esp32p4,kind=linear,kind=linear", "kind is given twice", STATUS_USAGE},
+	    {"esp32p4,kind=linear,kind.x=1", "is given twice", STATUS_USAGE},
+	    {"esp32p4,base=xint8", "its base is what comes before the comma", STATUS_USAGE},
+	    {"esp32p4,calibration.percentil=1", "unknown member \"percentil\"; the nearest known is \"percentile\"", STATUS_FORMAT},
+	    {"esp32p4,calibration.percentile=2", "must be above 0.5 and at most 1", STATUS_FORMAT},
+	    {"esp32p4,calibration.percentile=[", "\"percentile\"", STATUS_FORMAT},
+	    {"esp32p5,calibration.percentile=.9", "the nearest is esp32p4", STATUS_NOTFOUND},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (!strstr(load_fault(rows[i].name, rows[i].status), rows[i].says))
+			fail_msg("%s: %s", rows[i].name, load_fault(rows[i].name, rows[i].status));
+}
+
+// A file whose own name has a comma is that file.
+void test_target__a_comma_in_a_file_s_name(void **state)
+{
+	static const char text[] = "{\"name\": \"mine\", \"base\": \"esp32p4\"}";
+	const char *path = support_temp_file("a,b=c.json", text, sizeof text - 1);
+	struct target *t;
+	struct error err;
+	if (target_load(&t, path, &err))
+		fail_msg("%s", err.text);
+	assert_string_equal(target_name(t), "mine");
+	target_free(&t);
+}
+
 // The error of a target file with this text.
 static const char *fault_of(const char *text, enum status want)
 {

@@ -361,6 +361,15 @@ expect a_session_of_its_own 0 "" analyze $model $calib --samples 1 --session "$d
 expect json_spares_the_session 2 "is the session" analyze $model $calib --samples 1 --session "$dir/own.json" --json "$dir/own.json" -q
 "$qtui" quantize --session "$dir/own.json" -o $model -q 2>/dev/null; [ $? = 2 ]; report a_session_spares_its_model $?
 
+# ---- a target with members of its own
+changed=onnxruntime,calibration.default=percentile,calibration.percentile=0.9999,activation.reduce_range=true
+expect a_changed_target 0 "" analyze $model $calib --samples 2 --target $changed --session "$dir/changed.json" --json "$dir/changed-figures.json" -q
+grep -q "\"target\":.*$changed" "$dir/changed-figures.json" && grep -q '"calibration":.*"percentile"' "$dir/changed-figures.json"; report has_that_name $?
+expect a_changed_target_exported 0 "target: activation.reduce_range=true, which was given beside it, is not said" export --session "$dir/changed.json" --format onnxruntime -o "$dir/changed.ort"
+grep -q '"CalibPercentile":.*99\.99,' "$dir/changed.ort" && ! grep -q 'calibration\.' "$dir/err"; report with_its_percentile $? "$(cat "$dir/err")"
+expect another_percentile_in_a_file 0 "CalibPercentile: 99.99, the target has 99.999" analyze $model $calib --samples 1 --target onnxruntime --import "$dir/changed.ort"
+expect a_changed_target_too_long 2 "the target's name is too long" analyze $model $calib --target "esp32p4,title=$(printf '%150s' '' | tr ' ' x),tool=$(printf '%150s' '' | tr ' ' x)"
+
 # ---- in the wrong order
 expect samples_before_the_model 2 "examples/calib is a directory: MODEL comes first, then CALIB" analyze examples/calib $model -q
 expect samples_alone 2 "examples/calib is a directory: MODEL is an ONNX file" analyze examples/calib -q

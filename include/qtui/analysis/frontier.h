@@ -16,7 +16,7 @@ struct repair_state {
 };
 // What the figures depend on beside the model and the decisions of the states.
 struct frontier_basis {
-	char target[256];
+	char target[TARGET_NAME];
 	struct key samples;            // of the calibration, as they are prepared
 	struct key times;              // of a board; zero: MACs are counted
 	char task[12];                 // "AP"; "": none was measured

@@ -18,7 +18,7 @@ struct run_nodes {
 struct run_state {
 	atomic_int refs;
 	struct edits *edits;     // the user's own
-	char target[256];
+	char target[TARGET_NAME];
 	enum calib_method method;
 	struct way way;
 };

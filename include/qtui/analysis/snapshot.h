@@ -91,7 +91,7 @@ struct run_note { // one line of the history of runs
 	int number;                   // from 1, counted through all sittings of a session
 	bool earlier;                 // from an earlier sitting: the figures are what was measured then
 	double when;                  // seconds since 1970
-	char target[32];
+	char target[TARGET_NAME];
 	enum calib_method method;
 	int n_edits;
 	struct key decision, samples; // what was decided, and the samples that it was measured on
@@ -119,7 +119,7 @@ struct snapshot {
 	int samples_done, samples;
 	int left_out;                 // files beside the samples that cannot be read as pictures (data.h)
 	struct error error;           // when stage is STAGE_FAILED
-	char target[32];
+	char target[TARGET_NAME];
 	enum calib_method method;
 	int n_edits;
 	bool dirty;                   // edits that no run has shown yet

@@ -5,19 +5,24 @@
 
 #include "qtui/engine/quantizer.h"
 
+enum { TARGET_NAME = 256 }; // bytes of a target as it is asked for, its end included
 enum calib_method { CALIB_MINMAX, CALIB_PERCENTILE, CALIB_KL, CALIB_MSE, CALIB_COUNT };
 const char *calib_name(enum calib_method m);
 bool calib_parse(enum calib_method *out, const char *name);
 
 struct target; // private to src/engine/plan
 // `name`: of a file in the directories of QTUI_TARGETS (separated by ':') or the data directory, else of a target
-// that is part of the program; or a path to a JSON file (with a slash, or ending in .json).
+// that is part of the program; or a path to a JSON file (with a slash, or ending in .json). Any of these may be followed by
+// members that replace its own, ",MEMBER=VALUE" each, and is shorter than TARGET_NAME then.
 MUST_CHECK enum status target_load(struct target **out, const char *name, struct error *err);
 void target_free(struct target **t);
 const char *target_name(const struct target *t);
 bool target_is_of(const struct target *t, const char *tool); // are its rules those of the tool ("Quark")? What has it as base inherits that
 int target_platform(const struct target *t, int bits);       // esp-ppq's number for nodes of so many bits; 0: it has none
 enum calib_method target_default_calibration(const struct target *t);
+double target_percentile(const struct target *t); // of the calibrator of that name, .5 to 1
+// The i-th of the members that were given beside the name, as "calibration.percentile=0.999"; NULL: there are not so many.
+const char *target_member(const struct target *t, int i, char out[TARGET_NAME]);
 bool target_has_precision(const struct target *t, int bits); // can nodes be sent to 16 bit?
 // Can activations have scales that are no powers of two (steps), or zero points other than the middle code (zeros)?
 bool target_has_scales(const struct target *t, bool steps, bool zeros);

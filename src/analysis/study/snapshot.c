@@ -64,7 +64,7 @@ struct snapshot *snapshot_new(struct study *st, const struct request *req)
 	atomic_store(&s->refs, 1);
 	s->g = st->g;
 	s->generation = req->generation;
-	snprintf(s->target, sizeof s->target, "%.31s", req->target);
+	snprintf(s->target, sizeof s->target, "%s", req->target);
 	s->method = req->method;
 	s->n_edits = req->n_edits;
 	s->decision = req->decision;

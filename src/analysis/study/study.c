@@ -101,6 +101,8 @@ struct edits *study_effective(const struct study *s, const struct edits *user)
 static enum status first_decision(struct study *s, struct error *err)
 {
 	const char *name = s->opt.target ? s->opt.target : "esp32p4";
+	if (strlen(name) >= TARGET_NAME)
+		return error_set(err, STATUS_USAGE, "the target's name is too long");
 	enum status st = target_load(&s->target, name, err);
 	if (st != STATUS_OK)
 		return st;

@@ -11,7 +11,7 @@
 // A state of the user's decisions; history is a list of them.
 struct decision {
 	struct edits *edits;
-	char target[256];
+	char target[TARGET_NAME];
 	enum calib_method method;
 	int preparation; // which samples, and how they are prepared: an index into study.preparation
 	char *text;      // of a step the command that led here, NULL for the first; of a variant its name

@@ -35,7 +35,7 @@ struct request {
 	uint64_t generation;
 	struct edits *edits;        // effective: truncation included
 	struct run_state *state;    // what was decided
-	char target[256];
+	char target[TARGET_NAME];
 	enum calib_method method;
 	int n_edits;
 	struct key decision;

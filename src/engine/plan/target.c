@@ -196,12 +196,28 @@ out:
 	return st;
 }
 
+// The whole is its name: one without the members is another target.
+static void rename_target(struct target *t, const char *name, size_t base)
+{
+	char *own = arena_strdup(t->arena, name);
+	t->name = own;
+	t->members = own + base;
+}
+
 enum status target_load(struct target **out, const char *name, struct error *err)
 {
 	struct target *t = target_new();
-	enum status st = load_onto(t, name, 0, err);
+	char *base;
+	cJSON *members;
+	enum status st = target_split(&base, &members, name, err);
+	if (!st)
+		st = load_onto(t, base, 0, err);
+	if (!st && members && !(st = target_read(t, members, name, err)))
+		rename_target(t, name, strlen(base));
 	if (!st)
 		st = target_validate(t, name, err);
+	cJSON_Delete(members);
+	free(base);
 	if (st) {
 		target_free(&t);
 		return st;
@@ -236,6 +252,11 @@ int target_platform(const struct target *t, int bits)
 enum calib_method target_default_calibration(const struct target *t)
 {
 	return t->calibration.method;
+}
+
+double target_percentile(const struct target *t)
+{
+	return t->calibration.percentile;
 }
 
 bool target_has_precision(const struct target *t, int bits)

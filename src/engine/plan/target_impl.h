@@ -82,6 +82,7 @@ struct scheme {
 enum { MAX_CLIPS = 4 };
 struct target {
 	struct arena *arena;
+	const char *members; // of the name, from the first comma on; NULL: none
 	const char *name, *title;
 	const char *tool;            // NULL: nobody's
 	enum target_kind kind;
@@ -133,6 +134,9 @@ extern const char *const target_calibrations[CALIB_COUNT + 1];
 const struct op_rule *target_rule(const struct target *t, const char *op_type);
 // The rule to fill in while a file is read.
 struct op_rule *target_rule_add(struct target *t, const char *op_type);
+// Of "BASE,MEMBER=VALUE,...": BASE, and the others as an object (a dot leads into one); *members NULL: there are none. The caller
+// frees both, also on failure.
+MUST_CHECK enum status target_split(char **base, cJSON **members, const char *name, struct error *err);
 // Puts the members of a parsed file into `t`; `name` is for messages.
 MUST_CHECK enum status target_read(struct target *t, const cJSON *json, const char *name, struct error *err);
 // Refuses what is inconsistent once all members are there.

@@ -246,6 +246,14 @@ static void note_other_weights(struct wishes *w, const cJSON *root)
 		wish_note(w, "reduce_range: weights of the target use all their bits: choose another --target");
 }
 
+// In hundredths; 0: it says none.
+static void note_percentile(struct wishes *w, double percent)
+{
+	double own = 100 * target_percentile(w->p->target);
+	if (percent != 0 && fabs(percent - own) > 1e-7)
+		wish_note(w, "CalibPercentile: %.9g, the target has %.9g: choose --target NAME,calibration.percentile=%.9g", percent, own, percent / 100);
+}
+
 enum { OF_MODEL, OF_TYPE, OF_NODE }; // ranks
 
 static void read_mixed(struct wishes *w, const cJSON *list)
@@ -283,6 +291,7 @@ void read_arguments(struct wishes *w, const cJSON *root)
 	exclude_list(w, root, "subgraphs_to_exclude");
 	exclude_list(w, root, "exclude");
 	note_what_is_not_read(w, root);
+	note_percentile(w, json_number(extra, "CalibPercentile", 0));
 	if (json_bool(extra, "SmoothQuant", false))
 		wish_note(w, "SmoothQuant: changes weights, which no edit says");
 	cJSON_ArrayForEach(item, object_in(w, extra, "TensorQuantOverrides"))

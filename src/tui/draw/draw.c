@@ -38,7 +38,7 @@ int draw_found(struct canvas *c, const struct ui *ui, int x, int y, int width, e
 }
 
 // Pieces of the top line, the most important first; those for which there is no room are left out.
-enum { PIECES = 6 };
+enum { PIECES = 6, TARGET_WIDTH = 32 };
 struct piece {
 	char text[96], brief[64]; // brief: in place of the text where that has no room; empty: there is none
 	bool unkept; // what stands before it keeps no room for the brief text
@@ -59,11 +59,12 @@ static int header_pieces(const struct ui *ui, struct piece out[PIECES])
 {
 	const struct snapshot *s = ui->snap;
 	double worst = snapshot_worst_output(s);
-	char snr[FIGURE];
+	char snr[FIGURE], target[4 * TARGET_WIDTH];
 	int n = 0;
 	snprintf(out[n].text, sizeof out->text, "%s", file_base(s->g->path ? s->g->path : "model"));
 	out[n++].role = ROLE_BAR_STRONG;
-	snprintf(out[n].text, sizeof out->text, "%s %s", s->target, calib_name(s->method));
+	text_cut(target, sizeof target, s->target, TARGET_WIDTH, CUT_RIGHT);
+	snprintf(out[n].text, sizeof out->text, "%.80s %s", target, calib_name(s->method));
 	out[n++].role = ROLE_BAR;
 	if (s->task) {
 		view_task_headline(out[n].text, sizeof out->text, s->task);
