@@ -57,7 +57,7 @@ static const char *load_fault(const char *name, enum status want)
 // Members behind the name, in lists and texts with commas too.
 void test_target__members_beside_the_name(void **state)
 {
-	static const char name[] = "esp32p4,calibration.percentile=0.99,title=\"a, b\",operators.quantized=[\"Conv\",\"Add\"],activation.signed=false";
+	static const char name[] = "esp32p4,calibration.percentile=0.99,title=\"a, \\\"b\",operators.quantized=[\"Conv\",\"Add\"],activation.signed=false";
 	struct target *t;
 	struct error err;
 	char member[TARGET_NAME];
@@ -65,7 +65,7 @@ void test_target__members_beside_the_name(void **state)
 		fail_msg("%s", err.text);
 	assert_float_equal(target_percentile(t), .99, 0);
 	assert_string_equal(target_name(t), name);
-	assert_string_equal(t->title, "a, b");
+	assert_string_equal(t->title, "a, \"b");
 	assert_true(target_rule(t, "Add")->flags & RULE_QUANTIZED && !(target_rule(t, "Mul")->flags & RULE_QUANTIZED));
 	assert_string_equal(target_member(t, 2, member), "operators.quantized=[\"Conv\",\"Add\"]");
 	assert_string_equal(target_member(t, 3, member), "activation.signed=false");
@@ -94,7 +94,9 @@ void test_target__what_is_wrong_with_them(void **state)
 	    {"esp32p4,base=xint8", "its base is what comes before the comma", STATUS_USAGE},
 	    {"esp32p4,calibration.percentil=1", "unknown member \"percentil\"; the nearest known is \"percentile\"", STATUS_FORMAT},
 	    {"esp32p4,calibration.percentile=2", "must be above 0.5 and at most 1", STATUS_FORMAT},
-	    {"esp32p4,calibration.percentile=[", "\"percentile\"", STATUS_FORMAT},
+	    {"esp32p4,calibration.percentile=[", "percentile: [ is no JSON", STATUS_USAGE},
+	    {"esp32p4,title=\"a", "title: \"a is no JSON", STATUS_USAGE},
+	    {"esp32p4,calibration.percentile=many", "\"percentile\"", STATUS_FORMAT},
 	    {"esp32p5,calibration.percentile=.9", "the nearest is esp32p4", STATUS_NOTFOUND},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

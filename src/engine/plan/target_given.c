@@ -16,15 +16,16 @@ static size_t length(const char *text)
 	for (; *at && (quoted || open > 0 || *at != ','); at++) {
 		quoted ^= *at == '"';
 		open += quoted ? 0 : (*at == '[' || *at == '{') - (*at == ']' || *at == '}');
+		at += quoted && *at == '\\' && at[1];
 	}
 	return (size_t)(at - text);
 }
 
-// JSON, or a text without its quotes.
+// JSON, or a text without its quotes. NULL: it begins as JSON and is none.
 static cJSON *value_of(const char *text)
 {
 	cJSON *value = cJSON_ParseWithOpts(text, NULL, true);
-	return value ? value : cJSON_CreateString(text);
+	return value || (*text && strchr("\"[{", *text)) ? value : cJSON_CreateString(text);
 }
 
 // The object that a path of names leads to, made where it is not there; *path becomes the last name. NULL: there is no such way.
@@ -49,7 +50,10 @@ static enum status add_member(cJSON *root, char *text, const char *name, struct 
 	cJSON *parent = parent_of(root, &path);
 	if (!parent || cJSON_GetObjectItemCaseSensitive(parent, path))
 		return error_set(err, STATUS_USAGE, "target %.80s: %.80s is given twice", name, path);
-	cJSON_AddItemToObject(parent, path, value_of(value));
+	cJSON *read = value_of(value);
+	if (!read)
+		return error_set(err, STATUS_USAGE, "target %.80s: %.80s: %.80s is no JSON", name, path, value);
+	cJSON_AddItemToObject(parent, path, read);
 	return STATUS_OK;
 }
 
