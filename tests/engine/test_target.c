@@ -57,7 +57,7 @@ static const char *load_fault(const char *name, enum status want)
 // Members behind the name, in lists and texts with commas too.
 void test_target__members_beside_the_name(void **state)
 {
-	static const char name[] = "esp32p4,calibration.percentile=0.99,title=\"a, \\\"b\",operators.quantized=[\"Conv\",\"Add\"],activation.signed=false";
+	static const char name[] = "esp32p4,calibration.percentile=.99,title=\"a, \\\"b\",operators.quantized=[\"Conv\",\"Add\"],activation.signed=false";
 	struct target *t;
 	struct error err;
 	char member[TARGET_NAME];
@@ -102,6 +102,24 @@ void test_target__what_is_wrong_with_them(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (!strstr(load_fault(rows[i].name, rows[i].status), rows[i].says))
 			fail_msg("%s: %s", rows[i].name, load_fault(rows[i].name, rows[i].status));
+}
+
+void test_target__names_of_members(void **state)
+{
+	int n, found = 0;
+	char **names = target_member_names(&n), text[TARGET_NAME];
+	for (int i = 0; i < n; i++) {
+		struct error err;
+		struct target *t = NULL;
+		found += !strcmp(names[i], "rounding") || !strcmp(names[i], "calibration.percentile");
+		snprintf(text, sizeof text, "esp32p4,%s=null", names[i]);
+		if (target_load(&t, text, &err) && strstr(err.text, "unknown member")) // every one is known
+			fail_msg("%s", err.text);
+		target_free(&t);
+		free(names[i]);
+	}
+	free(names);
+	assert_true(n > 40 && found == 2);
 }
 
 // A file whose own name has a comma is that file.

@@ -95,6 +95,7 @@ void test_screens__after_keys(void **state)
 	    {"search_80x24", FAKE_MEASURED, 80, 24, false, "/model.[67]"},
 	    {"filter_80x24", FAKE_MEASURED, 80, 24, false, ":filter<Space>op:Conv<Space>snr<lt>20<Enter>"},
 	    {"completion_80x24", FAKE_MEASURED, 80, 24, false, ":sort<Space><Tab>"},
+	    {"completion_of_a_member_80x24", FAKE_MEASURED, 80, 24, false, ":target<Space>esp32p4,scale.<Tab>si<Tab>true,fusion.<Tab>"},
 	    {"outputs_120x40", FAKE_MEASURED, 120, 40, false, "2"},
 	    {"runs_80x24", FAKE_MEASURED, 80, 24, false, "3"},
 	    {"runs_120x12", FAKE_MEASURED, 120, 12, false, "3"},

@@ -23,6 +23,7 @@ enum calib_method target_default_calibration(const struct target *t);
 double target_percentile(const struct target *t); // of the calibrator of that name, .5 to 1
 // The i-th of the members that were given beside the name, as "calibration.percentile=0.999"; NULL: there are not so many.
 const char *target_member(const struct target *t, int i, char out[TARGET_NAME]);
+char **target_member_names(int *n); // all that may be given so, as "calibration.percentile"; the caller frees each and the list
 bool target_has_precision(const struct target *t, int bits); // can nodes be sent to 16 bit?
 // Can activations have scales that are no powers of two (steps), or zero points other than the middle code (zeros)?
 bool target_has_scales(const struct target *t, bool steps, bool zeros);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "qtui/base/file.h"
 #include "qtui/base/mem.h"
+#include "qtui/base/str.h"
 #include "target_impl.h"
 
 // Where one that begins at `text` ends: at a comma that is in no list, no object and no text.
@@ -21,11 +22,14 @@ static size_t length(const char *text)
 	return (size_t)(at - text);
 }
 
-// JSON, or a text without its quotes. NULL: it begins as JSON and is none.
+// JSON, a number as people write it (.99), or a text without its quotes. NULL: it begins as JSON and is none.
 static cJSON *value_of(const char *text)
 {
+	double number;
 	cJSON *value = cJSON_ParseWithOpts(text, NULL, true);
-	return value || (*text && strchr("\"[{", *text)) ? value : cJSON_CreateString(text);
+	if (value || (*text && strchr("\"[{", *text)))
+		return value;
+	return str_to_double(text, &number) ? cJSON_CreateNumber(number) : cJSON_CreateString(text);
 }
 
 // The object that a path of names leads to, made where it is not there; *path becomes the last name. NULL: there is no such way.

@@ -2,6 +2,8 @@
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
+#include "qtui/base/mem.h"
+#include "qtui/base/str.h"
 #include "target_members.h"
 
 static enum status read_width(struct member_reading *r, const cJSON *j, const struct member *f, void *base)
@@ -328,6 +330,30 @@ static const struct member target_fields[] = {
 	{"alignment", member_object, 0, alignment_fields, 0},
 	{0},
 };
+
+static void add_name(char ***list, size_t *cap, int *n, const char *in, const char *name)
+{
+	struct str s = {0};
+	str_addf(&s, "%s%s%s", in, *in ? "." : "", name);
+	*list = xgrow(*list, cap, (size_t)*n + 1, sizeof **list);
+	(*list)[(*n)++] = str_detach(&s);
+}
+
+char **target_member_names(int *n)
+{
+	char **list = NULL;
+	size_t cap = 0;
+	*n = 0;
+	for (const struct member *f = target_fields; f->name; f++) {
+		if (strcmp(f->name, "name") == 0 || !f->read)
+			continue;
+		if (f->read != member_object)
+			add_name(&list, &cap, n, "", f->name);
+		for (const struct member *in = f->read == member_object ? f->more : NULL; in && in->name; in++)
+			add_name(&list, &cap, n, f->name, in->name);
+	}
+	return list;
+}
 
 enum status target_read(struct target *t, const cJSON *json, const char *name, struct error *err)
 {

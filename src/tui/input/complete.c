@@ -101,6 +101,24 @@ static void add_targets(struct names *l, const struct ui *ui)
 	free(name);
 }
 
+// Behind a target's name and a comma.
+static void add_members(struct names *l, const char *word)
+{
+	const char *comma = strrchr(word, ',');
+	char prefix[TARGET_NAME], member[128];
+	int n;
+	if (!comma)
+		return;
+	snprintf(prefix, sizeof prefix, "%.*s", (int)(comma - word + 1), word);
+	char **name = target_member_names(&n);
+	for (int i = 0; i < n; i++) {
+		snprintf(member, sizeof member, "%s=", name[i]);
+		add(l, prefix, member);
+		free(name[i]);
+	}
+	free(name);
+}
+
 static void add_calibrations(struct names *l, const struct ui *ui)
 {
 	(void)ui;
@@ -182,6 +200,8 @@ static void add_kind(struct names *l, const struct ui *ui, enum completion kind,
 	};
 	if (kind == COMPLETE_FILE || kind == COMPLETE_SIDE)
 		add_files(l, word);
+	if (kind == COMPLETE_TARGET)
+		add_members(l, word);
 	if (adders[kind])
 		adders[kind](l, ui);
 }

@@ -7,6 +7,7 @@
 #include <readline/history.h>
 #include <readline/readline.h>
 
+#include "qtui/base/str.h"
 #include "qtui/tui/keys.h"
 #include "qtui/tui/text.h"
 
@@ -63,7 +64,9 @@ static char **find_matches(const char *text, int start, int end)
 	(void)start;
 	(void)end;
 	rl_attempted_completion_over = 1;
-	return editor.complete ? rl_completion_matches(text, one_match) : NULL;
+	char **match = editor.complete ? rl_completion_matches(text, one_match) : NULL;
+	rl_completion_suppress_append = match && str_has_suffix(match[0], "="); // a value follows
+	return match;
 }
 
 static void keep_matches(char **match, int n, int longest)
