@@ -3,6 +3,7 @@
 #include "fuzz.h"
 #include "../../src/engine/data/image/image.h"
 #include "qtui/base/npy.h"
+#include "qtui/base/str.h"
 #include "qtui/engine/data.h"
 #include "qtui/engine/onnx.h"
 
@@ -110,4 +111,18 @@ void fuzz_target(const struct fuzz_input *in)
 	struct target *t = NULL;
 	if (target_load(&t, in->path, &err) == STATUS_OK)
 		target_free(&t);
+}
+
+void fuzz_members(const struct fuzz_input *in)
+{
+	struct error err = {0};
+	struct target *t = NULL;
+	struct str name = {0};
+	char member[TARGET_NAME];
+	str_addf(&name, "esp32p4,%s", in->text);
+	if (target_load(&t, str_text(&name), &err) == STATUS_OK)
+		for (int i = 0; target_member(t, i, member); i++)
+			;
+	target_free(&t);
+	str_done(&name);
 }

@@ -1,6 +1,6 @@
 // What is said to a study: sessions, edits, selections, labels, lists of samples.
 #include <stdlib.h>
-#include "../../src/analysis/task/labels.h"
+#include "../../src/analysis/task/boxes_program.h"
 #include "fuzz.h"
 #include "qtui/analysis/compare.h"
 #include "qtui/analysis/latency.h"
@@ -8,6 +8,22 @@
 #include "qtui/base/json.h"
 #include "qtui/engine/onnx.h"
 #include "qtui/interop/import.h"
+
+void fuzz_boxes(const struct fuzz_input *in)
+{
+	char source[] = "labels", *name[] = {"car", "traffic light"};
+	int id[] = {3, 10};
+	struct labels labels = {.kind = LABELS_BOXES, .source = source, .n_classes = 2, .id = id, .name = name};
+	const struct boxes_limits limits = {.least = .001, .iou = .7, .most = 300};
+	struct boxes_program *p = boxes_program_new("true", &labels, &limits);
+	struct candidates found = {0};
+	struct error err = {0};
+	char *answer = xstrdup(in->text);
+	(void)!boxes_program_parse(&found, p, answer, &err);
+	candidates_done(&found);
+	boxes_program_free(&p);
+	free(answer);
+}
 
 static void undo_all(struct study *st)
 {

@@ -106,8 +106,9 @@ static enum status read_box(const struct reading *r, int index, char *text, stru
 	return STATUS_OK;
 }
 
-static enum status read_answer(void *to, char *answer, struct error *err)
+enum status boxes_program_parse(struct candidates *out, struct boxes_program *p, char *answer, struct error *err)
 {
+	const struct reading r = {p, out};
 	enum status st = STATUS_OK;
 	int index = 1;
 	for (char *box = answer, *next; box && st == STATUS_OK; box = next, index++) {
@@ -115,16 +116,21 @@ static enum status read_answer(void *to, char *answer, struct error *err)
 		if (next)
 			*next++ = '\0';
 		if (box[strspn(box, blanks)]) // nothing is found, or a semicolon ends the line
-			st = read_box(to, index, box, err);
+			st = read_box(&r, index, box, err);
 	}
+	if (st == STATUS_OK)
+		nms_keep(out, p->limits.iou, p->limits.most);
 	return st;
+}
+
+static enum status read_answer(void *to, char *answer, struct error *err)
+{
+	const struct reading *r = to;
+	return boxes_program_parse(r->out, r->by, answer, err);
 }
 
 enum status boxes_program_read(struct candidates *out, struct boxes_program *p, const struct sample_outputs *of, struct error *err)
 {
 	struct reading r = {p, out};
-	enum status st = program_ask(p->program, of, read_answer, &r, err);
-	if (st == STATUS_OK)
-		nms_keep(out, p->limits.iou, p->limits.most);
-	return st;
+	return program_ask(p->program, of, read_answer, &r, err);
 }

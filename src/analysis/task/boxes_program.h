@@ -17,7 +17,9 @@ struct boxes_program *boxes_program_new(
 void boxes_program_free(struct boxes_program **p);
 const char *boxes_program_command(const struct boxes_program *p);
 struct boxes_reader *boxes_reader_by(struct boxes_program *p); // boxes.h; the program must live on
-// The boxes of classes that the labels have, by falling score: in pixels of the input, their classes those of the labels.
+// The boxes of an answer, which is changed on the way.
+MUST_CHECK enum status boxes_program_parse(struct candidates *out, struct boxes_program *p, char *answer, struct error *err);
+// The program's answer of a sample: the boxes of classes that the labels have, by falling score: in pixels of the input, their classes those of the labels.
 MUST_CHECK enum status boxes_program_read(struct candidates *out, struct boxes_program *p, const struct sample_outputs *of, struct error *err);
 
 #endif
