@@ -3,15 +3,20 @@
 #include "../../src/analysis/task/boxes.h"
 #include "task_case.h"
 
-static void begin(struct task_case *c, const char *answer, double iou, int w)
+static void begin_named(struct task_case *c, struct metadata *names, const char *answer, double iou, int w)
 {
 	char command[512];
-	case_begin(c, NULL, 0, w);
+	case_begin(c, names, 1, w);
 	case_add_output(c, "head", SHAPE(1, 2));
 	snprintf(command, sizeof command, "while read -r line; do echo '%s'; done", answer);
 	const struct task_options o = {.kind = TASK_DETECT, .labels = case_labels("\"iscrowd\":0"), .boxes_by = command, .iou = iou};
 	if (task_open(&c->t, c->b.g, c->d, &o, &c->err))
 		fail_msg("%s", c->err.text);
+}
+
+static void begin(struct task_case *c, const char *answer, double iou, int w)
+{
+	begin_named(c, NULL, answer, iou, w);
 }
 
 static enum status say(struct task_case *c, enum task_variant v)
@@ -32,31 +37,46 @@ static double ap(const char *answer, double iou, int w)
 	return score;
 }
 
-// The truth is 10,10 to 50,50 of class 1, "thing".
+// The truth is 10,10 to 50,50 of the model's first class, which is category 1, "thing".
 void test_boxes_program__boxes_are_of_the_labels_classes(void **state)
 {
-	near(ap("10 10 50 50 .9 1", 0, CASE_SIDE), 1, 1e-9);
+	near(ap("10 10 50 50 .9 0", 0, CASE_SIDE), 1, 1e-9);
 	near(ap("  10.0\t10 50 5e1  0.9   thing \r", 0, CASE_SIDE), 1, 1e-9);
-	near(ap("10 10 50 50 .9 2", 0, CASE_SIDE), 0, 1e-9);
+	near(ap("10 10 50 50 .9 1", 0, CASE_SIDE), 0, 1e-9); // no such class
+	near(ap("10 10 50 50 .9 -1", 0, CASE_SIDE), 0, 1e-9);
 	near(ap("10 10 50 50 .9 a thing", 0, CASE_SIDE), 0, 1e-9);
 	near(ap("", 0, CASE_SIDE), 0, 1e-9);
-	near(ap(" ; 1 1 2 2 .8 thing;10 10 50 50 .9 1; ", 0, CASE_SIDE), 1, 1e-9);
-	near(ap("1 1 2 2 .95 thing;10 10 50 50 .9 1", 0, CASE_SIDE), .5, 1e-9);
-	near(ap("10 10 50 50 .0005 1", 0, CASE_SIDE), 0, 1e-9);            // no score worth a look
-	near(ap("nan 10 50 50 .99 1;10 10 50 50 .9 1", 0, CASE_SIDE), 1, 1e-9);
+	near(ap(" ; 1 1 2 2 .8 thing;10 10 50 50 .9 0; ", 0, CASE_SIDE), 1, 1e-9);
+	near(ap("1 1 2 2 .95 thing;10 10 50 50 .9 0", 0, CASE_SIDE), .5, 1e-9);
+	near(ap("10 10 50 50 .0005 0", 0, CASE_SIDE), 0, 1e-9);            // no score worth a look
+	near(ap("nan 10 50 50 .99 0;10 10 50 50 .9 0", 0, CASE_SIDE), 1, 1e-9);
+}
+
+// As of a decoder: by the names in the model's metadata, where there are some.
+void test_boxes_program__classes_of_the_model_become_the_labels(void **state)
+{
+	static struct metadata said[] = {{"names", "{0: 'other', 1: 'thing'}"}};
+	static const char *const answer[] = {"10 10 50 50 .9 0", "10 10 50 50 .9 1"};
+	for (int right = 0; right < 2; right++) {
+		struct task_case c;
+		begin_named(&c, said, answer[right], 0, CASE_SIDE);
+		assert_int_equal(say(&c, TASK_FLOAT), STATUS_OK);
+		near(task_score(c.t, case_net(&c, TASK_FLOAT), 0, 1), right, 1e-9);
+		case_end(&c);
+	}
 }
 
 // A picture of 128 x 64 is half as wide in the input.
 void test_boxes_program__boxes_are_in_pixels_of_the_input(void **state)
 {
-	near(ap("5 10 25 50 .9 1", 0, CASE_WIDE), 1, 1e-9);
-	near(ap("10 10 50 50 .9 1", 0, CASE_WIDE), 0, 1e-9);
+	near(ap("5 10 25 50 .9 0", 0, CASE_WIDE), 1, 1e-9);
+	near(ap("10 10 50 50 .9 0", 0, CASE_WIDE), 0, 1e-9);
 }
 
 // Nothing is suppressed unless it is asked for.
 void test_boxes_program__overlap_is_the_program_s(void **state)
 {
-	static const char twice[] = "9 9 50 50 .95 1;10 10 50 50 .9 1;1 1 2 2 .5 1";
+	static const char twice[] = "9 9 50 50 .95 0;10 10 50 50 .9 0;1 1 2 2 .5 0";
 	for (int i = 0; i < 2; i++) {
 		struct task_case c;
 		struct task_look *l;
@@ -85,7 +105,7 @@ void test_boxes_program__what_is_no_box(void **state)
 {
 	refuses("no", "box 1 of its answer is \"no\", not x1 y1 x2 y2 score class");
 	refuses("1 2 3 4 .5", "box 1 of its answer is \"1 2 3 4 .5\"");
-	refuses("1 2 3 4 .5 1; 1 2 3 x .5 1", "box 2 of its answer is \"1 2 3 x .5 1\"");
+	refuses("1 2 3 4 .5 0; 1 2 3 x .5 0", "box 2 of its answer is \"1 2 3 x .5 0\"");
 	refuses("1,2,3,4,.5,1", "box 1");
 }
 
@@ -95,7 +115,7 @@ void test_boxes_program__a_reader_asks_it_too(void **state)
 	struct task_case c, other;
 	float data[2] = {0};
 	struct tensor out = {.type = DT_F32, .shape = SHAPE(1, 2), .data = data};
-	begin(&c, "10 10 50 50 .9 1;5 5 8 8 .3 thing;5 5 8 8 .3 other", 0, CASE_SIDE);
+	begin(&c, "10 10 50 50 .9 0;5 5 8 8 .3 thing;5 5 8 8 .3 other", 0, CASE_SIDE);
 	begin(&other, "", 0, CASE_SIDE);
 	struct boxes_reader *r = boxes_reader_of(c.t), *o = boxes_reader_of(other.t);
 	struct boxes *b = NULL, *none = NULL;

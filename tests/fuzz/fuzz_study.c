@@ -12,10 +12,10 @@
 void fuzz_boxes(const struct fuzz_input *in)
 {
 	char source[] = "labels", *name[] = {"car", "traffic light"};
-	int id[] = {3, 10};
+	int id[] = {3, 10}, map[] = {0, -1, 1};
 	struct labels labels = {.kind = LABELS_BOXES, .source = source, .n_classes = 2, .id = id, .name = name};
 	const struct boxes_limits limits = {.least = .001, .iou = .7, .most = 300};
-	struct boxes_program *p = boxes_program_new("true", &labels, &limits);
+	struct boxes_program *p = boxes_program_new("true", &labels, map, 3, &limits);
 	struct candidates found = {0};
 	struct error err = {0};
 	char *answer = xstrdup(in->text);

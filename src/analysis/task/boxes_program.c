@@ -14,16 +14,16 @@ static const char blanks[] = " \t\r";
 struct boxes_program {
 	struct program *program;
 	const struct labels *labels;
+	const int *map;
+	int n_map;
 	struct boxes_limits limits;
 	atomic_bool warned; // of a class that the labels do not have
 };
 
-struct boxes_program *boxes_program_new(const char *command, const struct labels *l, const struct boxes_limits *limits)
+struct boxes_program *boxes_program_new(const char *command, const struct labels *l, const int *map, int n, const struct boxes_limits *limits)
 {
 	struct boxes_program *p = xcalloc(1, sizeof *p);
-	p->program = program_new(command, "--boxes");
-	p->labels = l;
-	p->limits = *limits;
+	*p = (struct boxes_program){.program = program_new(command, "--boxes"), .labels = l, .map = map, .n_map = n, .limits = *limits};
 	return p;
 }
 
@@ -40,11 +40,12 @@ const char *boxes_program_command(const struct boxes_program *p)
 	return program_command(p->program);
 }
 
-// A number as the labels have it, unless numbers are only ours there; else a name.
-static int class_of(const struct labels *l, const char *text)
+// The model's number of a class, or the labels' name.
+static int class_of(const struct boxes_program *p, const char *text)
 {
-	long long id;
-	int class = !l->numbered && str_to_int(text, &id) && id >= INT32_MIN && id <= INT32_MAX ? labels_class_of_id(l, (int)id) : -1;
+	const struct labels *l = p->labels;
+	long long number;
+	int class = str_to_int(text, &number) && number >= 0 && number < p->n_map ? p->map[number] : -1;
 	for (int i = 0; class < 0 && i < l->n_classes; i++)
 		if (l->name[i] && strcmp(l->name[i], text) == 0)
 			class = i;
@@ -96,7 +97,7 @@ static enum status read_box(const struct reading *r, int index, char *text, stru
 	for (int i = 0; i < 5; i++)
 		if (!isfinite(number[i]))
 			return STATUS_OK; // as decoders leave it out
-	int class = class_of(r->by->labels, name);
+	int class = class_of(r->by, name);
 	if (class < 0 && !atomic_exchange(&r->by->warned, true))
 		log_warn("--boxes: class %.40s is none of %s: boxes of such classes count nowhere", name, r->by->labels->source);
 	if (class < 0 || !(number[4] > r->by->limits.least))

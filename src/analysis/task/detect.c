@@ -102,6 +102,16 @@ bool detect_may_have_masks(const struct graph *g)
 	return may;
 }
 
+// The model's classes, of which there are so many (0: not known), become the labels'.
+static void map_classes(const struct task *t, int n)
+{
+	struct detect *d = t->state;
+	d->n_map = n;
+	d->map = labels_map(t->labels, &d->n_map, &t->names, &d->how);
+	if (!d->ids)
+		warn_of_unknown(t, d);
+}
+
 enum status detect_find_decoder(const struct task *t, struct head *h, struct error *err)
 {
 	struct detect *d = t->state;
@@ -117,10 +127,7 @@ enum status detect_find_decoder(const struct task *t, struct head *h, struct err
 		return err->status;
 	d->iou = t->opt.iou ? t->opt.iou : d->decoder->iou;
 	d->ids = b.ids;
-	d->n_map = decode_classes(&b);
-	d->map = labels_map(t->labels, &d->n_map, &t->names, &d->how);
-	if (!d->ids)
-		warn_of_unknown(t, d);
+	map_classes(t, decode_classes(&b));
 	return STATUS_OK;
 }
 
@@ -142,7 +149,8 @@ static enum status detect_open(struct task *t, struct error *err)
 	if (t->opt.boxes_by) {
 		d->iou = t->opt.iou;
 		const struct boxes_limits limits = detect_limits(t);
-		d->program = boxes_program_new(t->opt.boxes_by, t->labels, &limits);
+		map_classes(t, 0);
+		d->program = boxes_program_new(t->opt.boxes_by, t->labels, d->map, d->n_map, &limits);
 		return STATUS_OK;
 	}
 	return head_is_known(&d->head) ? detect_find_decoder(t, &d->head, err) : STATUS_OK;
@@ -173,7 +181,7 @@ static void detect_note(struct task *t, char *out, size_t size)
 	if (d->iou > 0)
 		snprintf(nms, sizeof nms, "NMS at IoU %g", d->iou);
 	if (d->program)
-		snprintf(out + n, size - (size_t)n, "; boxes by %s; %s; classes are the labels'", boxes_program_command(d->program), nms);
+		snprintf(out + n, size - (size_t)n, "; boxes by %s; %s; classes %s", boxes_program_command(d->program), nms, d->how);
 	else if (d->decoder)
 		snprintf(out + n, size - (size_t)n, "; decoder %s: %s; %s; classes %s", d->decoder->name, d->decoder->title, nms,
 		    d->ids ? "are category ids" : d->how);
