@@ -2,9 +2,11 @@
 #include "support.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "qtui/base/child.h"
+#include "qtui/base/file.h"
 #include "qtui/base/thread.h"
 
 static enum status ask(const char *command, const char *line, char *answer, size_t size, struct error *err)
@@ -70,13 +72,21 @@ void test_child__a_second_line_is_no_next_answer(void **state)
 {
 	struct child *c;
 	struct error err = {0};
-	char answer[16];
-	assert_int_equal(child_start(&c, "read x; echo 1; echo 2; cat >/dev/null", &err), STATUS_OK);
+	char answer[16], command[512], *may = file_join(support_temp("child"), "may"), *said = file_join(support_temp("child"), "said");
+	assert_int_equal(file_mkdirs(support_temp("child"), &err), STATUS_OK);
+	remove(may);
+	remove(said);
+	snprintf(command, sizeof command, "read x; echo 1; until [ -e %s ]; do sleep .01; done; echo 2; : >%s; cat >/dev/null", may, said);
+	assert_int_equal(child_start(&c, command, &err), STATUS_OK);
 	assert_int_equal(child_ask(c, "a line", answer, sizeof answer, NULL, &err), STATUS_OK);
-	usleep(200000);
+	assert_int_equal(file_write(may, "", 0, &err), STATUS_OK);
+	for (int ms = 0; !file_exists(said) && ms < 10000; ms += 10)
+		usleep(10000);
 	assert_int_equal(child_ask(c, "a line", answer, sizeof answer, NULL, &err), STATUS_UNSUPPORTED);
 	assert_non_null(strstr(err.text, "more than a line"));
 	child_end(&c);
+	free(may);
+	free(said);
 }
 
 // SIGPIPE, which a program that reads no more brings, ends nobody, wherever it is asked from.
