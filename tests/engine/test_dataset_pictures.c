@@ -214,6 +214,34 @@ void test_dataset_pictures__signed_bytes_are_given_less_128(void **state)
 	case_done(&c);
 }
 
+// torchvision's detectors and the model zoo's take one picture without a batch.
+void test_dataset_pictures__an_input_without_a_batch(void **state)
+{
+	const struct shape with[] = {SHAPE(1, 3, 40, 36), SHAPE(1, 40, 36, 3)}, without[] = {SHAPE(3, 40, 36), SHAPE(40, 36, 3)};
+	const struct shape none[] = {SHAPE(3, 1, 128), SHAPE(1, 40, 36), SHAPE(2, 40, 36)};
+	const char *path = case_png("no_batch.png", 7, 5);
+	for (size_t i = 0; i < sizeof with / sizeof *with; i++) {
+		struct data_case a = {.opt = {.samples = 0}}, b = {.opt = {.samples = 0}};
+		case_input(&a, "images", DT_F32, with[i]);
+		case_open(&a, path);
+		case_load(&a, 0);
+		case_input(&b, "images", DT_F32, without[i]);
+		case_open(&b, path);
+		case_load(&b, 0);
+		assert_true(shape_equal(&b.in[0].shape, &without[i]));
+		assert_memory_equal(a.in[0].data, b.in[0].data, tensor_bytes(&a.in[0]));
+		case_done(&a);
+		case_done(&b);
+	}
+	for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+		struct data_case c = {.opt = {.samples = 0}};
+		case_input(&c, "h", DT_F32, none[i]);
+		assert_int_equal(case_try(&c, path), STATUS_UNSUPPORTED);
+		assert_non_null(strstr(c.err.text, "no input for images"));
+		case_done(&c);
+	}
+}
+
 // Pixels become what the file becomes: resized, with padding, another order of colours,
 // mean and deviation, and what the convention gives.
 void test_dataset_pictures__pixels_become_the_same_inputs(void **state)

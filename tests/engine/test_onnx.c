@@ -465,6 +465,26 @@ void test_onnx__dynamic_dimensions_are_fixed(void **state)
 	case_done(&c);
 }
 
+// One picture without a batch (torchvision's detectors); a state of three layers has its sizes from elsewhere.
+void test_onnx__sizes_of_a_picture_without_a_batch(void **state)
+{
+	static const struct {
+		int64_t declared[3], loaded[3];
+	} cases[] = {{{3, -1, -2}, {3, 640, 640}}, {{-1, -2, 3}, {640, 640, 3}}, {{3, -1, 128}, {3, 1, 128}}, {{-1, -2, 4}, {1, 1, 4}}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct onnx_case c;
+		case_init(&c);
+		case_input(&c, "x", FLOAT, 3, cases[i].declared);
+		case_node(&c, "Relu", "r", "x", "y");
+		case_output(&c, c.graph, "y");
+		case_load(&c);
+		const struct shape *got = &c.loaded->value[c.loaded->output[0]].shape;
+		if (!shape_equal(got, &(struct shape){3, {cases[i].loaded[0], cases[i].loaded[1], cases[i].loaded[2]}}))
+			fail_msg("case %zu: [%d, %d, %d]", i, (int)got->dim[0], (int)got->dim[1], (int)got->dim[2]);
+		case_done(&c);
+	}
+}
+
 // The number of samples in front; a subdirectory has the name of its input as far as a file may have it.
 void test_onnx__a_stack_of_samples_tells_a_shape(void **state)
 {

@@ -112,6 +112,9 @@ MUST_CHECK enum status dataset_place(const struct dataset *d, int i, struct plac
 // as large) is cut off. The caller drops target.
 MUST_CHECK enum status dataset_target(const struct dataset *d, const char *path, const struct placement *where,
     struct tensor *target, struct error *err);
+// Whether a tensor of that shape is pictures, and their size, else 0: [N, C, H, W] or [N, H, W, C], C 1 or 3, or [3, H, W] or
+// [H, W, 3] with sides of 32 and more.
+bool picture_size(int *w, int *h, const struct shape *s);
 // Pictures are JPEG, PNG, WebP, TIFF, BMP, PPM or PGM, told by their first bytes.
 extern const char *const image_extensions[]; // ".png" and so on, NULL at the end; those without loss that are usual first
 bool image_is_name(const char *path);         // whether it ends in one of them, in capitals or not

@@ -6,10 +6,9 @@
 #include "names.h"
 #include "qtui/analysis/keypoints.h"
 #include "qtui/base/mem.h"
+#include "qtui/engine/data.h"
 #include "qtui/engine/op.h"
 #include "task_impl.h"
-
-enum { INPUT_MAX = 1 << 16 };
 
 static const struct {
 	const char *op;
@@ -121,21 +120,11 @@ static bool has_ancestor(const struct graph *g, const char *name, const char *op
 	return found;
 }
 
-// Pictures are of rank 4 with 1 or 3 channels.
 void head_input(int *w, int *h, const struct graph *g)
 {
 	*w = *h = 0;
-	for (int i = 0; i < g->n_inputs && !*w; i++) {
-		const struct shape *s = &g->value[g->input[i]].shape;
-		bool last = s->rank == 4 && s->dim[1] != 3 && s->dim[1] != 1;
-		if (s->rank != 4 || (last && s->dim[3] != 3 && s->dim[3] != 1))
-			continue;
-		int64_t height = s->dim[last ? 1 : 2], width = s->dim[last ? 2 : 3];
-		if (height < 1 || height > INPUT_MAX || width < 1 || width > INPUT_MAX)
-			continue;
-		*h = (int)height;
-		*w = (int)width;
-	}
+	for (int i = 0; i < g->n_inputs && !picture_size(w, h, &g->value[g->input[i]].shape); i++)
+		;
 }
 
 static void add_hint(struct head *h, int classes)

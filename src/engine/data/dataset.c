@@ -119,7 +119,7 @@ static enum status add_file(struct dataset *d, size_t file, struct error *err)
 	enum status s = STATUS_OK;
 	if (image_is_name(path) && d->image_input < 0)
 		return error_set(err, STATUS_UNSUPPORTED,
-		    "%s: the model has no input for images (rank 4, 1 or 3 channels); give arrays", path);
+		    "%s: the model has no input for images ([1, C, H, W] or [1, H, W, C] of 1 or 3 channels, [3, H, W] or [H, W, 3]); give arrays", path);
 	if (!pictures_are_whole(d, file, err)) {
 		leave_out(d, err);
 		return STATUS_OK;

@@ -167,19 +167,34 @@ static bool is_channels(int64_t n)
 	return n == 1 || n == 3;
 }
 
+// Without a batch there are three channels, and sides of a picture: [1, length, features] is no grey picture, [3, 1, 128] the
+// state of an LSTM.
+static bool lies_in(struct image_input *out, const struct shape *s)
+{
+	enum { LEAST = 32 };
+	const int64_t *d = s->dim + (s->rank == 4);
+	if (s->rank != 3 && s->rank != 4)
+		return false;
+	bool nhwc = !is_channels(d[0]) && is_channels(d[2]);
+	int64_t channels = d[nhwc ? 2 : 0], h = d[nhwc ? 0 : 1], w = d[nhwc ? 1 : 2];
+	if (!is_channels(channels) || !is_size(h) || !is_size(w) || (s->rank == 3 && (channels != 3 || h < LEAST || w < LEAST)))
+		return false;
+	*out = (struct image_input){.nhwc = nhwc, .channels = (int)channels, .h = (int)h, .w = (int)w};
+	return true;
+}
+
 bool place_input(struct image_input *out, const struct shape *s)
 {
-	bool nhwc = s->rank == 4 && !is_channels(s->dim[1]) && is_channels(s->dim[3]);
-	if (s->rank != 4 || s->dim[0] != 1 || !is_channels(s->dim[nhwc ? 3 : 1]) || !is_size(s->dim[nhwc ? 1 : 2]) ||
-	    !is_size(s->dim[nhwc ? 2 : 3]))
-		return false;
-	*out = (struct image_input){
-	    .nhwc = nhwc,
-	    .channels = (int)s->dim[nhwc ? 3 : 1],
-	    .h = (int)s->dim[nhwc ? 1 : 2],
-	    .w = (int)s->dim[nhwc ? 2 : 3],
-	};
-	return true;
+	return lies_in(out, s) && (s->rank == 3 || s->dim[0] == 1);
+}
+
+bool picture_size(int *w, int *h, const struct shape *s)
+{
+	struct image_input in = {0};
+	bool is_picture = lies_in(&in, s);
+	*w = in.w;
+	*h = in.h;
+	return is_picture;
 }
 
 // ITU-R 601 luma in 16-bit fixed point, as Pillow's convert("L").

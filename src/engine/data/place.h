@@ -20,7 +20,7 @@ MUST_CHECK enum status place_target(
     struct image *out, struct image *in, const struct placement *where, int w, int h, struct error *err);
 // Only where an image of w x h pixels would go.
 void place_measure(struct placement *where, int w, int h, const struct frame *frame);
-// An input that takes images: rank 4, NCHW or NHWC, 1 or 3 channels.
+// An input that takes one image: [1, C, H, W] or [1, H, W, C], C 1 or 3, or [3, H, W] or [H, W, 3].
 struct image_input {
 	int channels, h, w;
 	bool nhwc;

@@ -84,11 +84,25 @@ static bool is_channels(int64_t n)
 	return n == 1 || n == 3;
 }
 
+// One picture without a batch: [3, H, W] or [H, W, 3], whose sizes are both open or both those of a picture. (The state of an
+// LSTM of three layers is [3, batch, 128].)
+static void find_single(struct input_dims *in)
+{
+	enum { LEAST = 32 };
+	int channel = fixed_dim(in->type, 0) == 3 ? 0 : 2, at = channel ? 0 : 1;
+	int64_t h = fixed_dim(in->type, at), w = fixed_dim(in->type, at + 1);
+	if (fixed_dim(in->type, channel) == 3 && (h && w ? h >= LEAST && w >= LEAST : !h && !w))
+		in->height = at, in->width = at + 1, in->channel = channel;
+}
+
 static void find_image(struct input_dims *in)
 {
+	int rank = in->type->shape ? (int)in->type->shape->n_dim : 0;
 	int64_t c1, c3;
 	in->height = in->width = in->channel = -1;
-	if (!in->type->shape || in->type->shape->n_dim != 4)
+	if (rank == 3)
+		find_single(in);
+	if (rank != 4)
 		return;
 	c1 = fixed_dim(in->type, 1);
 	c3 = fixed_dim(in->type, 3);
@@ -96,6 +110,12 @@ static void find_image(struct input_dims *in)
 		in->height = 1, in->width = 2, in->channel = 3;
 	else if (is_channels(c1) || !c1)
 		in->height = 2, in->width = 3, in->channel = 1;
+}
+
+// Is dimension i the batch? The first is, but the height of [H, W, 3].
+static bool is_batch(const struct input_dims *in, int i)
+{
+	return i == 0 && in->type->shape->n_dim > 1 && in->height != 0;
 }
 
 // `place`: of the input, from 1.
@@ -144,13 +164,13 @@ static int64_t choose(const struct reading *r, const struct input_dims *in, int 
 	struct dims_try *t = r->t;
 	bool image = i == in->height || i == in->width;
 	int64_t size;
-	if (i == 0 && in->type->shape->n_dim > 1 && !in->batched)
+	if (is_batch(in, i) && !in->batched)
 		return 1;
 	if (given_dim(in, i) >= 0)
 		return given_dim(in, i);
 	if (symbol(in->type, i)[0] && namemap_get(r->symbols, symbol(in->type, i)) >= 0)
 		return namemap_get(r->symbols, symbol(in->type, i));
-	if (i == 0 && in->type->shape->n_dim > 1)
+	if (is_batch(in, i))
 		return 1;
 	if (i == in->channel)
 		return 3;
