@@ -471,7 +471,7 @@ static void read_more(const struct bound *b, const struct head *h, const struct 
 	struct rle mask;
 	if (b->points)
 		decode_points(point, b, h, c);
-	if (!b->prototypes.map.channels)
+	if (!b->masks)
 		return;
 	decode_mask(&mask, b, h, c, &where);
 	assert_true(rle_area(&mask) <= 50 * 40);

@@ -239,7 +239,8 @@ static void check_mask(struct made *m, const char *decoder)
 	struct rle mask;
 	check_box(m, decoder);
 	assert_true(decode_bind(&m->b, m->d, &m->h));
-	assert_int_equal(m->b.prototypes.map.channels, MASKS);
+	assert_int_equal(m->b.masks, MASKS_SUMS);
+	assert_int_equal(m->b.maps.map.channels, MASKS);
 	decode_mask(&mask, &m->b, &m->h, &m->c.at[0], &where);
 	for (int i = 0; i < SIDE * SIDE; i++) {
 		int x = i % SIDE, y = i / SIDE;

@@ -253,6 +253,41 @@ void test_instances__outlines_are_in_the_key(void **state)
 	case_end(&c);
 }
 
+// Mask R-CNN: as many objects as it finds, so that only the name of an output tells before it has run. A map over the box, of
+// which the right three quarters or the right half is the object's.
+static void say_maps(struct task_case *c, enum task_variant v, int from)
+{
+	enum { OBJECTS = 2, CELLS = 28 };
+	float rows[OBJECTS * 5] = {10, 10, 50, 50, .9f, 10, 10, 50, 50, .01f}, maps[OBJECTS * CELLS * CELLS];
+	int64_t classes[OBJECTS] = {0};
+	for (int i = 0; i < OBJECTS * CELLS * CELLS; i++)
+		maps[i] = i % CELLS >= from ? .95f : .05f;
+	const struct tensor out[3] = {{.type = DT_F32, .shape = SHAPE(1, OBJECTS, 5), .data = rows},
+	    {.type = DT_I64, .shape = SHAPE(1, OBJECTS), .data = classes}, {.type = DT_F32, .shape = SHAPE(1, OBJECTS, CELLS, CELLS), .data = maps}};
+	case_say(c, v, out);
+}
+
+void test_instances__a_map_an_object_known_by_its_name(void **state)
+{
+	for (int named = 0; named < 2; named++) {
+		struct task_case c;
+		case_begin(&c, NULL, 0, CASE_SIDE);
+		case_add_output(&c, "dets", (struct shape){.rank = -1});
+		case_add_output(&c, "labels", (struct shape){.rank = -1});
+		case_add_output(&c, named ? "masks" : "6887", (struct shape){.rank = -1});
+		assert_int_equal(case_task(&c, named ? -1 : TASK_INSTANCE, labels(RIGHT_PART)), STATUS_OK);
+		assert_int_equal(task_kind(c.t), TASK_INSTANCE);
+		say_maps(&c, TASK_FLOAT, 7);
+		say_maps(&c, TASK_QUANT, 14);
+		struct task_report *r = task_report(c.t, case_net(&c, TASK_FLOAT), case_net(&c, TASK_QUANT), 0);
+		near(r->figure[0].value[TASK_FLOAT], 1, 1e-12);
+		near(r->figure[0].value[TASK_QUANT], .4, 1e-12); // 20 of 30 columns: IoU .67, four of ten thresholds
+		task_report_drop(&r);
+		assert_true(task_apart(c.t, case_net(&c, TASK_FLOAT), case_net(&c, TASK_QUANT)) > .1);
+		case_end(&c);
+	}
+}
+
 // Likewise from the outputs, without labels: on the cells of the prototypes, 10 of which the box is wide.
 void test_instances__masks_of_outputs_are_compared(void **state)
 {

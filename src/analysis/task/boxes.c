@@ -94,12 +94,12 @@ static struct keypoint *points_of(const struct boxes *b, int64_t i)
 	return b->point + i * b->skeleton.n;
 }
 
-// In pixels of the prototypes, which are as fine as masks are known.
+// In pixels of the maps, which are as fine as masks are known, or (where each box has its own) of the input.
 static void read_masks(struct boxes *to, const struct bound *b, const struct head *h)
 {
-	const struct prototypes *p = &b->prototypes;
-	struct placement where = {.image_w = p->w, .image_h = p->h, .input_w = h->input_w, .input_h = h->input_h,
-	    .scale_x = (double)h->input_w / p->w, .scale_y = (double)h->input_h / p->h};
+	int map_w = b->masks == MASKS_OF_BOX ? h->input_w : b->maps.w, map_h = b->masks == MASKS_OF_BOX ? h->input_h : b->maps.h;
+	struct placement where = {.image_w = map_w, .image_h = map_h, .input_w = h->input_w, .input_h = h->input_h,
+	    .scale_x = (double)h->input_w / map_w, .scale_y = (double)h->input_h / map_h};
 	for (int i = 0; i < to->n; i++) {
 		if (to->at[i].score < DECODE_MASK_SCORE)
 			continue;
@@ -135,7 +135,7 @@ static enum status decode(struct boxes **out, const struct boxes_reader *r, cons
 		struct boxes *all = unsorted(&c, points);
 		for (int i = 0; points && i < all->n; i++)
 			decode_points(points_of(all, i), &b, &h, &all->at[i]);
-		if (b.prototypes.map.channels)
+		if (b.masks)
 			read_masks(all, &b, &h);
 		*out = sort(all);
 	}

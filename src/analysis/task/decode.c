@@ -117,19 +117,57 @@ static void find_coefficients(struct source *s, const struct head *h, int masks)
 			s->mask = f;
 }
 
-bool decode_bind(struct bound *b, const struct decoder *d, const struct head *h)
+static void bind_prototypes(struct bound *b, const struct head *h)
 {
-	*b = (struct bound){0};
-	if (!d->bind(b, h))
-		return false;
-	struct prototypes p = head_prototypes(h);
+	struct maps p = head_prototypes(h);
 	bool all = p.map.channels > 0;
 	if (all && b->n == 1 && !b->source[0].mask.channels)
 		find_coefficients(&b->source[0], h, p.map.channels);
 	for (int i = 0; i < b->n; i++)
 		all = all && b->source[i].mask.channels == p.map.channels && b->source[i].mask.anchors == b->source[i].anchors;
-	if (all)
-		b->prototypes = p;
+	if (!all)
+		return;
+	b->masks = MASKS_SUMS;
+	b->maps = p;
+}
+
+// Probabilities, as nothing is below 0, or logits.
+static float threshold(const struct head *h, const struct maps *m)
+{
+	const float *x = h->out[m->map.output].data;
+	int64_t n = x ? (int64_t)m->map.channels * m->map.channel : 0;
+	for (int64_t i = 0; i < n; i++)
+		if (x[i] < 0)
+			return 0;
+	return .5F;
+}
+
+// Maps of the input have its proportions and a pixel for four of it at the least, those of boxes are smaller.
+static void bind_maps(struct bound *b, const struct head *h)
+{
+	enum { FINEST = 1, COARSEST = 4, BOX_MAX = 128 };
+	const struct source *s = &b->source[0];
+	struct maps m;
+	if (b->n != 1 || s->stride || s->anchors != 1 || !head_object_maps(&m, h, s->n) || m.map.output == s->box.output ||
+	    m.map.output == s->score.output)
+		return;
+	for (int stride = FINEST; stride <= COARSEST && !b->masks; stride *= 2)
+		if (m.w == head_side(h->input_w, stride) && m.h == head_side(h->input_h, stride))
+			b->masks = MASKS_OF_INPUT;
+	if (!b->masks && m.w <= BOX_MAX && m.h <= BOX_MAX)
+		b->masks = MASKS_OF_BOX;
+	b->maps = m;
+	b->above = threshold(h, &m);
+}
+
+bool decode_bind(struct bound *b, const struct decoder *d, const struct head *h)
+{
+	*b = (struct bound){0};
+	if (!d->bind(b, h))
+		return false;
+	bind_prototypes(b, h);
+	if (!b->masks)
+		bind_maps(b, h);
 	return true;
 }
 

@@ -12,6 +12,14 @@
 
 enum squash { SQUASH_NONE, SQUASH_SIGMOID, SQUASH_SOFTMAX }; // what is still to be done to raw scores
 
+// What the masks of objects are made of.
+enum mask_form {
+	MASKS_NONE,
+	MASKS_SUMS,     // sums of prototypes, cut at the box
+	MASKS_OF_INPUT, // a map an object over the whole input
+	MASKS_OF_BOX,   // a map an object over its box
+};
+
 // Rows, or the cells of one level.
 struct source {
 	int stride, w; // 0 for rows
@@ -42,7 +50,9 @@ struct bound {
 	bool root;         // a score is the root of the product with the objectness
 	int points;        // keypoints of an object; 0: none
 	bool rotated;      // boxes have an angle; their keypoints are their corners
-	struct prototypes prototypes; // of the objects' masks; map.channels 0: it has none
+	enum mask_form masks;
+	struct maps maps;  // of which they are made
+	float above;       // which value an object's map has a pixel of it
 	float reach;       // of a keypoint in strides from its cell's corner, times this; 0: keypoints are in pixels
 	float from;        // and from here, in cells
 	float priors;      // not 0: keypoints are offsets from the cell's centre in anchors, times this
@@ -71,8 +81,8 @@ void decode_run(
 // The keypoints of a candidate, [b->points], likewise in pixels of the input.
 void decode_points(struct keypoint *out, const struct bound *b, const struct head *h, const struct candidate *c);
 
-// The mask of a candidate of a head with prototypes, cut at its box, in the picture that lies in the input as `to` says:
-// the pixels where the sum of the prototypes, interpolated between their centres, is above 0.
+// The mask of a candidate of a head that has masks, in the picture that lies in the input as `to` says: the pixels where its
+// map, interpolated between the centres of its cells, is above b->above. A map over the box has nothing around it.
 struct placement;
 void decode_mask(struct rle *out, const struct bound *b, const struct head *h, const struct candidate *c, const struct placement *to);
 

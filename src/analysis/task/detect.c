@@ -52,7 +52,7 @@ static int said_points(const struct labels *l)
 enum status detect_check_bound(const struct task *t, const struct decoder *d, const struct bound *b, struct error *err)
 {
 	const struct skeleton *poses = detect_poses(t);
-	if (t->kind == TASK_INSTANCE && !b->prototypes.map.channels)
+	if (t->kind == TASK_INSTANCE && !b->masks)
 		return error_set(
 		    err, STATUS_UNSUPPORTED, "decoder %s finds no masks in the outputs; --task detect measures their boxes", d->name);
 	if (t->kind == TASK_OBB && !b->rotated)
@@ -74,12 +74,12 @@ bool detect_finds(const struct graph *g, const struct labels *l, const char *dec
 	struct error ignored; // opening the task will tell
 	const struct decoder *d;
 	head_init(&h, g, l->n_classes, said_points(l));
-	bool said = kind == TASK_POSE ? h.extra > 0 : kind == TASK_OBB ? h.rotated : h.segments; // by the metadata
+	bool said = kind == TASK_POSE ? h.extra > 0 : kind == TASK_OBB ? h.rotated : h.segments || head_names_masks(&h); // by metadata or name
 	bool known = head_is_known(&h) && decode_find(&d, &h, decoder, &ignored) == STATUS_OK && decode_bind(&b, d, &h);
 	head_done(&h);
 	if (kind == TASK_POSE)
 		return said || (known && b.points && !b.rotated);
-	return !known ? said : kind == TASK_OBB ? b.rotated : b.prototypes.map.channels > 0;
+	return !known ? said : kind == TASK_OBB ? b.rotated : b.masks != MASKS_NONE;
 }
 
 bool detect_is_rotated(const struct graph *g)
@@ -97,7 +97,7 @@ bool detect_may_have_masks(const struct graph *g)
 	if (g->n_outputs < 2)
 		return false;
 	head_init(&h, g, 0, 0);
-	bool may = head_mask_channels(&h) > 0;
+	bool may = head_mask_channels(&h) > 0 || head_names_masks(&h);
 	head_done(&h);
 	return may;
 }

@@ -72,14 +72,18 @@ static inline float field_get(const struct head *h, const struct field *f, int a
 }
 struct field field_part(const struct field *f, int first, int n); // channels first..first+n-1
 
-// Masks of objects are sums of prototypes, the channels of a map that is alone at the finest stride; an object has a
-// coefficient for each.
-struct prototypes {
+// Maps of which masks of objects are made, the channels of a field whose cells are their pixels.
+struct maps {
 	struct field map; // channels 0: there are none
-	int w, h;         // of the map
+	int w, h;
 };
-struct prototypes head_prototypes(const struct head *h);
+// Prototypes, of which masks are sums: the maps that are alone at the finest stride. An object has a coefficient for each.
+struct maps head_prototypes(const struct head *h);
 int head_mask_channels(const struct head *h); // coefficients that an object has; 0: none
+// One map for each of n objects, in an output of rank 4 or 3 that ends in them: [1, n, H, W], [n, 1, H, W], [n, H, W]. false:
+// there is none. Of no objects an output without elements is enough.
+bool head_object_maps(struct maps *m, const struct head *h, int64_t n);
+bool head_names_masks(const struct head *h); // is an output that may have such a rank called so?
 
 // An output as a list of rows: [1, n, channels], [1, channels, n], or without the first dimension; the larger number is
 // n unless `channels` (0: not known) is given.

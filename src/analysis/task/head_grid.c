@@ -1,6 +1,7 @@
 // Which cell of which level an element of an output belongs to.
 #include <string.h>
 #include "head.h"
+#include "qtui/base/str.h"
 
 enum { STRIDE_MIN = 4, STRIDE_MAX = 128 };
 
@@ -120,9 +121,9 @@ static bool map_field(struct field *f, const struct head *h, int stride, const i
 	return true;
 }
 
-struct prototypes head_prototypes(const struct head *h)
+struct maps head_prototypes(const struct head *h)
 {
-	struct prototypes p = {.map = {.channels = 0}};
+	struct maps p = {.map = {.channels = 0}};
 	int found = 0;
 	for (int stride = STRIDE_MIN; !found && is_stride(h, stride); stride *= 2)
 		for (int i = 0; i < h->n; i++) {
@@ -131,9 +132,38 @@ struct prototypes head_prototypes(const struct head *h)
 			if (h->out[i].shape.rank != 4 || dims_of(d, &h->out[i].shape) != 3 || !map_field(&f, h, stride, d, 3))
 				continue;
 			found++;
-			p = (struct prototypes){f, head_side(h->input_w, stride), head_side(h->input_h, stride)};
+			p = (struct maps){f, head_side(h->input_w, stride), head_side(h->input_h, stride)};
 		}
-	return found == 1 ? p : (struct prototypes){.map = {.channels = 0}};
+	return found == 1 ? p : (struct maps){.map = {.channels = 0}};
+}
+
+bool head_object_maps(struct maps *m, const struct head *h, int64_t n)
+{
+	enum { SIDE_MIN = 7 }; // smaller ones are rows of something else, keypoints for one
+	for (int i = 0; i < h->n; i++) {
+		const struct shape *s = &h->out[i].shape;
+		const int64_t *d = s->dim + (s->rank == 4);
+		bool single = s->rank == 4 && d[0] == 1; // [n, 1, H, W]
+		if ((s->rank != 4 && s->rank != 3) || (single ? s->dim[0] : d[0]) != n || (s->rank == 4 && !single && s->dim[0] != 1))
+			continue;
+		if (n && (d[1] < SIDE_MIN || d[2] < SIDE_MIN || d[1] > INT32_MAX || d[2] > INT32_MAX))
+			continue;
+		*m = (struct maps){{.output = i, .ends = h->out[i].ends, .channels = (int)n, .anchors = 1, .cell = 1, .channel = d[1] * d[2]},
+		    .w = (int)d[2],
+		    .h = (int)d[1]};
+		return true;
+	}
+	return false;
+}
+
+bool head_names_masks(const struct head *h)
+{
+	for (int i = 0; i < h->n; i++) {
+		int rank = h->out[i].shape.rank; // below 0: not known before anything has run
+		if ((rank < 0 || rank == 3 || rank == 4) && str_glob("*mask*", h->out[i].name))
+			return true;
+	}
+	return false;
 }
 
 int head_mask_channels(const struct head *h)
