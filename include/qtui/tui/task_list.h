@@ -31,7 +31,7 @@ void task_list_done(struct task_list *l);
 void task_list_refresh(struct task_list *l, struct task_report *r, struct scroll *s);
 const char *task_order_name(enum task_order o);
 enum task_order task_list_next_order(const struct task_list *l); // of those that the page has
-bool task_has_overlays(enum task_kind k); // does it have something to draw over a picture, or pictures of its own?
+bool task_has_overlays(const struct task_report *r); // does it have something to draw over a picture, or pictures of its own?
 const struct task_overlay *task_overlay(enum task_kind k, int i); // from 0 on, then again the first; of a kind that has some
 
 #endif

@@ -31,11 +31,13 @@ static bool leads_on(enum action a, const struct ui *ui, unsigned contexts)
 	return strcmp(keys, view_row(ui->view)->key) != 0 && keys_action(keys_parse(&keys), contexts) == a;
 }
 
-// What another task has: classes, something over a picture.
+// What another task has: classes, something over a picture; where there is none, all of it.
 static bool does_nothing(enum action a, const struct ui *ui)
 {
 	const struct task_report *t = ui->snap->task;
-	return t && ((a == ACTION_task_page && !t->n_classes) || (a == ACTION_task_boxes && !task_has_overlays(t->kind)));
+	if (!t)
+		return keys_row(a)->context == CTX_TASK;
+	return (a == ACTION_task_page && !t->n_classes) || (a == ACTION_task_boxes && !task_has_overlays(t));
 }
 
 // Hints: the keys of the moment, those of the innermost context first; the one for help has its place at the right end.

@@ -46,14 +46,14 @@ void act_task_sort(struct ui *ui)
 
 void act_task_boxes(struct ui *ui)
 {
-	enum task_kind kind = ui->snap->task ? ui->snap->task->kind : TASK_DETECT;
-	if (!task_has_overlays(kind)) {
-		ui_note(ui, "nothing lies over these pictures");
+	const struct task_report *t = ui->snap->task;
+	if (!t || !task_has_overlays(t)) {
+		ui_note(ui, t ? "nothing lies over these pictures" : "no task is measured");
 		return;
 	}
 	ui->task.overlay++;
-	ui_note(ui, "%s: %s", kind == TASK_RESTORE || kind == TASK_AGREE ? "the picture" : "over the picture",
-	    task_overlay(kind, ui->task.overlay)->name);
+	ui_note(ui, "%s: %s", t->kind == TASK_RESTORE || t->kind == TASK_AGREE ? "the picture" : "over the picture",
+	    task_overlay(t->kind, ui->task.overlay)->name);
 }
 
 static void step(struct ui *ui, int by)

@@ -21,9 +21,13 @@ const char *task_order_name(enum task_order o)
 	return name[o];
 }
 
-bool task_has_overlays(enum task_kind k)
+// Networks that agree have pictures where they make some.
+bool task_has_overlays(const struct task_report *r)
 {
-	return k != TASK_CLASSIFY && k != TASK_SCORE;
+	bool made = false;
+	for (int i = 0; i < r->n_figures; i++)
+		made |= strcmp(r->figure[i].name, "psnr_db") == 0;
+	return r->kind == TASK_AGREE ? made : r->kind != TASK_CLASSIFY && r->kind != TASK_SCORE;
 }
 
 const struct task_overlay *task_overlay(enum task_kind k, int i)

@@ -303,7 +303,7 @@ static void draw_said(struct canvas *c, struct rect r, const struct task_look *l
 
 static bool has_legend(const struct task_look *l)
 {
-	return task_has_overlays(l->kind) && (l->kind != TASK_AGREE || l->made[TASK_QUANT]);
+	return l->kind == TASK_AGREE ? l->made[TASK_QUANT] != NULL : l->kind != TASK_CLASSIFY && l->kind != TASK_SCORE;
 }
 
 void view_look_draw(struct canvas *c, const struct ui *ui, struct rect r)

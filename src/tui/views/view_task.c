@@ -218,10 +218,9 @@ static void draw_nothing(struct canvas *c, const struct ui *ui, struct rect r)
 		    c, line.x, line.y++, line.w, ROLE_TEXT, ":%s %s", w->scorer ? "scorer" : "boxes", w->scorer ? w->scorer : w->boxes_by);
 	line.y += canvas_paragraph(c, line, ROLE_ERROR, ui->snap->task_problem) + 1;
 	line.y += canvas_paragraph(c, line, ROLE_DIM,
-	    "Labels beside the calibration samples (COCO JSON, text or XML files, CSV of classes, masks, pictures) are found by themselves;");
-	line.y += canvas_paragraph(c, line, ROLE_DIM,
-	    ":eval DIR measures on labelled samples elsewhere, :labels FILE names labels that lie apart. Programs of your own: :boxes reads "
-	    "the boxes of a detector where no decoder does, a :scorer needs no labels.");
+	    "Labels beside the calibration samples (COCO JSON, text or XML files, CSV of classes, masks, pictures) are found by themselves. "
+	    ":eval DIR measures on labelled samples elsewhere, :labels FILE names labels that lie apart. Without labels :eval compares the "
+	    "two networks' outputs. Programs of your own: :boxes reads the boxes of a detector where no decoder does, a :scorer needs no labels.");
 	if (ui->snap->task_problem[0])
 		canvas_paragraph(c, line, ROLE_DIM, ":eval none takes them back, and with them what is said here after each run.");
 }
