@@ -226,6 +226,92 @@ void test_poses__labels_with_keypoints_serve_boxes(void **state)
 	case_end(&c);
 }
 
+// Two keypoints of one object, ten pixels apart in a row.
+struct lines {
+	float x[2 * 128], y[2 * 128];
+	struct tensor out[2];
+};
+
+static void draw_lines(struct lines *l, int x, int y, float sure)
+{
+	*l = (struct lines){.x = {0}};
+	l->out[0] = (struct tensor){.type = DT_F32, .shape = SHAPE(1, 2, 128), .data = l->x};
+	l->out[1] = (struct tensor){.type = DT_F32, .shape = SHAPE(1, 2, 128), .data = l->y};
+	for (int k = 0; k < 2; k++)
+		l->x[k * 128 + 2 * (x + 10 * k)] = l->y[k * 128 + 2 * y] = sure;
+}
+
+static void say_lines(struct task_case *c, enum task_variant v, int x, int y)
+{
+	struct lines l;
+	draw_lines(&l, x, y, .8f);
+	case_say(c, v, l.out);
+}
+
+static void begin_lines(struct task_case *c)
+{
+	case_begin(c, NULL, 0, CASE_SIDE);
+	case_add_output(c, "simcc_x", SHAPE(1, 2, 128));
+	case_add_output(c, "simcc_y", SHAPE(1, 2, 128));
+}
+
+// Pictures of one person each, with COCO's keypoints: a task of poses like any other.
+void test_poses__of_one_object_a_picture(void **state)
+{
+	struct task_case c;
+	char note[512];
+	begin_lines(&c);
+	assert_int_equal(case_task(&c, -1, case_labels("\"keypoints\":[20,30,2,30,30,2],\"num_keypoints\":2")), STATUS_OK);
+	assert_int_equal(task_kind(c.t), TASK_POSE);
+	say_lines(&c, TASK_FLOAT, 20, 30);
+	say_lines(&c, TASK_QUANT, 60 - 10, 30); // thirty pixels beside
+	struct task_report *r = task_report(c.t, case_net(&c, TASK_FLOAT), case_net(&c, TASK_QUANT), 0);
+	assert_float_equal(r->figure[0].value[TASK_FLOAT], 1, 1e-12);
+	assert_true(r->figure[0].value[TASK_QUANT] < .9);
+	task_report_drop(&r);
+	task_note(c.t, note, sizeof note);
+	assert_non_null(strstr(note, "decoder simcc"));
+	struct task_look *l = case_look(&c, TASK_FLOAT, TASK_QUANT);
+	assert_int_equal(l->n_boxes[TASK_FLOAT], 1);
+	assert_int_equal(l->n_changes, 1);
+	assert_int_equal(l->change[0].kind, CHANGE_MOVED);
+	task_look_drop(&l);
+	case_end(&c);
+}
+
+// Without labels: one keypoint of two has moved by 8 pixels of 64 x 64. The yardstick of repair sees it too, however sure the
+// network is.
+void test_poses__of_one_object_without_labels(void **state)
+{
+	const double apart = exp(-64 / (2 * 4096 * 4 * .25));
+	for (int i = 0; i < 2; i++) {
+		struct task_case c;
+		struct lines before, after;
+		struct boxes *a, *b;
+		begin_lines(&c);
+		draw_lines(&before, 20, 30, i ? .8f : .2f);
+		draw_lines(&after, 20, 30, i ? .8f : .2f);
+		after.x[2 * 28] = 1;
+		assert_int_equal(case_task(&c, TASK_AGREE, NULL), STATUS_OK);
+		if (task_add(c.t, case_net(&c, TASK_QUANT), 0, &(struct task_said){after.out, before.out, NULL}, &c.err))
+			fail_msg("%s", c.err.text);
+		struct task_report *r = task_report(c.t, case_net(&c, TASK_FLOAT), case_net(&c, TASK_QUANT), 0);
+		assert_int_equal(r->n_figures, 3);
+		assert_string_equal(r->figure[2].name, "same_points");
+		near(r->figure[2].value[TASK_QUANT], (1 + apart) / 2, 1e-6);
+		task_report_drop(&r);
+		struct boxes_reader *reader = boxes_reader_new(c.b.g, NULL, 0, 0);
+		assert_int_equal(boxes_read(&a, reader, &(struct sample_outputs){.out = before.out}, &c.err), STATUS_OK);
+		assert_int_equal(boxes_read(&b, reader, &(struct sample_outputs){.out = after.out}, &c.err), STATUS_OK);
+		near(boxes_apart((const struct boxes *[]){a}, (const struct boxes *[]){a}, 1), 0, 1e-6);
+		assert_true(boxes_apart((const struct boxes *[]){a}, (const struct boxes *[]){b}, 1) > 1e-5);
+		boxes_free(&a);
+		boxes_free(&b);
+		boxes_reader_free(&reader);
+		case_end(&c);
+	}
+}
+
 // The yardstick of repair, without labels: keypoints count where the network is sure of them.
 void test_poses__two_networks_are_compared_by_keypoints_too(void **state)
 {

@@ -1,9 +1,10 @@
 // Agreement, where there are no labels: cosine and SNR of the quantized network's outputs against the float network's,
-// and how often both say the same class, of a sample or of its pixels, or how like the pictures are that they make. Figures
-// exist for the quantized variant only.
+// and how often both say the same class, of a sample or of its pixels, or how like the pictures are that they make, or the
+// keypoints that they find. Figures exist for the quantized variant only.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "agree_points.h"
 #include "head.h"
 #include "made.h"
 #include "task_impl.h"
@@ -15,23 +16,34 @@ struct sums { // of one sample
 	double pixels, same_pixels;
 	bool is_picture;
 	struct made made, exact; // the quantized network's picture, and the float one's
+	double points;           // similarity of the keypoints; NAN: there are none
+};
+struct agree {
+	struct levels_range *range;  // of pictures
+	struct agree_points *points; // NULL: it finds none
 };
 
 static enum status agree_open(struct task *t, struct error *err)
 {
 	(void)err;
-	t->state = levels_range_new(dataset_preprocess(t->d));
+	struct agree *a = xcalloc(1, sizeof *a);
+	*a = (struct agree){levels_range_new(dataset_preprocess(t->d)), agree_points_new(t->g, t->opt.decoder)};
+	t->state = a;
 	return STATUS_OK;
 }
 
 static void agree_close(struct task *t)
 {
-	levels_range_free((struct levels_range **)&t->state);
+	struct agree *a = t->state;
+	levels_range_free(&a->range);
+	agree_points_free(&a->points);
+	free(a);
+	t->state = NULL;
 }
 
 static void agree_note(struct task *t, char *out, size_t size)
 {
-	const char *range = levels_range_name(t->state);
+	const char *range = levels_range_name(((const struct agree *)t->state)->range);
 	snprintf(out, size, "no labels: the quantized outputs are compared with the float ones%s%s", range ? "; their levels are " : "",
 	    range ? range : "");
 }
@@ -92,6 +104,7 @@ static bool makes_picture(const struct task *t, const struct pixels *p, int inpu
 
 static void compare_pictures(struct task *t, int sample, const struct tensor *f, const struct tensor *q, struct sums *s)
 {
+	struct levels_range *levels = ((struct agree *)t->state)->range;
 	struct placement where;
 	struct pixels p;
 	struct error ignored; // arrays are no pictures, and lie in the input as they are
@@ -101,8 +114,8 @@ static void compare_pictures(struct task *t, int sample, const struct tensor *f,
 		return;
 	const float *x = task_floats(&f[p.output], &heap_f), *y = task_floats(&q[p.output], &heap_q);
 	struct area a = made_area(p.w, p.h, &where);
-	int range = levels_range_find(t->state, &t->lock, &p, &a, x, NULL);
-	float *before = levels_new(t->state, range, &p, x), *after = levels_new(t->state, range, &p, y);
+	int range = levels_range_find(levels, &t->lock, &p, &a, x, NULL);
+	float *before = levels_new(levels, range, &p, x), *after = levels_new(levels, range, &p, y);
 	bool bgr = dataset_preprocess(t->d)->bgr;
 	made_measure(&s->made, &(struct pair){after, before, p.channels, p.w, p.h, bgr}, &a, made_share(t->n_samples));
 	made_keep(&s->exact, &(struct pair){before, before, p.channels, p.w, p.h, bgr}, &a, made_share(t->n_samples));
@@ -116,6 +129,7 @@ static void compare_pictures(struct task *t, int sample, const struct tensor *f,
 static enum status compare(
     const struct task *t, const struct tensor *f, const struct tensor *q, struct sums *s, struct error *err)
 {
+	const struct agree *a = t->state;
 	int class = task_class_output(t->g, f);
 	for (int i = 0; i < t->g->n_outputs; i++) {
 		float *heap_f, *heap_q;
@@ -133,6 +147,7 @@ static enum status compare(
 		free(heap_q);
 	}
 	compare_pixels(t, f, q, s);
+	s->points = a->points ? agree_points_similarity(a->points, f, q) : NAN;
 	return STATUS_OK;
 }
 
@@ -203,6 +218,17 @@ static double same_class(const struct frozen *f)
 	return all > 0 ? same / all : NAN;
 }
 
+static double mean_of_points(const struct frozen *f)
+{
+	double sum = 0, n = 0;
+	for (int i = 0; i < f->n; i++) {
+		double v = f->at[i] ? sums(f, i)->points : NAN;
+		sum += isnan(v) ? 0 : v;
+		n += !isnan(v);
+	}
+	return n > 0 ? sum / n : NAN;
+}
+
 // The mean over the samples that have it.
 static double mean_of_pictures(const struct frozen *f, enum made_figure_kind figure)
 {
@@ -223,11 +249,13 @@ static void add_figure(struct task_report *r, const char *name, double quantized
 static void agree_report(const struct task *t, const struct frozen f[TASK_VARIANTS], struct task_report *r)
 {
 	const struct frozen *q = &f[TASK_QUANT];
-	double psnr = mean_of_pictures(q, MADE_PSNR);
+	double psnr = mean_of_pictures(q, MADE_PSNR), points = mean_of_points(q);
 	r->figure = xcalloc(4, sizeof *r->figure);
 	add_figure(r, "cosine", task_mean(t, q, NULL));
 	add_figure(r, "snr_db", snr_db(q));
-	if (!isnan(psnr)) {
+	if (!isnan(points)) {
+		add_figure(r, "same_points", points);
+	} else if (!isnan(psnr)) {
 		add_figure(r, made_figure[MADE_PSNR], psnr);
 		add_figure(r, made_figure[MADE_SSIM], mean_of_pictures(q, MADE_SSIM));
 	} else if (!isnan(same_pixels(q)))
@@ -251,6 +279,7 @@ static void agree_look(struct task *t, struct task_result *const r[TASK_VARIANTS
 	const struct frozen one = {.at = (struct task_result *[1]){r[TASK_QUANT]}, .n = 1};
 	say_figure(l, "cosine", s->base.value);
 	say_figure(l, "snr_db", snr_db(&one));
+	say_figure(l, "same_points", s->points);
 	if (!s->is_picture || !made_look(l, &s->exact, &s->made))
 		return;
 	say_figure(l, made_figure[MADE_PSNR], s->made.figure[MADE_PSNR]);

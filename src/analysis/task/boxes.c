@@ -228,8 +228,9 @@ static double likeness(const struct boxes *a, const struct candidate *x, const s
 	if (!a->skeleton.n || a->skeleton.n != b->skeleton.n)
 		return iou;
 	double area = ((double)x->x2 - (double)x->x1) * ((double)x->y2 - (double)x->y1);
-	double same = keypoints_similarity(&a->skeleton, points_of(b, y->cell), points_of(a, x->cell), KEYPOINT_SEEN, area);
-	return fmin(iou, same);
+	const struct keypoint *to = points_of(a, x->cell), *from = points_of(b, y->cell);
+	double same = keypoints_similarity(&a->skeleton, from, to, KEYPOINT_SEEN, area);
+	return fmin(iou, isnan(same) ? keypoints_similarity(&a->skeleton, from, to, 0, area) : same); // sure of none: by all
 }
 
 static int end_of_class(const struct boxes *b, int from)

@@ -165,8 +165,9 @@ bool decode_bind(struct bound *b, const struct decoder *d, const struct head *h)
 	*b = (struct bound){0};
 	if (!d->bind(b, h))
 		return false;
-	bind_prototypes(b, h);
-	if (!b->masks)
+	if (!b->single.form)
+		bind_prototypes(b, h);
+	if (!b->single.form && !b->masks)
 		bind_maps(b, h);
 	return true;
 }

@@ -20,6 +20,19 @@ enum mask_form {
 	MASKS_OF_BOX,   // a map an object over its box
 };
 
+// How a network says where the keypoints of its only object are, which fills the input.
+enum single_form {
+	SINGLE_NONE,
+	SINGLE_LINES,  // the highest cell of a line along each axis (SimCC)
+	SINGLE_MAPS,   // the highest cell of a map (heatmaps)
+	SINGLE_POINTS, // coordinates, perhaps with a visibility
+};
+struct single {
+	enum single_form form;
+	struct field x, y; // a channel a keypoint; y: of lines alone
+	int w, h;          // cells of lines and maps
+};
+
 // Rows, or the cells of one level.
 struct source {
 	int stride, w; // 0 for rows
@@ -49,6 +62,7 @@ struct bound {
 	bool ids;          // labels are category ids of the data set, not indices
 	bool root;         // a score is the root of the product with the objectness
 	int points;        // keypoints of an object; 0: none
+	struct single single; // where there are no others
 	bool rotated;      // boxes have an angle; their keypoints are their corners
 	enum mask_form masks;
 	struct maps maps;  // of which they are made
@@ -80,6 +94,9 @@ void decode_run(
 
 // The keypoints of a candidate, [b->points], likewise in pixels of the input.
 void decode_points(struct keypoint *out, const struct bound *b, const struct head *h, const struct candidate *c);
+
+// The keypoints of the only object, likewise.
+void decode_single(struct keypoint *out, const struct bound *b, const struct head *h);
 
 // The mask of a candidate of a head that has masks, in the picture that lies in the input as `to` says: the pixels where its
 // map, interpolated between the centres of its cells, is above b->above. A map over the box has nothing around it.

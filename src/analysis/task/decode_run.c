@@ -159,12 +159,28 @@ static void run_anchor(const struct run *r, int anchor)
 	}
 }
 
+// One object, which is as sure as its keypoints are in the mean.
+static void run_single(const struct run *r)
+{
+	struct keypoint k[KEYPOINTS_MAX];
+	float box[4], sum = 0;
+	decode_single(k, r->b, r->h);
+	for (int i = 0; i < r->b->points; i++)
+		sum += k[i].v;
+	if (!(sum / (float)r->b->points > r->least))
+		return;
+	r->d->box(box, r->h, r->b, r->s, 0, 0);
+	add(r, 0, 0, box, sum / (float)r->b->points, 0);
+}
+
 void decode_run(
     struct candidates *out, const struct decoder *d, const struct bound *b, const struct head *h, double least)
 {
 	for (int i = 0; i < b->n; i++) {
 		struct run r = {.out = out, .d = d, .b = b, .h = h, .s = &b->source[i], .least = b->root ? least * least : least};
-		for (int anchor = 0; anchor < r.s->anchors; anchor++)
+		if (b->single.form)
+			run_single(&r);
+		for (int anchor = 0; anchor < r.s->anchors && !b->single.form; anchor++)
 			run_anchor(&r, anchor);
 	}
 }
@@ -189,8 +205,12 @@ void decode_points(struct keypoint *out, const struct bound *b, const struct hea
 {
 	const struct source *s = &b->source[c->source];
 	const struct field *f = &s->point;
-	int dims = f->channels / b->points;
+	int dims = b->single.form ? 0 : f->channels / b->points;
 	enum squash how = b->reach > 0 ? SQUASH_SIGMOID : SQUASH_NONE; // of the visibility
+	if (b->single.form) {
+		decode_single(out, b, h);
+		return;
+	}
 	if (b->rotated) {
 		corners_at(out, h, s, c->anchor, c->cell);
 		return;

@@ -28,6 +28,17 @@ static void warn_of_unknown(const struct task *t, const struct detect *d)
 	free(known);
 }
 
+// Of a decoder of one object.
+static void warn_of_more(const struct task *t, const struct bound *b)
+{
+	int more = 0;
+	for (int i = 0; i < t->labels->n_samples && b->single.form; i++)
+		more += t->labels->label[i].n > 1;
+	if (more)
+		log_warn("the model finds one object a sample, and %d of %d have more in %s: the others count as missed; give pictures of one each",
+		    more, t->labels->n_samples, t->labels->source);
+}
+
 const struct skeleton *detect_poses(const struct task *t)
 {
 	return t->kind == TASK_POSE ? &t->labels->skeleton : NULL;
@@ -128,6 +139,7 @@ enum status detect_find_decoder(const struct task *t, struct head *h, struct err
 	d->iou = t->opt.iou ? t->opt.iou : d->decoder->iou;
 	d->ids = b.ids;
 	map_classes(t, decode_classes(&b));
+	warn_of_more(t, &b);
 	return STATUS_OK;
 }
 

@@ -37,6 +37,7 @@ static const struct figure {
     {.name = "snr_db", .word = "SNR dB", .decimals = 1, .decibels = true},
     {.name = "same_top1", .word = "same top-1", .head = "top-1 ="},
     {.name = "same_pixels", .word = "same pixels", .head = "pixel ="},
+    {.name = "same_points", .word = "same points", .head = "pts ="},
 };
 
 static const struct figure *find(const char *name)
