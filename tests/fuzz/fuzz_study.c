@@ -104,17 +104,29 @@ void fuzz_selection(const struct fuzz_input *in)
 		free(nodes);
 }
 
-static void read_labels(const char *path)
+static void read_labels_as(const char *path, struct labels_samples s)
 {
 	// Arrays: a picture that is not there ends the reading of text before its first line.
 	static const char *const file[] = {"images/000.npy", NULL, "images/001.npy"};
-	for (int rotated = 0; rotated < 2; rotated++) {
-		const struct labels_samples samples = {.file = file, .n = 3, .w = 64, .h = 48, .outlines = !rotated, .rotated = rotated};
-		struct error err = {0};
-		struct labels *l = NULL;
-		if (labels_read(&l, path, &samples, &err) == STATUS_OK)
-			labels_free(&l);
-	}
+	struct error err = {0};
+	struct labels *l = NULL;
+	s.file = file;
+	s.n = 3;
+	s.w = 64;
+	s.h = 48;
+	if (labels_read(&l, path, &s, &err) == STATUS_OK)
+		labels_free(&l);
+}
+
+static void read_labels(const char *path)
+{
+	read_labels_as(path, (struct labels_samples){.outlines = true});
+	read_labels_as(path, (struct labels_samples){.rotated = true});
+}
+
+void fuzz_texts(const struct fuzz_input *in)
+{
+	read_labels_as(in->path, (struct labels_samples){.texts = true});
 }
 
 void fuzz_coco(const struct fuzz_input *in)

@@ -21,10 +21,11 @@ enum task_kind {
 	TASK_RESTORE,  // pictures against pictures: super-resolution, noise, blur, darkness
 	TASK_AGREE,    // no labels: the quantized network's outputs against the float network's
 	TASK_SCORE,    // no labels: a program of the user's scores each sample's outputs
+	TASK_TEXT,     // texts against texts: lines of writing, number plates, speech
 	TASK_KINDS,
 };
-const char *task_kind_name(enum task_kind k); // "detect", "pose", "instance", "obb", "classify", "segment", "restore", "agree", "score"
-const char *task_kinds(void); // for a message: "detect, pose, instance, obb, classify, segment, restore, agree or score"
+const char *task_kind_name(enum task_kind k); // "detect", "pose", "instance", "obb", "classify", "segment", "restore", "agree", "score", "text"
+const char *task_kinds(void); // for a message: "detect, pose, instance, obb, classify, segment, restore, text, agree or score"
 bool task_kind_parse(enum task_kind *out, const char *name);
 const char *task_judge(enum task_kind k); // what knows what is right: "the labels", "the scorer"
 MUST_CHECK enum status task_decoder_check(const char *name, struct error *err); // STATUS_NOTFOUND: no decoder has that name
@@ -101,7 +102,7 @@ double task_apart(struct task *t, const struct task_net *before, const struct ta
 // ---- figures: NAN where they are not known
 
 struct task_figure {
-	const char *name; // "AP", "AP50" ... "top1", "top5", "mIoU", "psnr_db"
+	const char *name; // "AP", "AP50" ... "top1", "top5", "mIoU", "psnr_db", "accuracy"
 	double value[TASK_VARIANTS];
 };
 // What people call a figure, "mAP" for "AP", "top-1" for "top1"; files use the figure's own name.
@@ -123,7 +124,7 @@ struct task_class {
 struct task_sample {
 	int sample;
 	const char *name;
-	double value[TASK_VARIANTS]; // AP of the image, probability of its class, mean IoU of its classes, PSNR, cosine
+	double value[TASK_VARIANTS]; // AP of the image, probability of its class, mean IoU of its classes, PSNR, nearness of its text, cosine
 };
 // What figure[0] loses or gains from one network to another, with a 95 % interval from bootstrap draws of samples, the
 // same draws for both.

@@ -42,7 +42,7 @@ enum task_cell {
 	CELL_OTHER,  // neither is
 	CELL_KINDS,
 };
-enum { TASK_LOOK_FIGURES = 4 };
+enum { TASK_LOOK_FIGURES = 6 };
 struct task_look {
 	atomic_int refs;
 	int sample;
@@ -70,9 +70,9 @@ struct task_look {
 	uint8_t *cell;
 	int cells_w, cells_h;
 
-	const char *class;                 // TASK_CLASSIFY: the label's class
-	const char *said[TASK_VARIANTS];   // TASK_CLASSIFY: the class with the highest probability
-	double sure[TASK_VARIANTS];        // and that probability
+	const char *class;                 // TASK_CLASSIFY: the label's class; TASK_TEXT: its text
+	const char *said[TASK_VARIANTS];   // TASK_CLASSIFY: the class with the highest probability; TASK_TEXT: what was read
+	double sure[TASK_VARIANTS];        // and that probability; how near it comes, 1: that is it
 	double value[TASK_VARIANTS];       // as in the report
 
 	// The sample's picture; of TASK_RESTORE that which the networks should make, of TASK_AGREE none where they make any. w x h,

@@ -1,33 +1,42 @@
 // Agreement, where there are no labels: cosine and SNR of the quantized network's outputs against the float network's,
 // and how often both say the same class, of a sample or of its pixels, or how like the pictures are that they make, or the
-// keypoints that they find. Figures exist for the quantized variant only.
+// keypoints or texts that they find. Figures exist for the quantized variant only.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "agree_points.h"
+#include "ctc.h"
 #include "head.h"
 #include "made.h"
 #include "task_impl.h"
 
+// What else a sample may have, in the order in which the first that there is goes into a report.
+enum { POINTS, TEXT, PSNR, SSIM, CLASS, FIGURES };
+static const char *const figure_name[FIGURES] = {
+    [POINTS] = "same_points", [TEXT] = "same_texts", [PSNR] = "psnr_db", [SSIM] = "ssim", [CLASS] = "same_top1"};
+
 struct sums { // of one sample
 	struct task_result base; // value: cosine
 	double ff, qq, fq, ee;
-	bool has_class, same;
+	double figure[FIGURES];  // NAN: it has none
 	double pixels, same_pixels;
 	bool is_picture;
 	struct made made, exact; // the quantized network's picture, and the float one's
-	double points;           // similarity of the keypoints; NAN: there are none
 };
 struct agree {
 	struct levels_range *range;  // of pictures
 	struct agree_points *points; // NULL: it finds none
+	bool says_texts;
+	int characters; // of them, 0: not known
 };
 
 static enum status agree_open(struct task *t, struct error *err)
 {
 	(void)err;
 	struct agree *a = xcalloc(1, sizeof *a);
-	*a = (struct agree){levels_range_new(dataset_preprocess(t->d)), agree_points_new(t->g, t->opt.decoder)};
+	*a = (struct agree){.range = levels_range_new(dataset_preprocess(t->d)), .points = agree_points_new(t->g, t->opt.decoder)};
+	a->says_texts = texts_said(&a->characters, t);
 	t->state = a;
 	return STATUS_OK;
 }
@@ -68,6 +77,31 @@ static void add_output(struct sums *s, const float *f, const float *q, int64_t n
 		s->fq += (double)f[i] * q[i];
 		s->ee += e * e;
 	}
+}
+
+// The float network's blank is that of both.
+static bool is_same_text(const struct ctc *c, const float *x, const float *y)
+{
+	int *before = xcalloc((size_t)c->steps + 1, sizeof *before), *after = xcalloc((size_t)c->steps + 1, sizeof *after);
+	ctc_first(before, c, x);
+	ctc_first(after, c, y);
+	int blank = ctc_blank(before, c), n = ctc_collapse(before, before, c->steps, blank), m = ctc_collapse(after, after, c->steps, blank);
+	bool same = n == m && memcmp(before, after, (size_t)n * sizeof *before) == 0;
+	free(before);
+	free(after);
+	return same;
+}
+
+static void compare_texts(const struct task *t, const struct tensor *f, const struct tensor *q, struct sums *s)
+{
+	const struct agree *a = t->state;
+	struct ctc c;
+	float *heap_f, *heap_q;
+	if (!a->says_texts || !ctc_find(&c, &f->shape, a->characters))
+		return;
+	s->figure[TEXT] = is_same_text(&c, task_floats(f, &heap_f), task_floats(q, &heap_q));
+	free(heap_f);
+	free(heap_q);
 }
 
 // At the output's own size.
@@ -120,6 +154,8 @@ static void compare_pictures(struct task *t, int sample, const struct tensor *f,
 	made_measure(&s->made, &(struct pair){after, before, p.channels, p.w, p.h, bgr}, &a, made_share(t->n_samples));
 	made_keep(&s->exact, &(struct pair){before, before, p.channels, p.w, p.h, bgr}, &a, made_share(t->n_samples));
 	s->is_picture = true;
+	s->figure[PSNR] = s->made.figure[MADE_PSNR];
+	s->figure[SSIM] = s->made.figure[MADE_SSIM];
 	free(before);
 	free(after);
 	free(heap_f);
@@ -139,15 +175,15 @@ static enum status compare(
 		const float *x = task_floats(&f[i], &heap_f), *y = task_floats(&q[i], &heap_q);
 		int64_t n = tensor_count(&f[i]);
 		add_output(s, x, y, n);
-		if (i == class) {
-			s->has_class = true;
-			s->same = first_class(x, n) == first_class(y, n);
-		}
+		if (i == class)
+			s->figure[CLASS] = first_class(x, n) == first_class(y, n);
 		free(heap_f);
 		free(heap_q);
 	}
 	compare_pixels(t, f, q, s);
-	s->points = a->points ? agree_points_similarity(a->points, f, q) : NAN;
+	compare_texts(t, f, q, s);
+	if (a->points)
+		s->figure[POINTS] = agree_points_similarity(a->points, f, q);
 	return STATUS_OK;
 }
 
@@ -163,6 +199,8 @@ static enum status agree_read(struct task *t, int sample, const struct task_said
 	if (!float_out || float_out == out)
 		return STATUS_OK;
 	struct sums *s = xcalloc(1, sizeof *s);
+	for (int i = 0; i < FIGURES; i++)
+		s->figure[i] = NAN;
 	enum status st = compare(t, float_out, out, s, err);
 	if (st == STATUS_OK)
 		compare_pictures(t, sample, float_out, out, s);
@@ -208,33 +246,12 @@ static double same_pixels(const struct frozen *f)
 	return all > 0 ? same / all : NAN;
 }
 
-static double same_class(const struct frozen *f)
-{
-	double same = 0, all = 0;
-	for (int i = 0; i < f->n; i++) {
-		all += f->at[i] && sums(f, i)->has_class;
-		same += f->at[i] && sums(f, i)->same;
-	}
-	return all > 0 ? same / all : NAN;
-}
-
-static double mean_of_points(const struct frozen *f)
-{
-	double sum = 0, n = 0;
-	for (int i = 0; i < f->n; i++) {
-		double v = f->at[i] ? sums(f, i)->points : NAN;
-		sum += isnan(v) ? 0 : v;
-		n += !isnan(v);
-	}
-	return n > 0 ? sum / n : NAN;
-}
-
 // The mean over the samples that have it.
-static double mean_of_pictures(const struct frozen *f, enum made_figure_kind figure)
+static double mean_of(const struct frozen *f, int figure)
 {
 	double sum = 0, n = 0;
 	for (int i = 0; i < f->n; i++) {
-		double v = f->at[i] && sums(f, i)->is_picture ? sums(f, i)->made.figure[figure] : NAN;
+		double v = f->at[i] ? sums(f, i)->figure[figure] : NAN;
 		sum += isnan(v) ? 0 : v;
 		n += !isnan(v);
 	}
@@ -249,19 +266,19 @@ static void add_figure(struct task_report *r, const char *name, double quantized
 static void agree_report(const struct task *t, const struct frozen f[TASK_VARIANTS], struct task_report *r)
 {
 	const struct frozen *q = &f[TASK_QUANT];
-	double psnr = mean_of_pictures(q, MADE_PSNR), points = mean_of_points(q);
+	int first = 0;
+	(void)t;
 	r->figure = xcalloc(4, sizeof *r->figure);
 	add_figure(r, "cosine", task_mean(t, q, NULL));
 	add_figure(r, "snr_db", snr_db(q));
-	if (!isnan(points)) {
-		add_figure(r, "same_points", points);
-	} else if (!isnan(psnr)) {
-		add_figure(r, made_figure[MADE_PSNR], psnr);
-		add_figure(r, made_figure[MADE_SSIM], mean_of_pictures(q, MADE_SSIM));
-	} else if (!isnan(same_pixels(q)))
+	while (first < CLASS && isnan(mean_of(q, first)))
+		first++;
+	if (first == CLASS && !isnan(same_pixels(q)))
 		add_figure(r, "same_pixels", same_pixels(q));
 	else
-		add_figure(r, "same_top1", same_class(q));
+		add_figure(r, figure_name[first], mean_of(q, first));
+	if (first == PSNR)
+		add_figure(r, figure_name[SSIM], mean_of(q, SSIM));
 }
 
 static void say_figure(struct task_look *l, const char *name, double quantized)
@@ -279,11 +296,10 @@ static void agree_look(struct task *t, struct task_result *const r[TASK_VARIANTS
 	const struct frozen one = {.at = (struct task_result *[1]){r[TASK_QUANT]}, .n = 1};
 	say_figure(l, "cosine", s->base.value);
 	say_figure(l, "snr_db", snr_db(&one));
-	say_figure(l, "same_points", s->points);
-	if (!s->is_picture || !made_look(l, &s->exact, &s->made))
+	if (s->is_picture && !made_look(l, &s->exact, &s->made))
 		return;
-	say_figure(l, made_figure[MADE_PSNR], s->made.figure[MADE_PSNR]);
-	say_figure(l, made_figure[MADE_SSIM], s->made.figure[MADE_SSIM]);
+	for (int i = 0; i < CLASS; i++)
+		say_figure(l, figure_name[i], s->figure[i]);
 }
 
 const struct task_ops agree_ops = {

@@ -32,11 +32,14 @@ static const struct figure {
         .sample = "PSNR of a picture"},
     {.name = "psnr_y_db", .word = "PSNR Y dB", .head = "Y dB", .decimals = 2, .decibels = true},
     {.name = "ssim", .word = "SSIM"},
+    {.name = "accuracy", .head = "acc", .blind = .01, .goal = "accuracy_drop<0.005", .sample = "nearness of a text"},
+    {.name = "nearness", .head = "near"},
     {.name = "score", .blind = -INFINITY, .sample = "score of a sample"}, // the user's own: nothing is known of it
     {.name = "cosine", .decimals = 4}, // near 1
     {.name = "snr_db", .word = "SNR dB", .decimals = 1, .decibels = true},
     {.name = "same_top1", .word = "same top-1", .head = "top-1 ="},
     {.name = "same_pixels", .word = "same pixels", .head = "pixel ="},
+    {.name = "same_texts", .word = "same texts", .head = "text ="},
     {.name = "same_points", .word = "same points", .head = "pts ="},
 };
 

@@ -18,6 +18,7 @@ void labels_free(struct labels **lp)
 			rle_free(&l->label[i].truth[k].mask);
 		}
 		free(l->label[i].truth);
+		free(l->label[i].text);
 		free(l->label[i].file);
 	}
 	for (int i = 0; i < l->n_classes; i++)
@@ -129,7 +130,7 @@ static enum status read_format(struct labels *l, const char *path, const struct 
 		return labels_are_masks(path, s) ? labels_read_masks(l, path, s, err) : labels_read_yolo(l, path, s, err);
 	if (json_is_file(&json, path, err) != STATUS_OK)
 		return err->status;
-	return json ? labels_read_coco(l, path, s, err) : labels_read_list(l, path, s, err);
+	return json ? labels_read_coco(l, path, s, err) : s->texts ? labels_read_texts(l, path, s, err) : labels_read_list(l, path, s, err);
 }
 
 static enum status refuse_strays(

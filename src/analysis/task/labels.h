@@ -1,5 +1,5 @@
 // Labels: what is to be found in each sample, read from COCO JSON, a directory of YOLO text files, of Pascal VOC's XML, of
-// masks or of pictures, a list of classes or the names of the samples' folders. Labels own all that they hold.
+// masks or of pictures, a list of classes or texts or the names of the samples' folders. Labels own all that they hold.
 #ifndef QTUI_ANALYSIS_TASK_LABELS_H
 #define QTUI_ANALYSIS_TASK_LABELS_H
 
@@ -7,7 +7,7 @@
 #include "qtui/base/error.h"
 #include "names.h"
 
-enum labels_kind { LABELS_BOXES, LABELS_POSES, LABELS_OUTLINES, LABELS_ROTATED, LABELS_CLASSES, LABELS_MASKS, LABELS_PICTURES, LABELS_KINDS };
+enum labels_kind { LABELS_BOXES, LABELS_POSES, LABELS_OUTLINES, LABELS_ROTATED, LABELS_CLASSES, LABELS_MASKS, LABELS_PICTURES, LABELS_TEXTS, LABELS_KINDS };
 struct label {
 	bool known;               // false: the labels do not mention this sample
 	int class;                // LABELS_CLASSES
@@ -15,6 +15,7 @@ struct label {
 	double w, h;              // of the image as the labels say; 0: they do not
 	int n;
 	size_t cap;
+	char *text;               // LABELS_TEXTS
 	char *file;               // LABELS_MASKS: with the class of each pixel; LABELS_PICTURES: with its colour
 };
 struct labels {
@@ -39,6 +40,7 @@ struct labels_samples {
 	const char *const *file;
 	int n, w, h, points, dims;
 	bool rotated;  // are outlines of four corners rotated boxes?
+	bool texts;    // is a file of lines one of texts? Else it has classes
 	bool outlines; // are the objects' masks wanted? Boxes alone are read in a fraction of the time
 	enum labels_pictures {
 		PICTURES_NONE,  // a directory of pictures is one of masks
@@ -116,6 +118,8 @@ bool labels_are_text(const char *dir, const struct labels_samples *s);
 bool labels_are_voc(const char *dir, const struct labels_samples *s);
 MUST_CHECK enum status labels_read_voc(struct labels *l, const char *dir, const struct labels_samples *s, struct error *err);
 MUST_CHECK enum status labels_read_list(
+    struct labels *l, const char *path, const struct labels_samples *s, struct error *err);
+MUST_CHECK enum status labels_read_texts(
     struct labels *l, const char *path, const struct labels_samples *s, struct error *err);
 MUST_CHECK enum status labels_read_folders(struct labels *l, const struct labels_samples *s, struct error *err);
 

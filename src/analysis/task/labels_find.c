@@ -54,6 +54,19 @@ static const struct place places[] = {
     {LABELS_PICTURES, "P/HR", NULL, labels_are_pictures},
     {LABELS_PICTURES, "P/gt", NULL, labels_are_pictures},
     {LABELS_PICTURES, "P/targets", NULL, labels_are_pictures},
+    {LABELS_TEXTS, "D/rec_gt_test.txt", NULL, NULL}, // PaddleOCR
+    {LABELS_TEXTS, "D/rec_gt_val.txt", NULL, NULL},
+    {LABELS_TEXTS, "D/rec_gt.txt", NULL, NULL},
+    {LABELS_TEXTS, "D/gt.txt", NULL, NULL}, // ICDAR
+    {LABELS_TEXTS, "D/labels.txt", NULL, NULL},
+    {LABELS_TEXTS, "D/labels.csv", NULL, NULL},
+    {LABELS_TEXTS, "D.csv", NULL, NULL},
+    {LABELS_TEXTS, "P/rec_gt_test.txt", NULL, NULL},
+    {LABELS_TEXTS, "P/rec_gt_val.txt", NULL, NULL},
+    {LABELS_TEXTS, "P/rec_gt.txt", NULL, NULL},
+    {LABELS_TEXTS, "P/gt.txt", NULL, NULL},
+    {LABELS_TEXTS, "P/labels.txt", NULL, NULL},
+    {LABELS_TEXTS, "P/labels.csv", NULL, NULL},
 };
 
 // The data set's path with its last component `name` replaced; NULL where it has none.

@@ -19,7 +19,8 @@ static const struct task_ops *const kinds[TASK_KINDS] = {[TASK_DETECT] = &detect
     [TASK_SEGMENT] = &segment_ops,
     [TASK_RESTORE] = &restore_ops,
     [TASK_AGREE] = &agree_ops,
-    [TASK_SCORE] = &score_ops};
+    [TASK_SCORE] = &score_ops,
+    [TASK_TEXT] = &text_ops};
 
 const char *task_kind_name(enum task_kind k)
 {
@@ -33,7 +34,7 @@ const char *task_figure_name(enum task_kind k)
 
 const char *task_kinds(void)
 {
-	return "detect, pose, instance, obb, classify, segment, restore, agree or score";
+	return "detect, pose, instance, obb, classify, segment, restore, text, agree or score";
 }
 
 const char *task_judge(enum task_kind k)
@@ -111,6 +112,8 @@ static enum labels_kind likely_labels(const struct graph *g, const struct labels
 		return LABELS_POSES;
 	if (is_classifier(g))
 		return LABELS_CLASSES;
+	if (s->texts)
+		return LABELS_TEXTS;
 	return s->pictures == PICTURES_SURE ? LABELS_PICTURES : pixels_are_all(g) ? LABELS_MASKS : LABELS_BOXES;
 }
 
@@ -137,6 +140,7 @@ static enum status read_labels(struct task *t, struct error *err)
 	struct labels_samples s = {.n = t->n_samples};
 	head_points(&s.points, &s.dims, t->g);
 	s.rotated = t->opt.kind == TASK_OBB || (t->opt.kind < 0 && detect_is_rotated(t->g));
+	s.texts = t->opt.kind == TASK_TEXT || (t->opt.kind < 0 && texts_said(&(int){0}, t));
 	s.outlines = t->opt.kind == TASK_INSTANCE || (t->opt.kind < 0 && detect_may_have_masks(t->g));
 	s.pictures = t->opt.kind == TASK_RESTORE ? PICTURES_SURE : t->opt.kind < 0 ? makes_pictures(t->g) : PICTURES_NONE;
 	const char **file = xcalloc((size_t)t->n_samples + 1, sizeof *file);
@@ -182,7 +186,8 @@ static enum status choose_kind(struct task *t, struct error *err)
 	    [LABELS_ROTATED] = "rotated boxes",
 	    [LABELS_CLASSES] = "a class for each sample",
 	    [LABELS_MASKS] = "a class for each pixel",
-	    [LABELS_PICTURES] = "a picture for each sample"};
+	    [LABELS_PICTURES] = "a picture for each sample",
+	    [LABELS_TEXTS] = "a text for each sample"};
 	t->kind = t->opt.kind < 0 ? natural_kind(t) : (enum task_kind)t->opt.kind;
 	if (kinds[t->kind]->labels < 0 || serve(t->labels, t->kind))
 		return STATUS_OK;
@@ -279,6 +284,7 @@ static struct key labels_key(const struct labels *l, int n_samples)
 			k = t->point ? key_add(k, t->point, (size_t)l->skeleton.n * sizeof *t->point) : k;
 			k = t->mask ? key_add(k, t->mask->edge, (size_t)t->mask->n * sizeof *t->mask->edge) : k;
 		}
+		k = one->text ? key_add_text(k, one->text) : k;
 		k = one->file ? task_file_key(k, one->file) : k;
 	}
 	return key_add(k, l->class_of, (size_t)l->n_numbers * sizeof *l->class_of);

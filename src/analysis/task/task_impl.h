@@ -41,7 +41,7 @@ struct task_ops {
 	    const struct task *t, const struct frozen f[TASK_VARIANTS], struct task_report *r); // figures and classes
 	void (*look)(struct task *t, struct task_result *const r[TASK_VARIANTS], struct task_look *l); // NULL: nothing more
 };
-extern const struct task_ops detect_ops, pose_ops, instance_ops, obb_ops, classify_ops, segment_ops, restore_ops, agree_ops, score_ops;
+extern const struct task_ops detect_ops, pose_ops, instance_ops, obb_ops, classify_ops, segment_ops, restore_ops, agree_ops, score_ops, text_ops;
 
 // The mean of the samples' values, each counted weight times: a kind's `score` where it has no better one.
 double task_mean(const struct task *t, const struct frozen *f, const int *weight);
@@ -77,6 +77,8 @@ const float *task_floats(const struct tensor *t, float **heap);
 // The output that has a score for each class: the one with the most elements of shape [1, C], [C] or [1, C, 1, 1]; -1:
 // none.
 int task_class_output(const struct graph *g, const struct tensor *out);
+// Is the model's only output scores of classes at each step? *characters: how many are known, 0: none.
+bool texts_said(int *characters, const struct task *t);
 bool task_outputs_known(const struct graph *g); // are all shapes known before it runs?
 int64_t task_class_count(const struct graph *g); // how many it has scores for; 0: not known before it runs
 

@@ -27,7 +27,7 @@ bool task_has_overlays(const struct task_report *r)
 	bool made = false;
 	for (int i = 0; i < r->n_figures; i++)
 		made |= strcmp(r->figure[i].name, "psnr_db") == 0;
-	return r->kind == TASK_AGREE ? made : r->kind != TASK_CLASSIFY && r->kind != TASK_SCORE;
+	return r->kind == TASK_AGREE ? made : r->kind != TASK_CLASSIFY && r->kind != TASK_TEXT && r->kind != TASK_SCORE;
 }
 
 const struct task_overlay *task_overlay(enum task_kind k, int i)

@@ -28,6 +28,11 @@ static const struct task_look *look(const struct ui *ui)
 	return l && l->sample == view_task_sample(ui) ? l : NULL;
 }
 
+static bool has_verdict(const struct task_look *l)
+{
+	return l->kind == TASK_CLASSIFY || l->kind == TASK_TEXT;
+}
+
 static bool has_figures(const struct task_look *l)
 {
 	return l->kind == TASK_RESTORE || l->kind == TASK_AGREE;
@@ -103,7 +108,7 @@ static void draw_verdict(struct canvas *c, struct rect r, const struct task_look
 	char text[FIGURE];
 	canvas_textf(c, r.x + X_KIND, r.y, r.w - X_KIND, ROLE_TEXT, "truth      %s", l->class);
 	for (int v = 0; v < TASK_VARIANTS && l->known; v++) {
-		bool right = l->said[v] && !strcmp(l->said[v], l->class);
+		bool right = l->kind == TASK_TEXT ? l->sure[v] == 1 : l->said[v] && !strcmp(l->said[v], l->class);
 		canvas_textf(c, r.x + X_KIND, r.y + 1 + v, r.w - X_KIND, right ? ROLE_BETTER : ROLE_WORSE, "%-10s %s %s  %s", label[v],
 		    right ? "✓" : "×", l->said[v], format_score2(text, l->sure[v]));
 	}
@@ -284,7 +289,7 @@ int view_look_rows(const struct ui *ui, struct rect r)
 
 static void draw_said(struct canvas *c, struct rect r, const struct task_look *l, struct scroll s)
 {
-	if (l->kind == TASK_CLASSIFY)
+	if (has_verdict(l))
 		draw_verdict(c, r, l);
 	else if (l->kind == TASK_SEGMENT)
 		for (struct rows at = rows_in(c, r, s, l->n_regions, true); rows_next(&at);)
@@ -303,7 +308,7 @@ static void draw_said(struct canvas *c, struct rect r, const struct task_look *l
 
 static bool has_legend(const struct task_look *l)
 {
-	return l->kind == TASK_AGREE ? l->made[TASK_QUANT] != NULL : l->kind != TASK_CLASSIFY && l->kind != TASK_SCORE;
+	return l->kind == TASK_AGREE ? l->made[TASK_QUANT] != NULL : !has_verdict(l) && l->kind != TASK_SCORE;
 }
 
 void view_look_draw(struct canvas *c, const struct ui *ui, struct rect r)
@@ -329,7 +334,7 @@ void view_look_preview(struct canvas *c, const struct ui *ui, struct rect r)
 	int rows, top, n = view_look_count(ui);
 	if (!l)
 		return;
-	n = l->kind == TASK_CLASSIFY ? 3 : n < 1 ? 1 : n;
+	n = has_verdict(l) ? 3 : n < 1 ? 1 : n;
 	rows = n < PREVIEW_CHANGES ? n : PREVIEW_CHANGES;
 	rows = rows < r.h / 3 ? rows : r.h / 3;
 	draw_title(c, (struct rect){r.x, r.y, r.w, 1}, l);
