@@ -252,6 +252,42 @@ void test_texts__agreement(void **state)
 	}
 }
 
+// What is taken for texts where nobody says so: not the rows of a detector of four classes with their names beside them.
+void test_texts__which_models_read(void **state)
+{
+	static const struct {
+		const char *op, *dict;
+		int64_t dim[3];
+		enum task_kind kind;
+	} rows[] = {
+	    {"Softmax", "a\nb\nc\n", {1, STEPS, CLASSES}, TASK_TEXT},
+	    {"Relu", "a\nb\nc\n", {1, STEPS, CLASSES}, TASK_TEXT},
+	    {"Relu", "a\nb\nc\n", {1, STEPS, 9}, TASK_AGREE},
+	    {"Relu", "car\nbus\ndog\ncat\n", {1, 300, 6}, TASK_AGREE},
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct task_case c;
+		struct error err;
+		case_begin(&c, NULL, 0, CASE_SIDE);
+		builder_node(&c.b, rows[i].op, "last", "image", "out");
+		builder_output(&c.b, "out");
+		struct value *out = &c.b.g->value[c.b.g->output[0]];
+		out->type = DT_F32;
+		out->shape = SHAPE(rows[i].dim[0], rows[i].dim[1], rows[i].dim[2]);
+		char *dict = file_join(dataset_path(c.d), "dict.txt"), *labels = file_join(dataset_path(c.d), "rec_gt.txt");
+		assert_int_equal(file_write(dict, rows[i].dict, strlen(rows[i].dict), &err), STATUS_OK);
+		assert_int_equal(file_write(labels, "a.png\tabc\n", 10, &err), STATUS_OK);
+		if (case_task(&c, -1, NULL) != STATUS_OK)
+			fail_msg("%zu: %s", i, c.err.text);
+		assert_int_equal(task_kind(c.t), rows[i].kind);
+		remove(dict);
+		remove(labels);
+		free(dict);
+		free(labels);
+		case_end(&c);
+	}
+}
+
 void test_texts__what_does_not_fit_is_said(void **state)
 {
 	struct task_case c;

@@ -172,6 +172,11 @@ bool decode_bind(struct bound *b, const struct decoder *d, const struct head *h)
 	return true;
 }
 
+bool decode_is_likely(const struct head *h)
+{
+	return first_fitting(rows, sizeof rows / sizeof *rows, h) != NULL;
+}
+
 enum status decode_find(const struct decoder **out, struct head *h, const char *name, struct error *err)
 {
 	const struct decoder *named = NULL;

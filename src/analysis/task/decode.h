@@ -86,6 +86,7 @@ MUST_CHECK enum status decode_named(const struct decoder **out, struct anchors *
 // The decoder that `name` says (as above), or (NULL) the first whose family the head is; the head takes its anchors.
 // STATUS_UNSUPPORTED: it does not fit the head.
 MUST_CHECK enum status decode_find(const struct decoder **out, struct head *h, const char *name, struct error *err);
+bool decode_is_likely(const struct head *h); // does a decoder fit, with a number of classes that is likely?
 // Number of classes that the scores have; 0: not known (labels).
 int decode_classes(const struct bound *b);
 // Adds the candidates whose score is above `least`. The head has data for every output that b uses.

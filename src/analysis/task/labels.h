@@ -7,7 +7,10 @@
 #include "qtui/base/error.h"
 #include "names.h"
 
-enum labels_kind { LABELS_BOXES, LABELS_POSES, LABELS_OUTLINES, LABELS_ROTATED, LABELS_CLASSES, LABELS_MASKS, LABELS_PICTURES, LABELS_TEXTS, LABELS_KINDS };
+enum labels_kind {
+	LABELS_BOXES, LABELS_POSES, LABELS_OUTLINES, LABELS_ROTATED, LABELS_CLASSES, LABELS_MASKS, LABELS_PICTURES, LABELS_TEXTS,
+	LABELS_KINDS,
+};
 struct label {
 	bool known;               // false: the labels do not mention this sample
 	int class;                // LABELS_CLASSES

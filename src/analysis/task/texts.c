@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "ctc.h"
-#include "head.h"
+#include "decode.h"
 #include "task_impl.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
@@ -17,7 +17,7 @@ struct reading { // of one sample
 
 // ---- opening
 
-// A softmax, which no boxes have, or as many classes as there are characters.
+// A softmax, which no boxes have, or as many classes as there are characters: six numbers of a box are no six characters.
 bool texts_said(int *characters, const struct task *t)
 {
 	struct names alphabet;
@@ -28,7 +28,8 @@ bool texts_said(int *characters, const struct task *t)
 	head_init(&h, t->g, 0, 0);
 	alphabet_find(&alphabet, t->g, t->opt.labels ? t->opt.labels : dataset_path(t->d));
 	*characters = alphabet.n;
-	bool found = ctc_find(&c, &h.out[0].shape, alphabet.n) && (h.out[0].ends == END_SOFTMAX || ctc_fits(&c, alphabet.n));
+	bool found = ctc_find(&c, &h.out[0].shape, alphabet.n) &&
+	             (h.out[0].ends == END_SOFTMAX || (ctc_fits(&c, alphabet.n) && !decode_is_likely(&h)));
 	names_done(&alphabet);
 	head_done(&h);
 	return found;
