@@ -23,6 +23,7 @@ enum fake_kind {
 	FAKE_OUTLINED,  // likewise with outlines
 	FAKE_RESTORED,  // likewise with pictures
 	FAKE_SCORED,    // as FAKE_MEASURED, by a scorer
+	FAKE_READ,      // likewise, of texts
 };
 
 enum { NODES = 64, VALUES = 128, SITES = 128 };
@@ -402,6 +403,22 @@ static void build_score(void)
 	fake.look.n_truths = fake.look.n_changes = fake.look.n_boxes[TASK_FLOAT] = fake.look.n_boxes[TASK_QUANT] = 0;
 }
 
+// A line of writing, in which the quantized network misreads a character and loses one.
+static void build_texts(void)
+{
+	build_score();
+	fake.task.kind = fake.look.kind = TASK_TEXT;
+	fake.task.note = "labels rec_gt_test.txt (100 of 100 samples); 6623 characters";
+	fake.figure[0].name = "accuracy";
+	fake.figure[1].name = "nearness";
+	fake.task.n_figures = 2;
+	fake.look.class = "出口 Exit 12";
+	fake.look.said[TASK_FLOAT] = "出口Exit12";
+	fake.look.said[TASK_QUANT] = "出囗Ext12";
+	fake.look.sure[TASK_FLOAT] = 1;
+	fake.look.sure[TASK_QUANT] = .75;
+}
+
 static int node_named(const char *name)
 {
 	for (int i = 0; i < fake.g.n_nodes; i++)
@@ -559,6 +576,8 @@ static struct snapshot *fake_snapshot(enum fake_kind kind)
 		build_pictures();
 	if (kind == FAKE_SCORED)
 		build_score();
+	if (kind == FAKE_READ)
+		build_texts();
 	if (kind == FAKE_BLAMED || kind == FAKE_DAMAGED)
 		fake.s.blames = fake_blames(kind == FAKE_BLAMED ? "AP" : "");
 	fake.s.task_old = kind == FAKE_RUNNING;
