@@ -266,7 +266,7 @@ void test_labels__lists(void **state)
 	read_bad(write_text("3.csv", "a.jpg,5\nb.jpg,1000000000\n"), "3.csv:2");
 	read_bad(write_text("4.csv", "a.jpg,5\nb.jpg\n"), "4.csv:2");
 	read_bad(write_text("5.csv", ""), "none of the 3");
-	read_bad(write_text("6.csv", "a,5\nb,1\n"), "it names a, and the first sample is a.jpg");
+	read_bad(write_text("6.csv", "d,5\ne,1\n"), "it names d, and the first sample is a.jpg");
 	read_bad(write_text("7.csv", "a.jpg,5\na.jpg,5\na.jpg,4\n"), "7.csv:3: a.jpg has class 5 above and 4 here");
 	read_bad(support_temp_file("9.csv", "a,1\n\0", 5), "9.csv holds no labels");
 	read_bad(support_temp_file("8.csv", "\xff\xfe" "a\0", 4), "save it as UTF-8");
@@ -281,6 +281,20 @@ void test_labels__one_name_in_several_folders(void **state)
 	for (int i = 0; i < 3; i++)
 		assert_true(l->label[i].known && l->label[i].class == 5 + i);
 	assert_string_equal(l->stray, "bird/1.jpg");
+	labels_free(&l);
+}
+
+// An id is a name without its ending: of one sample, not of several.
+void test_labels__ids_have_no_ending(void **state)
+{
+	static const char *const named[] = {"x/1.a.jpg", "x/2.jpg", "x/3.jpg", "x/3.png", "y/4.jpg", "z/4.jpg"};
+	const struct labels_samples s = {.file = named, .n = 6};
+	struct labels *l = read_ok(write_text("ids.csv", "id,label\n1.a,7\n1,9\ntrain/2,8\n3,5\n3.png,6\n4,1\n"), &s);
+	static const int class[] = {7, 8, -1, 6, -1, -1};
+	for (int i = 0; i < 6; i++) {
+		assert_int_equal(l->label[i].known, class[i] >= 0);
+		assert_true(class[i] < 0 || l->label[i].class == class[i]);
+	}
 	labels_free(&l);
 }
 

@@ -145,6 +145,7 @@ void test_texts__lines_of_labels(void **state)
 	check_lines("a.jpg, \"Say \\\"no\\\"\"\nb.jpg, \"a \"\"b\"\"\"\n", (const char *const[]){"Say \"no\"", "a \"b\"", NULL});
 	check_lines("filename,words\na.jpg,one,two\n\"x/c d.jpg\",3\n", (const char *const[]){"one,two", NULL, "3"});
 	check_lines("a.jpg one two\nb.jpg \n", (const char *const[]){"one two", "", NULL});
+	check_lines("b one two\n", (const char *const[]){NULL, "one two", NULL}); // an id, as LibriSpeech has it
 }
 
 static void refuse_lines(const char *text, const char *says)

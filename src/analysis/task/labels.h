@@ -77,7 +77,8 @@ int *labels_map(const struct labels *l, int *n, const struct names *names, const
 int labels_class_of_id(const struct labels *l, int id); // -1 when there is none
 bool labels_have_boxes(const struct labels *l); // perhaps with keypoints or outlines
 
-// Which sample a file that labels name is: by its base name, and by its folders where several samples have that.
+// Which sample a file that labels name is: by its base name, with the ending or without (an id), and by its folders where
+// several samples have that.
 struct sample_index;
 struct sample_index *sample_index_new(const struct labels_samples *s); // which must live on
 void sample_index_free(struct sample_index **x);

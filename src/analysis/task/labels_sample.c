@@ -11,7 +11,9 @@ struct sample_index {
 	const struct labels_samples *s;
 	struct namemap *first; // sample of a base name
 	int *next;             // the next of the same base name, or -1
+	struct namemap *stem;  // sample of a base name without its ending, or ALIKE
 };
+enum { ALIKE = -2 }; // several samples differ in their endings or folders alone
 
 static bool is_separator(char c)
 {
@@ -27,15 +29,25 @@ static const char *base_of(const char *file)
 	return base;
 }
 
+static void add_stem(struct namemap *stem, const char *file, int sample)
+{
+	char *name = xstrdup(file_base(file)), *dot = strrchr(name, '.');
+	if (dot && dot != name)
+		*dot = '\0';
+	namemap_put(stem, name, namemap_get(stem, name) == -1 ? sample : ALIKE);
+	free(name);
+}
+
 struct sample_index *sample_index_new(const struct labels_samples *s)
 {
 	struct sample_index *x = xmalloc(sizeof *x);
-	*x = (struct sample_index){.s = s, .first = namemap_new(), .next = xcalloc((size_t)s->n + 1, sizeof *x->next)};
+	*x = (struct sample_index){.s = s, .first = namemap_new(), .next = xcalloc((size_t)s->n + 1, sizeof *x->next), .stem = namemap_new()};
 	for (int i = s->n - 1; i >= 0; i--) {
 		if (!s->file[i])
 			continue;
 		x->next[i] = namemap_get(x->first, file_base(s->file[i]));
 		namemap_put(x->first, file_base(s->file[i]), i);
+		add_stem(x->stem, s->file[i], i);
 	}
 	return x;
 }
@@ -45,6 +57,7 @@ void sample_index_free(struct sample_index **xp)
 	struct sample_index *x = *xp;
 	*xp = NULL;
 	namemap_free(&x->first);
+	namemap_free(&x->stem);
 	free(x->next);
 	free(x);
 }
@@ -66,7 +79,11 @@ static int components_shared(const char *a, const char *b)
 int sample_index_find(const struct sample_index *x, const char *file)
 {
 	int found = namemap_get(x->first, base_of(file)), most = 0;
-	if (found < 0 || x->next[found] < 0)
+	if (found < 0)
+		found = namemap_get(x->stem, base_of(file));
+	if (found < 0)
+		return -1;
+	if (x->next[found] < 0)
 		return found;
 	for (int i = found; i >= 0; i = x->next[i]) {
 		int n = components_shared(x->s->file[i], file);
