@@ -107,6 +107,41 @@ void test_decode_single__coordinates(void **state)
 		}
 }
 
+// y, x and how sure, as fractions: of one person, or of six with a box each, of which only the second is there.
+void test_decode_single__movenet(void **state)
+{
+	enum { PERSON = 17, ROW = PERSON * 3 + 5 };
+	for (int people = 1; people <= 6; people += 5) {
+		struct made m = made_new(80, 0);
+		struct error err;
+		struct keypoint k[PERSON];
+		float *x = add_output(&m, "output_0", END_OTHER, people == 1 ? SHAPE(1, 1, PERSON, 3) : SHAPE(1, 6, ROW), 0);
+		x += people == 1 ? 0 : ROW;
+		for (int i = 0; i < PERSON; i++) {
+			x[i * 3] = (10 + (float)i) / SIDE;
+			x[i * 3 + 1] = (40 - (float)i) / SIDE;
+			x[i * 3 + 2] = .5f;
+		}
+		if (people > 1)
+			put(x, PERSON * 3, 1, (const float[]){10.f / SIDE, 20.f / SIDE, 30.f / SIDE, 50.f / SIDE, .7f}, 5);
+		assert_int_equal(decode_find(&m.d, &m.h, NULL, &err), STATUS_OK);
+		assert_string_equal(m.d->name, people == 1 ? "movenet" : "movenet-multipose");
+		assert_true(decode_bind(&m.b, m.d, &m.h));
+		decode_run(&m.c, m.d, &m.b, &m.h, .001);
+		assert_int_equal(m.c.n, 1);
+		assert_float_equal(m.c.at[0].score, people == 1 ? .5f : .7f, 1e-6);
+		assert_float_equal(m.c.at[0].x1, people == 1 ? 0 : 20, 1e-4);
+		assert_float_equal(m.c.at[0].y2, people == 1 ? SIDE : 30, 1e-4);
+		decode_points(k, &m.b, &m.h, &m.c.at[0]);
+		for (int i = 0; i < PERSON; i++) {
+			assert_float_equal(k[i].x, 40 - i, 1e-3);
+			assert_float_equal(k[i].y, 10 + i, 1e-3);
+			assert_float_equal(k[i].v, .5f, 0);
+		}
+		made_done(&m);
+	}
+}
+
 // Maps of classes are none of keypoints, unless somebody says so; what is no number is nowhere.
 void test_decode_single__what_is_none(void **state)
 {

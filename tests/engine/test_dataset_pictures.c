@@ -202,6 +202,32 @@ void test_dataset_pictures__bytes_are_given_as_they_are(void **state)
 	case_done(&c);
 }
 
+// MoveNet takes them as integers of 32 bits; where there is another input for pictures, such an one is no picture.
+void test_dataset_pictures__bytes_are_given_as_integers(void **state)
+{
+	struct data_case c = {.opt = {.samples = 0}}, two = c, random = {.opt = {.random = 1}};
+	case_input(&c, "input", DT_I32, SHAPE(1, 2, 2, 3));
+	case_open(&c, case_png("integers.png", 2, 2));
+	case_load(&c, 0);
+	assert_int_equal(((int32_t *)c.in[0].data)[3], 31);
+	assert_int_equal(((int32_t *)c.in[0].data)[5], 91);
+	case_done(&c);
+	case_input(&two, "mask", DT_I32, SHAPE(1, 1, 2, 2));
+	case_input(&two, "image", DT_F32, SHAPE(1, 3, 2, 2));
+	case_open(&two, case_png("floats.png", 2, 2));
+	assert_int_equal(dataset_load(two.data, 0, two.in, &two.where, &two.err), STATUS_FORMAT);
+	assert_non_null(strstr(two.err.text, "nothing for input 'mask'"));
+	case_done(&two);
+	case_input(&random, "input", DT_I32, SHAPE(1, 8, 8, 3));
+	case_open(&random, NULL);
+	case_load(&random, 0);
+	int32_t most = 0;
+	for (int i = 0; i < 8 * 8 * 3; i++)
+		most = ((int32_t *)random.in[0].data)[i] > most ? ((int32_t *)random.in[0].data)[i] : most;
+	assert_true(most > 200 && most < 256);
+	case_done(&random);
+}
+
 // With 0..1 for an input of int8 every picture would be black.
 void test_dataset_pictures__signed_bytes_are_given_less_128(void **state)
 {

@@ -62,6 +62,7 @@ struct bound {
 	bool ids;          // labels are category ids of the data set, not indices
 	bool root;         // a score is the root of the product with the objectness
 	int points;        // keypoints of an object; 0: none
+	bool yx;           // they are y, x and not x, y
 	struct single single; // where there are no others
 	bool rotated;      // boxes have an angle; their keypoints are their corners
 	enum mask_form masks;

@@ -190,6 +190,11 @@ static void place_point(float at[2], const struct bound *b, const struct head *h
 {
 	const float cell[2] = {(float)(c->cell % (s->w ? s->w : 1)), (float)(c->cell / (s->w ? s->w : 1))};
 	const float size[2] = {(float)h->input_w, (float)h->input_h};
+	if (b->yx) {
+		float y = at[0];
+		at[0] = at[1];
+		at[1] = y;
+	}
 	for (int k = 0; k < 2; k++)
 		if (b->priors > 0)
 			at[k] = (cell[k] + .5f) * (float)s->stride + at[k] * b->priors * s->anchor[c->anchor][k];

@@ -50,7 +50,7 @@ static struct keypoint of_numbers(const struct bound *b, const struct head *h, i
 	float w = b->fractions ? (float)h->input_w : 1, height = b->fractions ? (float)h->input_h : 1;
 	if (!isfinite(x[0]) || !isfinite(x[1]))
 		return (struct keypoint){0, 0, 0};
-	return (struct keypoint){x[0] * w, x[1] * height, f->channel > 2 ? sure(x[2]) : 1};
+	return (struct keypoint){x[b->yx] * w, x[!b->yx] * height, f->channel > 2 ? sure(x[2]) : 1};
 }
 
 void decode_single(struct keypoint *out, const struct bound *b, const struct head *h)

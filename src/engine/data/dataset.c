@@ -9,14 +9,17 @@
 #include "qtui/base/log.h"
 #include "qtui/base/str.h"
 
+// Floats or bytes, or where there are none 32-bit integers (MoveNet), which may be masks elsewhere.
 static void find_image_input(struct dataset *d)
 {
 	d->image_input = -1;
-	for (int i = 0; i < d->g->n_inputs && d->image_input < 0; i++) {
-		enum dtype t = dataset_input(d, i)->type;
-		if ((t == DT_F32 || t == DT_U8 || t == DT_I8) && place_input(&d->image, &dataset_input(d, i)->shape))
-			d->image_input = i;
-	}
+	for (int wide = 0; wide < 2; wide++)
+		for (int i = 0; i < d->g->n_inputs && d->image_input < 0; i++) {
+			enum dtype t = dataset_input(d, i)->type;
+			bool fits = wide ? t == DT_I32 : t == DT_F32 || t == DT_U8 || t == DT_I8;
+			if (fits && place_input(&d->image, &dataset_input(d, i)->shape))
+				d->image_input = i;
+		}
 }
 
 int dataset_array(const struct dataset *d, const struct arrays *a, int part, int i)

@@ -152,7 +152,7 @@ static float next_uniform(uint64_t *state)
 	return (float)((*state * 0x2545f4914f6cdd1dULL) >> 40) * 0x1p-24f;
 }
 
-static void fill_random(struct tensor *t, uint64_t seed, int sample, int input)
+static void fill_random(struct tensor *t, uint64_t seed, int sample, int input, bool picture)
 {
 	struct key k = key_add_int(key_add_int(key_add_int((struct key){0}, (int64_t)seed), sample), input);
 	uint64_t state = k.lo | 1;
@@ -164,6 +164,8 @@ static void fill_random(struct tensor *t, uint64_t seed, int sample, int input)
 			((float *)t->data)[i] = v;
 		else if (t->type == DT_U8 || t->type == DT_I8)
 			((uint8_t *)t->data)[i] = (uint8_t)(v * 256);
+		else if (picture && t->type == DT_I32)
+			((int32_t *)t->data)[i] = (int32_t)(v * 256);
 	}
 }
 
@@ -181,7 +183,7 @@ static enum status fill_missing(const struct dataset *d, int sample, int input, 
 	if (!s && known)
 		convention_fill(out, v, d->image.w, d->image.h);
 	else if (!s)
-		fill_random(out, d->opt.seed, d->sample[sample].row, input);
+		fill_random(out, d->opt.seed, d->sample[sample].row, input, input == d->image_input);
 	return s;
 }
 

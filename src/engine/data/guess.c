@@ -28,7 +28,7 @@ void guess_preprocess(struct preprocess *pre, const struct graph *g, enum dtype 
 	bool any = pre->mean_set || pre->std_set || pre->color_set || pre->resize_set;
 	bool known = is_ultralytics(g), classifies = known && !strcmp(graph_metadata(g, "task"), "classify");
 	enum resize_mode resize = classifies ? RESIZE_CROP : known ? RESIZE_LETTERBOX : RESIZE_STRETCH;
-	float mean = type == DT_I8 ? 128 : 0, std = type == DT_U8 || type == DT_I8 ? 1 : 255;
+	float mean = type == DT_I8 ? 128 : 0, std = type == DT_F32 ? 255 : 1;
 	fill(pre, resize, mean, std);
 	pre->guess[0] = '\0';
 	pre->warn = !all && !any && !known;

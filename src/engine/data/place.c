@@ -214,6 +214,8 @@ static void store(void *out, enum dtype type, size_t i, float v)
 		((uint8_t *)out)[i] = (uint8_t)clamped(v, 0, 255);
 	else if (type == DT_I8)
 		((int8_t *)out)[i] = (int8_t)clamped(v, -128, 127);
+	else if (type == DT_I32)
+		((int32_t *)out)[i] = (int32_t)clamped(v, -0x1p24F, 0x1p24F);
 }
 
 // Element c of pixel p lies at c * plane + p * step.

@@ -169,6 +169,23 @@ bool final_bind_rtmo(struct bound *b, const struct head *h)
 	return false;
 }
 
+// Of six people 17 keypoints of y, x and how sure, then the box as y1, x1, y2, x2 and its score: fractions of the input.
+bool final_bind_movenet(struct bound *b, const struct head *h)
+{
+	enum { PEOPLE = 6, POINTS = 17, BOX = POINTS * 3, CHANNELS = BOX + 5 };
+	struct field f;
+	int64_t n;
+	if (h->n != 1 || !list_of(&f, &n, h, 0, CHANNELS) || n != PEOPLE)
+		return false;
+	*b = one_list(n);
+	b->source[0].point = field_part(&f, 0, BOX);
+	b->source[0].box = field_part(&f, BOX, 4);
+	b->source[0].score = field_part(&f, BOX + 4, 1);
+	b->points = POINTS;
+	b->fractions = b->yx = true;
+	return true;
+}
+
 bool final_bind_rows6(struct bound *b, const struct head *h)
 {
 	bool paddle = h->n && str_glob("*nms*", h->out[0].name);

@@ -108,6 +108,20 @@ bool single_bind_points(struct bound *b, const struct head *h)
 	return false;
 }
 
+enum { PERSON = 17, VALUES = 3 }; // MoveNet's keypoints are y, x and how sure, as fractions of the input
+
+// [1, 1, 17, 3]
+bool single_bind_movenet(struct bound *b, const struct head *h)
+{
+	const struct shape *s = h->n == 1 ? &h->out[0].shape : NULL;
+	if (!s || s->rank != 4 || s->dim[0] != 1 || s->dim[1] != 1 || s->dim[2] != PERSON || s->dim[3] != VALUES)
+		return false;
+	*b = alone(SINGLE_POINTS, PERSON);
+	b->single.x = (struct field){.output = 0, .channels = PERSON, .anchors = 1, .cell = 1, .channel = VALUES};
+	b->fractions = b->yx = true;
+	return true;
+}
+
 // What the object fills.
 void single_box(float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
 {
