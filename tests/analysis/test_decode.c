@@ -114,7 +114,9 @@ void test_decode__anchors_that_are_none(void **state)
 	    {"yolov5-raw:1,2,3,4,5,x", "three pairs", STATUS_USAGE},
 	    {"yolov5-raw:1,2,3,4,5,0", "three pairs", STATUS_USAGE},
 	    {"yolov5-raw:1,2,3,4,5,nan", "three pairs", STATUS_USAGE},
-	    {"yolov5-raw:1,2,3,4,5,6,1,2,3,4,5,6,1,2,3,4,5,6,1,2,3,4,5,6,1,2,3,4,5,6", "up to 4 levels", STATUS_USAGE},
+	    {"yolov5-raw:1,2,3,4,5,6,1,2,3,4,5,6,1,2,3,4,5,6,1,2,3,4,5,6,1,2,3,4,5,6", "up to four levels", STATUS_USAGE},
+	    {"yolov2-raw:1,2,3,4,5", "up to twelve pairs", STATUS_USAGE},
+	    {"yolov5-raw:1,2,3,4", "three pairs", STATUS_USAGE},
 	    {"yolov5-ra:1,2,3,4,5,6", "one of ", STATUS_NOTFOUND},
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -215,6 +215,42 @@ void test_decode_faces__yolov3_and_v4_by_the_name_of_the_file(void **state)
 	darknet("yolov4-tiny_416.onnx", "yolov4-raw", 2, 1.05f, (const float[]){23, 27});
 }
 
+// One level of 32 pixels, five anchors; the second of three classes by a softmax.
+static void yolov2(const char *file, const char *named, int classes, int anchors, const float anchor[2])
+{
+	for (int last = 0; last < 2; last++) {
+		struct made m = made_new(classes, 0);
+		struct error err;
+		int channels = 5 + classes, all = anchors * channels;
+		m.h.file = file;
+		float *x = add_output(&m, "grid", END_LINEAR, last ? SHAPE(1, 2, 2, all) : SHAPE(1, all, 2, 2), -20);
+		float v[5 + 80] = {-20, logit(6.f / 32), logf(24 / anchor[0]), logf(16 / anchor[1]), logit(.95f)};
+		for (int i = 0; i < classes; i++)
+			v[5 + i] = logf(i == 1 ? .9f / .95f : (1 - .9f / .95f) / (float)(classes - 1));
+		put(x, last ? 3 * all + 2 * channels : 2 * channels * 4 + 3, last ? 1 : 4, v, channels);
+		if (decode_find(&m.d, &m.h, named, &err))
+			fail_msg("%s", err.text);
+		assert_string_equal(m.d->name, "yolov2-raw");
+		assert_true(decode_bind(&m.b, m.d, &m.h));
+		decode_run(&m.c, m.d, &m.b, &m.h, .25);
+		assert_int_equal(m.c.n, 1);
+		const struct candidate *c = &m.c.at[0];
+		if (c->class != 1 || fabsf(c->score - .9f) > 1e-3f || fabsf(c->x1 - 20) > .02f || fabsf(c->y1 - 30) > .02f ||
+		    fabsf(c->x2 - 44) > .02f || fabsf(c->y2 - 46) > .02f)
+			fail_msg("%s: class %d, %g at %g,%g,%g,%g", file, c->class, (double)c->score, (double)c->x1, (double)c->y1, (double)c->x2,
+			    (double)c->y2);
+		made_done(&m);
+	}
+}
+
+void test_decode_faces__yolov2(void **state)
+{
+	yolov2("yolov2.onnx", NULL, 20, 5, (const float[]){161.78784f, 259.16544f});
+	yolov2("tinyyolov2-8.onnx", NULL, 20, 5, (const float[]){212.16f, 364.16f});
+	yolov2("yolov2-coco-9.onnx", NULL, 80, 5, (const float[]){106.82976f, 175.17888f});
+	yolov2("mine.onnx", "yolov2-raw:1,2,3,4,50,60,7,8", 3, 4, (const float[]){50, 60});
+}
+
 // Two levels are of no other family; three of a file of any name are YOLOv5's.
 void test_decode_faces__yolov3_tiny_by_its_levels(void **state)
 {

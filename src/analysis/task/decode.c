@@ -61,21 +61,20 @@ static const struct decoder *find_row(const char *name, size_t n)
 	return NULL;
 }
 
-// "w,h,w,h,...": three a level.
+// "w,h,w,h,..."
 static bool read_anchors(struct anchors *a, const char *text)
 {
-	enum { NUMBERS = 2 * ANCHORS };
-	float *to = &a->at[0][0][0];
+	float *to = &a->at[0][0];
 	int n = 0;
-	for (char *end; n < ANCHOR_LEVELS * NUMBERS; text = end + 1) {
+	for (char *end; n < 2 * ANCHOR_LEVELS * ANCHORS; text = end + 1) {
 		to[n] = strtof(text, &end);
 		if (end == text || !(to[n] > 0 && to[n] < 1e6f) || (*end && *end != ','))
 			return false;
 		n++;
 		if (*end)
 			continue;
-		a->levels = n / NUMBERS;
-		return n % NUMBERS == 0;
+		a->n = n / 2;
+		return n % 2 == 0;
 	}
 	return false;
 }
@@ -84,16 +83,17 @@ enum status decode_named(const struct decoder **out, struct anchors *anchors, co
 {
 	size_t n = strcspn(name, ":");
 	*out = find_row(name, n);
-	*anchors = (struct anchors){.levels = 0};
+	*anchors = (struct anchors){.n = 0};
 	if (!*out)
 		return unknown_name(name, err);
 	if (!name[n])
 		return STATUS_OK;
 	if ((*out)->box != anchor_box && (*out)->box != anchor_box_exp)
 		return error_set(err, STATUS_USAGE, "--decoder %s: %s has no anchors", name, (*out)->name);
-	if (!read_anchors(anchors, name + n + 1))
-		return error_set(err, STATUS_USAGE, "--decoder %s: anchors are three pairs width,height for each of up to %d levels, in pixels",
-		    name, ANCHOR_LEVELS);
+	bool levels = (*out)->bind != anchor_bind_yolov2; // else there is one, of any number
+	if (!read_anchors(anchors, name + n + 1) || (levels && anchors->n % ANCHORS))
+		return error_set(err, STATUS_USAGE, "--decoder %s: anchors are %s, in pixels", name,
+		    levels ? "three pairs width,height for each of up to four levels" : "up to twelve pairs width,height");
 	return STATUS_OK;
 }
 

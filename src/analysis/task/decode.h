@@ -81,7 +81,7 @@ struct decoder {
 };
 const struct decoder *decode_rows(int *n);
 bool decode_bind(struct bound *b, const struct decoder *d, const struct head *h); // d->bind, and where masks are
-// "NAME", or "NAME:w,h,w,h,..." with three anchors a level, of a network that was trained with others than its family's.
+// "NAME", or "NAME:w,h,w,h,..." with three anchors a level (of yolov2-raw all), of a network that was trained with others than its family's.
 // STATUS_NOTFOUND: no decoder has that name; STATUS_USAGE: it has no anchors, or these are none.
 MUST_CHECK enum status decode_named(const struct decoder **out, struct anchors *anchors, const char *name, struct error *err);
 // The decoder that `name` says (as above), or (NULL) the first whose family the head is; the head takes its anchors.

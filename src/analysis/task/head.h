@@ -18,8 +18,8 @@ struct head_output {
 };
 enum { ANCHORS = 3, ANCHOR_LEVELS = 4 };
 struct anchors {
-	int levels; // by rising stride; 0: the decoder's own
-	float at[ANCHOR_LEVELS][ANCHORS][2]; // width and height in pixels of the input
+	int n; // by rising stride, ANCHORS a level or all of one; 0: the decoder's own
+	float at[ANCHOR_LEVELS * ANCHORS][2]; // width and height in pixels of the input
 };
 struct head {
 	struct head_output *out;

@@ -1,6 +1,6 @@
-// YOLO before its anchors: three anchors a cell, x,y,w,h,objectness,classes as logits (or behind a sigmoid).
+// YOLO before its anchors: three anchors a cell (v2: five), x,y,w,h,objectness,classes as logits (or behind a sigmoid).
 // v5 and v7: centre = (2s - 0.5 + cell) * stride, size = (2s)^2 * anchor.
-// v3 and v4 (Darknet): centre = (k s - (k - 1)/2 + cell) * stride with k the level's scale_x_y, size = exp(v) * anchor.
+// v2, v3 and v4 (Darknet): centre = (k s - (k - 1)/2 + cell) * stride with k the level's scale_x_y, size = exp(v) * anchor.
 #include <math.h>
 #include "../decode_family.h"
 
@@ -13,31 +13,31 @@ static const float yolov7_anchors[3][ANCHORS][2] = { // v4's too
 static const float yolov3_tiny_anchors[2][ANCHORS][2] = {{{10, 14}, {23, 27}, {37, 58}}, {{81, 82}, {135, 169}, {344, 319}}};
 static const float yolov4_tiny_anchors[2][ANCHORS][2] = {{{23, 27}, {37, 58}, {81, 82}}, {{81, 82}, {135, 169}, {344, 319}}};
 
-// Three anchors in one dimension of channels: [1, 3 * (5 + classes), H, W].
-static bool split_anchors(struct field *f)
+// n anchors in one dimension of channels: [1, n * (5 + classes), H, W].
+static bool split_anchors(struct field *f, int n)
 {
-	if (f->anchors == ANCHORS)
+	if (f->anchors == n)
 		return true;
-	if (f->anchors != 1 || f->channels % ANCHORS)
+	if (f->anchors != 1 || f->channels % n)
 		return false;
-	f->anchors = ANCHORS;
-	f->channels /= ANCHORS;
+	f->anchors = n;
+	f->channels /= n;
 	f->anchor = f->channels * f->channel;
 	return true;
 }
 
-static bool bind_level(struct bound *b, const struct head *h, const struct level *l, const float (*anchors)[2])
+static bool bind_level(struct bound *b, const struct head *h, const struct level *l, const float (*anchors)[2], int n)
 {
 	struct field f = l->field[0];
 	int classes =
-	    split_anchors(&f) && head_ends(h, f.ends, END_LINEAR | END_SIGMOID) ? decode_pick_classes(h, &f, 5) : -1;
+	    split_anchors(&f, n) && head_ends(h, f.ends, END_LINEAR | END_SIGMOID) ? decode_pick_classes(h, &f, 5) : -1;
 	if (classes < 0)
 		return false;
 	struct source *s = &b->source[b->n++];
 	*s = (struct source){.stride = l->stride,
 	    .w = l->w,
 	    .n = (int64_t)l->w * l->h,
-	    .anchors = ANCHORS,
+	    .anchors = n,
 	    .anchor = anchors,
 	    .box = field_part(&f, 0, 4),
 	    .object = field_part(&f, 4, 1),
@@ -53,15 +53,15 @@ static bool bind_level(struct bound *b, const struct head *h, const struct level
 static bool bind_levels(struct bound *b, const struct head *h, const float (*anchors)[ANCHORS][2], int n)
 {
 	struct levels l;
-	if (h->anchors.levels) {
+	if (h->anchors.n) {
 		anchors = (const float(*)[ANCHORS][2])h->anchors.at;
-		n = h->anchors.levels;
+		n = h->anchors.n / ANCHORS;
 	}
 	*b = (struct bound){0};
 	if (!head_levels(&l, h) || l.n != n || l.level[0].n_fields != 1)
 		return false;
 	for (int i = 0; i < n; i++)
-		if (!bind_level(b, h, &l.level[i], anchors[i]))
+		if (!bind_level(b, h, &l.level[i], anchors[i], ANCHORS))
 			return false;
 	return true;
 }
@@ -70,6 +70,39 @@ static bool spread(struct bound *b, const float k[ANCHOR_LEVELS])
 {
 	for (int i = 0; i < b->n; i++)
 		b->source[i].spread = k[i];
+	return true;
+}
+
+// Of COCO's classes (full and tiny), of Pascal VOC's in full, and tiny; Darknet has them in cells of 32 pixels.
+enum { YOLOV2_ANCHORS = 5, YOLOV2_STRIDE = 32, COCO = 80 };
+static const float yolov2_coco_anchors[YOLOV2_ANCHORS][2] = {
+    {18.32736f, 21.67632f}, {59.98272f, 66.00096f}, {106.82976f, 175.17888f}, {252.25024f, 112.88896f}, {312.65664f, 293.38496f}};
+static const float yolov2_voc_anchors[YOLOV2_ANCHORS][2] = {
+    {42.3072f, 55.4064f}, {102.168f, 128.30208f}, {161.78784f, 259.16544f}, {303.07584f, 154.89728f}, {359.5648f, 320.22624f}};
+static const float yolov2_tiny_voc_anchors[YOLOV2_ANCHORS][2] = {
+    {34.56f, 38.08f}, {109.44f, 141.12f}, {212.16f, 364.16f}, {301.44f, 163.52f}, {531.84f, 336.64f}};
+
+static const float (*yolov2_anchors(const struct head *h, int classes))[2]
+{
+	if (classes == COCO)
+		return yolov2_coco_anchors;
+	return head_is_called(h, "tiny") ? yolov2_tiny_voc_anchors : yolov2_voc_anchors;
+}
+
+// One level, and a softmax over the classes.
+bool anchor_bind_yolov2(struct bound *b, const struct head *h)
+{
+	struct levels l;
+	int n = h->anchors.n ? h->anchors.n : YOLOV2_ANCHORS;
+	*b = (struct bound){0};
+	if (!head_levels(&l, h) || l.n != 1 || l.level[0].n_fields != 1 || l.level[0].stride != YOLOV2_STRIDE)
+		return false;
+	if (!bind_level(b, h, &l.level[0], NULL, n))
+		return false;
+	struct source *s = &b->source[0];
+	s->anchor = h->anchors.n ? (const float(*)[2])h->anchors.at : yolov2_anchors(h, s->score.channels);
+	s->spread = 1;
+	b->score = b->score == SQUASH_SIGMOID ? SQUASH_SOFTMAX : b->score;
 	return true;
 }
 
