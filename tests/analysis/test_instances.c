@@ -288,6 +288,44 @@ void test_instances__a_map_an_object_known_by_its_name(void **state)
 	}
 }
 
+// What a network with NMS among its operators says of a class: one of as many as its Softmax has, less the background, else a
+// category id. The only category has id 5.
+static double score_of_label(int classes, int64_t label)
+{
+	static const char labels[] = "{\"images\":[{\"id\":1,\"file_name\":\"a.png\"}],\"annotations\":[{\"image_id\":1,\"category_id\":5,"
+	                             "\"bbox\":[10,10,40,40],\"area\":1600}],\"categories\":[{\"id\":5,\"name\":\"thing\"}]}";
+	struct task_case c;
+	float box[4] = {10, 10, 50, 50}, sure = .9f;
+	const struct tensor out[3] = {{.type = DT_F32, .shape = SHAPE(1, 4), .data = box}, {.type = DT_I64, .shape = SHAPE(1), .data = &label},
+	    {.type = DT_F32, .shape = SHAPE(1), .data = &sure}};
+	static const char *const name[3] = {"boxes", "labels", "scores"};
+	case_begin(&c, NULL, 0, CASE_SIDE);
+	int softmax = builder_node(&c.b, "Softmax", "softmax", "image", "p");
+	((struct axis_attrs *)c.b.g->node[softmax].attrs)->axis = -1;
+	c.b.g->value[c.b.g->n_values - 1].shape = SHAPE(20, classes);
+	builder_node(&c.b, "NonMaxSuppression", "nms", "p", "kept");
+	for (int i = 0; i < 3; i++) {
+		builder_node(&c.b, "Relu", name[i], "kept", name[i]);
+		builder_output(&c.b, name[i]);
+		c.b.g->value[c.b.g->output[i]].type = out[i].type;
+		c.b.g->value[c.b.g->output[i]].shape = (struct shape){.rank = -1};
+	}
+	if (case_task(&c, TASK_DETECT, support_temp_file("five.json", labels, strlen(labels))))
+		fail_msg("%s", c.err.text);
+	case_say(&c, TASK_QUANT, out);
+	double score = task_score(c.t, case_net(&c, TASK_QUANT), 0, 1);
+	case_end(&c);
+	return score;
+}
+
+void test_instances__labels_are_counted_or_ids(void **state)
+{
+	near(score_of_label(2, 1), 1, 1e-12); // of a background and one class: the first
+	near(score_of_label(2, 5), 0, 1e-12);
+	near(score_of_label(91, 5), 1, 1e-12); // torchvision
+	near(score_of_label(91, 1), 0, 1e-12);
+}
+
 // Likewise from the outputs, without labels: on the cells of the prototypes, 10 of which the box is wide.
 void test_instances__masks_of_outputs_are_compared(void **state)
 {

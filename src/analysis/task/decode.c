@@ -272,5 +272,5 @@ void decode_from_centre(float out[4], float cx, float cy, float w, float h)
 
 int decode_classes(const struct bound *b)
 {
-	return b->source[0].label.output >= 0 ? 0 : b->source[0].score.channels - b->background - b->nothing_last;
+	return b->source[0].label.output >= 0 ? b->counted : b->source[0].score.channels - b->background - b->nothing_last;
 }

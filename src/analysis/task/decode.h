@@ -60,6 +60,7 @@ struct bound {
 	bool fractions;    // the boxes are fractions of the input
 	bool corners;      // they are corners, not a centre and a size
 	bool ids;          // labels are category ids of the data set, not indices
+	int counted;       // not 0: so many classes there are, and labels count them from 1
 	bool root;         // a score is the root of the product with the objectness
 	int points;        // keypoints of an object; 0: none
 	bool yx;           // they are y, x and not x, y

@@ -108,11 +108,12 @@ static void run_label(const struct run *r, int anchor, int64_t cell)
 {
 	float score = squashed(r->b->score, field_get(r->h, &r->s->score, anchor, cell, 0));
 	float label = field_get(r->h, &r->s->label, anchor, cell, 0), box[4];
-	if (!(score > r->least) || !(label >= 0 && label < LABEL_MAX))
+	int first = r->b->counted > 0;
+	if (!(score > r->least) || !(label >= (float)first && label < LABEL_MAX))
 		return;
 	r->d->box(box, r->h, r->b, r->s, anchor, cell);
 	if (is_finite_box(box))
-		add(r, anchor, cell, box, score, (int)label);
+		add(r, anchor, cell, box, score, (int)label - first);
 }
 
 static void run_cell(const struct run *r, int anchor, int64_t cell)

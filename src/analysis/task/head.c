@@ -120,6 +120,34 @@ static bool has_ancestor(const struct graph *g, const char *name, const char *op
 	return found;
 }
 
+// Over how many classes it chooses: of rows [n, C], [1, n, C] or [1, C, n]. 0: not known before anything has run.
+static int classes_of(const struct graph *g, const struct node *softmax)
+{
+	const struct shape *s = &g->value[softmax->out[0]].shape;
+	int axis = ((const struct axis_attrs *)softmax->attrs)->axis, at = axis < 0 ? axis + s->rank : axis;
+	bool rows = s->rank == 2 || (s->rank == 3 && s->dim[0] == 1);
+	return rows && at >= s->rank - 2 && at < s->rank && s->dim[at] > 0 && s->dim[at] <= INT16_MAX ? (int)s->dim[at] : 0;
+}
+
+// The same of Softmax.
+static int classes_decided(const struct graph *g)
+{
+	struct walk w;
+	int classes = 0;
+	walk_init(&w, g, -1);
+	for (int i = 0; i < g->n_outputs; i++)
+		push(&w, g->output[i]);
+	while (w.n && !classes) {
+		const struct node *n = &g->node[w.stack[--w.n]];
+		if (n->op->id == OP_Softmax && n->out[0] >= 0)
+			classes = classes_of(g, n);
+		for (int i = 0; i < n->n_in; i++)
+			push(&w, n->in[i]);
+	}
+	walk_done(&w);
+	return classes;
+}
+
 void head_input(int *w, int *h, const struct graph *g)
 {
 	*w = *h = 0;
@@ -162,6 +190,7 @@ void head_init(struct head *h, const struct graph *g, int labels, int points)
 	h->one2one = has_ancestor(g, "one2one", NULL);
 	h->rtmdet = has_ancestor(g, "rtm_reg", NULL);
 	h->suppressed = has_ancestor(g, NULL, "NonMaxSuppression");
+	h->decided = h->suppressed ? classes_decided(g) : 0;
 	head_points(&h->points, &dims, g);
 	h->segments = task && strcmp(task, "segment") == 0;
 	h->rotated = task && strcmp(task, "obb") == 0;

@@ -86,10 +86,15 @@ static bool bind_lists(struct bound *b, const struct head *h, bool ids)
 	return true;
 }
 
-// NMS among the operators: torchvision, whose labels are category ids.
+// NMS among the operators: torchvision, whose labels are category ids, as the 91 classes are that it decides among; of a class
+// more than there are (the model zoo's Faster R-CNN has 81) the first is the background, and the others are counted from 1.
 bool final_bind(struct bound *b, const struct head *h)
 {
-	return bind_lists(b, h, h->suppressed);
+	int counted = h->decided > 1 && !h->any_classes && head_fits(h, h->decided - 1) ? h->decided - 1 : 0;
+	if (!bind_lists(b, h, h->suppressed && !counted))
+		return false;
+	b->counted = counted;
+	return true;
 }
 
 bool final_bind_tf(struct bound *b, const struct head *h)
