@@ -44,6 +44,8 @@ struct source {
 	struct field object; // absent: 1
 	struct field score;  // one channel a class ...
 	struct field label;  // ... or one channel, and here the class
+	struct field pick;   // where channels is not 0: rows of image, class and the row of box and score, which are what NMS left
+	int64_t n_picks;
 	struct field angle;  // of a rotated box, in radians
 	struct field point;  // where the family has keypoints: of each x, y and perhaps visibility
 	struct field mask;   // where there are prototypes of masks: their coefficients; channels 0: none

@@ -160,6 +160,20 @@ static void run_anchor(const struct run *r, int anchor)
 	}
 }
 
+// What NMS left of rows and classes.
+static void run_picks(const struct run *r)
+{
+	for (int64_t i = 0; i < r->s->n_picks; i++) {
+		float class = field_get(r->h, &r->s->pick, 0, i, 1), row = field_get(r->h, &r->s->pick, 0, i, 2), box[4];
+		if (!(class >= 0 && class < (float)r->s->score.channels && row >= 0 && row < (float)r->s->n))
+			continue;
+		float score = squashed(r->b->score, field_get(r->h, &r->s->score, 0, (int64_t)row, (int)class));
+		r->d->box(box, r->h, r->b, r->s, 0, (int64_t)row);
+		if (score > r->least && is_finite_box(box))
+			add(r, 0, (int64_t)row, box, score, (int)class);
+	}
+}
+
 // One object, which is as sure as its keypoints are in the mean.
 static void run_single(const struct run *r)
 {
@@ -181,8 +195,11 @@ void decode_run(
 		struct run r = {.out = out, .d = d, .b = b, .h = h, .s = &b->source[i], .least = b->root ? least * least : least};
 		if (b->single.form)
 			run_single(&r);
-		for (int anchor = 0; anchor < r.s->anchors && !b->single.form; anchor++)
-			run_anchor(&r, anchor);
+		else if (r.s->pick.channels)
+			run_picks(&r);
+		else
+			for (int anchor = 0; anchor < r.s->anchors; anchor++)
+				run_anchor(&r, anchor);
 	}
 }
 

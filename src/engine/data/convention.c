@@ -14,6 +14,7 @@ static const struct {
     {"*orig_target_sizes*", 2, SIZE_WH, "the input's width and height"},
     {"*target_size*", 2, SIZE_WH, "the input's width and height"},
     {"*orig_size*", 2, SIZE_WH, "the input's width and height"},
+    {"*image_shape*", 2, SIZE_HW, "the input's height and width"},
     {"*im_shape*", 2, SIZE_HW, "the input's height and width"},
     {"*scale_factor*", 2, ONES, "1"},
     {"sr", 1, SAMPLE_RATE, "16000"},

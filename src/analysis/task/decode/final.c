@@ -1,4 +1,4 @@
-// Outputs that are detections already. Boxes that all lie within a fraction of 2 are fractions of the input, others
+// Outputs that are detections already, or say which of the others are. Boxes that all lie within a fraction of 2 are fractions of the input, others
 // pixels.
 #include <math.h>
 #include "../decode_family.h"
@@ -205,6 +205,34 @@ bool final_bind_rows7(struct bound *b, const struct head *h)
 bool final_bind_paddle(struct bound *b, const struct head *h)
 {
 	return bind_rows(b, h, 6, 2, 1, 0);
+}
+
+// Integers [n, 3] or [1, n, 3], as NonMaxSuppression gives them.
+static bool picks_of(struct field *f, int64_t *n, const struct head *h, int output)
+{
+	enum dtype type = h->out[output].type;
+	return (type == DT_I64 || type == DT_I32) && list_of(f, n, h, output, 3);
+}
+
+bool final_bind_picks(struct bound *b, const struct head *h)
+{
+	struct field pick, box, score;
+	int64_t n, picks;
+	for (int i = 0; i < h->n; i++)
+		for (int k = 0; k < h->n && h->n == 3; k++) {
+			int other = 3 - i - k;
+			if (i == k || !picks_of(&pick, &picks, h, other) || !decode_pair(h, i, k, &box, &score, &n))
+				continue;
+			*b = one_list(n);
+			b->source[0].box = box;
+			b->source[0].score = score;
+			b->source[0].pick = pick;
+			b->source[0].n_picks = picks;
+			b->score = decode_squash(&score);
+			b->fractions = are_fractions(h, &b->source[0]);
+			return true;
+		}
+	return false;
 }
 
 void final_box(
