@@ -251,6 +251,29 @@ void test_decode_faces__yolov2(void **state)
 	yolov2("mine.onnx", "yolov2-raw:1,2,3,4,50,60,7,8", 3, 4, (const float[]){50, 60});
 }
 
+// Scores of neighbours fall off from the centre: one box, though they are high too.
+void test_decode_faces__centernet(void **state)
+{
+	enum { CELLS = 16, HERE = 9 * CELLS + 8, MAP = CELLS * CELLS };
+	for (int swapped = 0; swapped < 2; swapped++) {
+		struct made m = made_new(3, 0);
+		float *score = add_output(&m, "hm", END_LINEAR, SHAPE(1, 3, CELLS, CELLS), -20) + MAP;
+		float *size = add_output(&m, swapped ? "reg" : "wh", END_LINEAR, SHAPE(1, 2, CELLS, CELLS), 0);
+		float *offset = add_output(&m, swapped ? "wh" : "reg", END_LINEAR, SHAPE(1, 2, CELLS, CELLS), 0);
+		if (swapped) {
+			float *first = size;
+			size = offset;
+			offset = first;
+		}
+		for (int i = -1; i <= 1; i++)
+			score[HERE + i] = score[HERE + i * CELLS] = logit(.7f);
+		score[HERE] = logit(.9f);
+		put(size, HERE, MAP, (const float[]){6, 4}, 2);
+		put(offset, HERE, MAP, (const float[]){0, .5f}, 2);
+		check(&m, "centernet", 1, 0);
+	}
+}
+
 // Two levels are of no other family; three of a file of any name are YOLOv5's.
 void test_decode_faces__yolov3_tiny_by_its_levels(void **state)
 {

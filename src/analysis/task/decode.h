@@ -41,6 +41,7 @@ struct source {
 	const float (*anchor)[2]; // [anchors] width and height, or NULL
 	float spread;             // of a centre over its cell, in cells (Darknet's scale_x_y)
 	struct field box;
+	struct field offset; // of a centre in its cell, where it is a field of its own
 	struct field object; // absent: 1
 	struct field score;  // one channel a class ...
 	struct field label;  // ... or one channel, and here the class
@@ -63,6 +64,7 @@ struct bound {
 	bool corners;      // they are corners, not a centre and a size
 	bool ids;          // labels are category ids of the data set, not indices
 	int counted;       // not 0: so many classes there are, and labels count them from 1
+	bool peaks;        // only a score that none beside it is above is one
 	bool root;         // a score is the root of the product with the objectness
 	int points;        // keypoints of an object; 0: none
 	bool yx;           // they are y, x and not x, y

@@ -79,6 +79,18 @@ static double least_raw(const struct run *r, float object)
 	}
 }
 
+// Is the score of a class as high as those of the eight cells around?
+static bool is_peak(const struct run *r, int anchor, int64_t cell, int class)
+{
+	int64_t w = r->s->w, x = cell % w, y = cell / w;
+	float own = field_get(r->h, &r->s->score, anchor, cell, class);
+	for (int64_t j = y > 0 ? y - 1 : 0; j <= y + 1 && j * w < r->s->n; j++)
+		for (int64_t i = x > 0 ? x - 1 : 0; i <= x + 1 && i < w; i++)
+			if (field_get(r->h, &r->s->score, anchor, j * w + i, class) > own)
+				return false;
+	return true;
+}
+
 // All classes of one cell that reach the threshold; the box is computed for the first of them.
 static void run_classes(const struct run *r, int anchor, int64_t cell, float object)
 {
@@ -93,7 +105,7 @@ static void run_classes(const struct run *r, int anchor, int64_t cell, float obj
 		if (!(raw >= low))
 			continue;
 		float p = r->b->score == SQUASH_SOFTMAX ? (float)(exp(raw - most) / sum) : squashed(r->b->score, raw);
-		if (!(p * object > r->least))
+		if (!(p * object > r->least) || (r->b->peaks && !is_peak(r, anchor, cell, c)))
 			continue;
 		if (!have)
 			r->d->box(box, r->h, r->b, r->s, anchor, cell);
