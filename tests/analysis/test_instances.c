@@ -347,6 +347,28 @@ void test_instances__masks_of_outputs_are_compared(void **state)
 	case_end(&c);
 }
 
+// Without labels: how like the boxes and masks of both are, 1 less what they are apart.
+void test_instances__agreement_of_boxes(void **state)
+{
+	struct task_case c;
+	struct said whole, less;
+	begin(&c, true, CASE_SIDE);
+	assert_int_equal(case_task(&c, TASK_AGREE, NULL), STATUS_OK);
+	say(&whole, 0);
+	say(&less, 30);
+	if (task_add(c.t, case_net(&c, TASK_QUANT), 0, &(struct task_said){less.out, whole.out, NULL}, &c.err))
+		fail_msg("%s", c.err.text);
+	struct task_report *r = task_report(c.t, case_net(&c, TASK_FLOAT), case_net(&c, TASK_QUANT), 0);
+	assert_int_equal(r->n_figures, 3);
+	assert_string_equal(r->figure[2].name, "same_boxes");
+	near(r->figure[2].value[TASK_QUANT], exp(-pow(.5 / .3, 2)), 2e-3);
+	task_report_drop(&r);
+	struct task_look *l = case_look(&c, TASK_FLOAT, TASK_QUANT);
+	assert_string_equal(l->figure[2].name, "same_boxes");
+	task_look_drop(&l);
+	case_end(&c);
+}
+
 // The yardstick of repair, without labels.
 void test_instances__two_networks_are_compared_by_masks_too(void **state)
 {

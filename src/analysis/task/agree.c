@@ -6,27 +6,30 @@
 #include <stdlib.h>
 #include <string.h>
 #include "agree_points.h"
+#include "boxes.h"
 #include "ctc.h"
 #include "head.h"
 #include "made.h"
 #include "task_impl.h"
 
 // What else a sample may have, in the order in which the first that there is goes into a report.
-enum { POINTS, TEXT, PSNR, SSIM, CLASS, FIGURES };
-static const char *const figure_name[FIGURES] = {
-    [POINTS] = "same_points", [TEXT] = "same_texts", [PSNR] = "psnr_db", [SSIM] = "ssim", [CLASS] = "same_top1"};
+enum { POINTS, BOXES, TEXT, PSNR, SSIM, PIXELS, CLASS, FIGURES };
+static const char *const figure_name[FIGURES] = {[POINTS] = "same_points", [BOXES] = "same_boxes", [TEXT] = "same_texts",
+    [PSNR] = "psnr_db", [SSIM] = "ssim", [PIXELS] = "same_pixels", [CLASS] = "same_top1"};
 
 struct sums { // of one sample
 	struct task_result base; // value: cosine
 	double ff, qq, fq, ee;
-	double figure[FIGURES];  // NAN: it has none
-	double pixels, same_pixels;
+	struct share {
+		double value, weight; // weight 0: it has none
+	} figure[FIGURES];
 	bool is_picture;
 	struct made made, exact; // the quantized network's picture, and the float one's
 };
 struct agree {
 	struct levels_range *range;  // of pictures
 	struct agree_points *points; // NULL: it finds none
+	struct boxes_reader *boxes;  // NULL: it finds none, or these are a part of what it says of its only object
 	bool says_texts;
 	int characters; // of them, 0: not known
 };
@@ -37,6 +40,7 @@ static enum status agree_open(struct task *t, struct error *err)
 	struct agree *a = xcalloc(1, sizeof *a);
 	*a = (struct agree){.range = levels_range_new(dataset_preprocess(t->d)), .points = agree_points_new(t->g, t->opt.decoder)};
 	a->says_texts = texts_said(&a->characters, t);
+	a->boxes = a->points || a->says_texts ? NULL : boxes_reader_new(t->g, t->opt.decoder, 0, 0);
 	t->state = a;
 	return STATUS_OK;
 }
@@ -46,6 +50,8 @@ static void agree_close(struct task *t)
 	struct agree *a = t->state;
 	levels_range_free(&a->range);
 	agree_points_free(&a->points);
+	if (a->boxes)
+		boxes_reader_free(&a->boxes);
 	free(a);
 	t->state = NULL;
 }
@@ -79,6 +85,29 @@ static void add_output(struct sums *s, const float *f, const float *q, int64_t n
 	}
 }
 
+static struct share share_of(double value)
+{
+	return (struct share){value, !isnan(value)};
+}
+
+// As the yardstick of repair has it: a sample with hardly a box counts less.
+static enum status compare_boxes(
+    const struct boxes_reader *r, const struct tensor *f, const struct tensor *q, struct share *out, struct error *err)
+{
+	struct boxes *before = NULL, *after = NULL;
+	enum status st = boxes_read(&before, r, &(struct sample_outputs){.out = f}, err);
+	if (st == STATUS_OK)
+		st = boxes_read(&after, r, &(struct sample_outputs){.out = q}, err);
+	if (st == STATUS_OK) {
+		double mass = boxes_mass(before) + boxes_mass(after);
+		double apart = boxes_apart((const struct boxes *[]){before}, (const struct boxes *[]){after}, 1);
+		*out = (struct share){1 - apart, mass / (mass + 1)};
+	}
+	boxes_free(&before);
+	boxes_free(&after);
+	return st;
+}
+
 // The float network's blank is that of both.
 static bool is_same_text(const struct ctc *c, const float *x, const float *y)
 {
@@ -99,7 +128,7 @@ static void compare_texts(const struct task *t, const struct tensor *f, const st
 	float *heap_f, *heap_q;
 	if (!a->says_texts || !ctc_find(&c, &f->shape, a->characters))
 		return;
-	s->figure[TEXT] = is_same_text(&c, task_floats(f, &heap_f), task_floats(q, &heap_q));
+	s->figure[TEXT] = (struct share){is_same_text(&c, task_floats(f, &heap_f), task_floats(q, &heap_q)), 1};
 	free(heap_f);
 	free(heap_q);
 }
@@ -116,12 +145,13 @@ static void compare_pixels(const struct task *t, const struct tensor *f, const s
 	const struct placement as_it_is = {p.w, p.h, p.w, p.h, 1, 1, 0, 0};
 	struct pixel_lines *x = pixel_lines_new(&p, task_floats(&f[p.output], &heap_f), &as_it_is, p.w, p.h);
 	struct pixel_lines *y = pixel_lines_new(&p, task_floats(&q[p.output], &heap_q), &as_it_is, p.w, p.h);
+	double same = 0, all = (double)p.w * p.h;
 	for (int row = 0; row < p.h; row++) {
 		const int16_t *a = pixel_line(x, row), *b = pixel_line(y, row);
 		for (int i = 0; i < p.w; i++)
-			s->same_pixels += a[i] == b[i];
+			same += a[i] == b[i];
 	}
-	s->pixels = (double)p.w * p.h;
+	s->figure[PIXELS] = (struct share){same / all, all};
 	pixel_lines_free(&x);
 	pixel_lines_free(&y);
 	free(heap_f);
@@ -154,8 +184,8 @@ static void compare_pictures(struct task *t, int sample, const struct tensor *f,
 	made_measure(&s->made, &(struct pair){after, before, p.channels, p.w, p.h, bgr}, &a, made_share(t->n_samples));
 	made_keep(&s->exact, &(struct pair){before, before, p.channels, p.w, p.h, bgr}, &a, made_share(t->n_samples));
 	s->is_picture = true;
-	s->figure[PSNR] = s->made.figure[MADE_PSNR];
-	s->figure[SSIM] = s->made.figure[MADE_SSIM];
+	s->figure[PSNR] = share_of(s->made.figure[MADE_PSNR]);
+	s->figure[SSIM] = share_of(s->made.figure[MADE_SSIM]);
 	free(before);
 	free(after);
 	free(heap_f);
@@ -176,15 +206,15 @@ static enum status compare(
 		int64_t n = tensor_count(&f[i]);
 		add_output(s, x, y, n);
 		if (i == class)
-			s->figure[CLASS] = first_class(x, n) == first_class(y, n);
+			s->figure[CLASS] = (struct share){first_class(x, n) == first_class(y, n), 1};
 		free(heap_f);
 		free(heap_q);
 	}
 	compare_pixels(t, f, q, s);
 	compare_texts(t, f, q, s);
 	if (a->points)
-		s->figure[POINTS] = agree_points_similarity(a->points, f, q);
-	return STATUS_OK;
+		s->figure[POINTS] = share_of(agree_points_similarity(a->points, f, q));
+	return a->boxes ? compare_boxes(a->boxes, f, q, &s->figure[BOXES], err) : STATUS_OK;
 }
 
 static double cosine(const struct sums *s)
@@ -199,8 +229,6 @@ static enum status agree_read(struct task *t, int sample, const struct task_said
 	if (!float_out || float_out == out)
 		return STATUS_OK;
 	struct sums *s = xcalloc(1, sizeof *s);
-	for (int i = 0; i < FIGURES; i++)
-		s->figure[i] = NAN;
 	enum status st = compare(t, float_out, out, s, err);
 	if (st == STATUS_OK)
 		compare_pictures(t, sample, float_out, out, s);
@@ -236,26 +264,16 @@ static double snr_db(const struct frozen *f)
 	return signal > 0 && noise > 0 ? 10 * log10(signal / noise) : NAN;
 }
 
-static double same_pixels(const struct frozen *f)
-{
-	double same = 0, all = 0;
-	for (int i = 0; i < f->n; i++) {
-		all += f->at[i] ? sums(f, i)->pixels : 0;
-		same += f->at[i] ? sums(f, i)->same_pixels : 0;
-	}
-	return all > 0 ? same / all : NAN;
-}
-
 // The mean over the samples that have it.
 static double mean_of(const struct frozen *f, int figure)
 {
-	double sum = 0, n = 0;
+	double sum = 0, weight = 0;
 	for (int i = 0; i < f->n; i++) {
-		double v = f->at[i] ? sums(f, i)->figure[figure] : NAN;
-		sum += isnan(v) ? 0 : v;
-		n += !isnan(v);
+		const struct share none = {0}, *s = f->at[i] ? &sums(f, i)->figure[figure] : &none;
+		sum += s->weight > 0 ? s->weight * s->value : 0;
+		weight += s->weight;
 	}
-	return n > 0 ? sum / n : NAN;
+	return weight > 0 ? sum / weight : NAN;
 }
 
 static void add_figure(struct task_report *r, const char *name, double quantized)
@@ -273,10 +291,7 @@ static void agree_report(const struct task *t, const struct frozen f[TASK_VARIAN
 	add_figure(r, "snr_db", snr_db(q));
 	while (first < CLASS && isnan(mean_of(q, first)))
 		first++;
-	if (first == CLASS && !isnan(same_pixels(q)))
-		add_figure(r, "same_pixels", same_pixels(q));
-	else
-		add_figure(r, figure_name[first], mean_of(q, first));
+	add_figure(r, figure_name[first], mean_of(q, first));
 	if (first == PSNR)
 		add_figure(r, figure_name[SSIM], mean_of(q, SSIM));
 }
@@ -298,8 +313,8 @@ static void agree_look(struct task *t, struct task_result *const r[TASK_VARIANTS
 	say_figure(l, "snr_db", snr_db(&one));
 	if (s->is_picture && !made_look(l, &s->exact, &s->made))
 		return;
-	for (int i = 0; i < CLASS; i++)
-		say_figure(l, figure_name[i], s->figure[i]);
+	for (int i = 0; i < CLASS && l->n_figures < TASK_LOOK_FIGURES; i++)
+		say_figure(l, figure_name[i], s->figure[i].weight > 0 ? s->figure[i].value : NAN);
 }
 
 const struct task_ops agree_ops = {
