@@ -365,6 +365,18 @@ void test_instances__agreement_of_boxes(void **state)
 	task_report_drop(&r);
 	struct task_look *l = case_look(&c, TASK_FLOAT, TASK_QUANT);
 	assert_string_equal(l->figure[2].name, "same_boxes");
+	assert_int_equal(l->n_boxes[TASK_FLOAT], 1);
+	assert_string_equal(l->class_name[0], "thing");
+	assert_int_equal(l->n_changes, 0); // of the boxes, which are shown
+	task_look_drop(&l);
+	less.row[4] = .2f;
+	if (task_add(c.t, case_net(&c, TASK_QUANT), 0, &(struct task_said){less.out, whole.out, NULL}, &c.err))
+		fail_msg("%s", c.err.text);
+	l = case_look(&c, TASK_FLOAT, TASK_QUANT);
+	assert_int_equal(l->n_changes, 1);
+	assert_int_equal(l->change[0].kind, CHANGE_MISSED);
+	assert_float_equal(l->change[0].box[TASK_QUANT].score, .2f, 0);
+	assert_float_equal(l->change[0].box[TASK_FLOAT].x, 10, 1e-4);
 	task_look_drop(&l);
 	case_end(&c);
 }

@@ -24,6 +24,7 @@ enum fake_kind {
 	FAKE_RESTORED,  // likewise with pictures
 	FAKE_SCORED,    // as FAKE_MEASURED, by a scorer
 	FAKE_READ,      // likewise, of texts
+	FAKE_AGREED,    // likewise, without labels
 };
 
 enum { NODES = 64, VALUES = 128, SITES = 128 };
@@ -403,6 +404,21 @@ static void build_score(void)
 	fake.look.n_truths = fake.look.n_changes = fake.look.n_boxes[TASK_FLOAT] = fake.look.n_boxes[TASK_QUANT] = 0;
 }
 
+// Without labels: nobody knows which of the boxes are right.
+static void build_agreement(void)
+{
+	static const struct task_figure figure[] = {{"cosine", {NAN, .9952}}, {"snr_db", {NAN, 19.1}}, {"same_boxes", {NAN, .613}}};
+	memcpy(fake.figure, figure, sizeof figure);
+	fake.task.kind = fake.look.kind = TASK_AGREE;
+	fake.task.note = "no labels: the quantized outputs are compared with the float ones";
+	fake.task.n_figures = 3;
+	fake.task.n_classes = fake.look.n_truths = 0;
+	for (int i = 0; i < fake.task.n_samples; i++) {
+		fake.sample[i].value[TASK_FLOAT] = NAN;
+		fake.sample[i].value[TASK_QUANT] = .999 - .002 * (6 - i);
+	}
+}
+
 // A line of writing, in which the quantized network misreads a character and loses one.
 static void build_texts(void)
 {
@@ -578,6 +594,8 @@ static struct snapshot *fake_snapshot(enum fake_kind kind)
 		build_score();
 	if (kind == FAKE_READ)
 		build_texts();
+	if (kind == FAKE_AGREED)
+		build_agreement();
 	if (kind == FAKE_BLAMED || kind == FAKE_DAMAGED)
 		fake.s.blames = fake_blames(kind == FAKE_BLAMED ? "AP" : "");
 	fake.s.task_old = kind == FAKE_RUNNING;

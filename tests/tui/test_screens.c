@@ -139,6 +139,8 @@ void test_screens__after_keys(void **state)
 	    {"pictures_truth_80x24", FAKE_RESTORED, 80, 24, true, "T<Enter>bbb"},
 	    {"pictures_runs_120x40", FAKE_RESTORED, 120, 40, false, "3"},
 	    {"score_100x30", FAKE_SCORED, 100, 30, false, "T<Enter>"},
+	    {"agree_boxes_100x30", FAKE_AGREED, 100, 30, false, "T<Enter>"},
+	    {"agree_boxes_ascii_80x24", FAKE_AGREED, 80, 24, true, "T"},
 	    {"texts_100x30", FAKE_READ, 100, 30, false, "T"},
 	    {"texts_ascii_80x24", FAKE_READ, 80, 24, true, "T<Enter>"},
 	    {"score_ascii_80x24", FAKE_SCORED, 80, 24, true, "T<Enter>b"},

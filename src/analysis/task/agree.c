@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "agree_boxes.h"
 #include "agree_points.h"
-#include "boxes.h"
 #include "ctc.h"
 #include "head.h"
 #include "made.h"
@@ -23,13 +23,14 @@ struct sums { // of one sample
 	struct share {
 		double value, weight; // weight 0: it has none
 	} figure[FIGURES];
+	struct boxes_alike boxes;
 	bool is_picture;
 	struct made made, exact; // the quantized network's picture, and the float one's
 };
 struct agree {
 	struct levels_range *range;  // of pictures
 	struct agree_points *points; // NULL: it finds none
-	struct boxes_reader *boxes;  // NULL: it finds none, or these are a part of what it says of its only object
+	struct agree_boxes *boxes;   // NULL: it finds none, or these are a part of what it says of its only object
 	bool says_texts;
 	int characters; // of them, 0: not known
 };
@@ -40,7 +41,7 @@ static enum status agree_open(struct task *t, struct error *err)
 	struct agree *a = xcalloc(1, sizeof *a);
 	*a = (struct agree){.range = levels_range_new(dataset_preprocess(t->d)), .points = agree_points_new(t->g, t->opt.decoder)};
 	a->says_texts = texts_said(&a->characters, t);
-	a->boxes = a->points || a->says_texts ? NULL : boxes_reader_new(t->g, t->opt.decoder, 0, 0);
+	a->boxes = a->points || a->says_texts ? NULL : agree_boxes_new(t->g, t->opt.decoder);
 	t->state = a;
 	return STATUS_OK;
 }
@@ -50,8 +51,7 @@ static void agree_close(struct task *t)
 	struct agree *a = t->state;
 	levels_range_free(&a->range);
 	agree_points_free(&a->points);
-	if (a->boxes)
-		boxes_reader_free(&a->boxes);
+	agree_boxes_free(&a->boxes);
 	free(a);
 	t->state = NULL;
 }
@@ -88,24 +88,6 @@ static void add_output(struct sums *s, const float *f, const float *q, int64_t n
 static struct share share_of(double value)
 {
 	return (struct share){value, !isnan(value)};
-}
-
-// As the yardstick of repair has it: a sample with hardly a box counts less.
-static enum status compare_boxes(
-    const struct boxes_reader *r, const struct tensor *f, const struct tensor *q, struct share *out, struct error *err)
-{
-	struct boxes *before = NULL, *after = NULL;
-	enum status st = boxes_read(&before, r, &(struct sample_outputs){.out = f}, err);
-	if (st == STATUS_OK)
-		st = boxes_read(&after, r, &(struct sample_outputs){.out = q}, err);
-	if (st == STATUS_OK) {
-		double mass = boxes_mass(before) + boxes_mass(after);
-		double apart = boxes_apart((const struct boxes *[]){before}, (const struct boxes *[]){after}, 1);
-		*out = (struct share){1 - apart, mass / (mass + 1)};
-	}
-	boxes_free(&before);
-	boxes_free(&after);
-	return st;
 }
 
 // The float network's blank is that of both.
@@ -214,7 +196,21 @@ static enum status compare(
 	compare_texts(t, f, q, s);
 	if (a->points)
 		s->figure[POINTS] = share_of(agree_points_similarity(a->points, f, q));
-	return a->boxes ? compare_boxes(a->boxes, f, q, &s->figure[BOXES], err) : STATUS_OK;
+	return STATUS_OK;
+}
+
+static enum status compare_boxes(
+    const struct task *t, int sample, const struct tensor *f, const struct tensor *q, struct sums *s, struct error *err)
+{
+	const struct agree *a = t->state;
+	struct placement where;
+	struct error ignored; // arrays are no pictures: their boxes cannot be shown
+	if (!a->boxes)
+		return STATUS_OK;
+	bool picture = dataset_place(t->d, sample, &where, &ignored) == STATUS_OK;
+	enum status st = agree_boxes_compare(&s->boxes, a->boxes, f, q, picture ? &where : NULL, err);
+	s->figure[BOXES] = (struct share){s->boxes.value, s->boxes.weight};
+	return st;
 }
 
 static double cosine(const struct sums *s)
@@ -231,8 +227,11 @@ static enum status agree_read(struct task *t, int sample, const struct task_said
 	struct sums *s = xcalloc(1, sizeof *s);
 	enum status st = compare(t, float_out, out, s, err);
 	if (st == STATUS_OK)
+		st = compare_boxes(t, sample, float_out, out, s, err);
+	if (st == STATUS_OK)
 		compare_pictures(t, sample, float_out, out, s);
-	s->base = (struct task_result){.refs = 1, .bytes = sizeof *s + s->made.bytes + s->exact.bytes, .value = cosine(s)};
+	s->base = (struct task_result){
+	    .refs = 1, .bytes = sizeof *s + s->made.bytes + s->exact.bytes + boxes_alike_bytes(&s->boxes), .value = cosine(s)};
 	if (st == STATUS_OK)
 		*result = &s->base;
 	else
@@ -244,6 +243,7 @@ static void agree_release(struct task_result *r)
 {
 	made_done(&((struct sums *)r)->made);
 	made_done(&((struct sums *)r)->exact);
+	boxes_alike_done(&((struct sums *)r)->boxes);
 	free(r);
 }
 
@@ -305,9 +305,11 @@ static void say_figure(struct task_look *l, const char *name, double quantized)
 static void agree_look(struct task *t, struct task_result *const r[TASK_VARIANTS], struct task_look *l)
 {
 	const struct sums *s = (const struct sums *)r[TASK_QUANT];
-	(void)t;
+	const struct agree *a = t->state;
 	if (!s)
 		return;
+	if (a->boxes)
+		agree_boxes_look(a->boxes, &s->boxes, l);
 	const struct frozen one = {.at = (struct task_result *[1]){r[TASK_QUANT]}, .n = 1};
 	say_figure(l, "cosine", s->base.value);
 	say_figure(l, "snr_db", snr_db(&one));

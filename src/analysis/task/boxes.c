@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "boxes_program.h"
+#include "detect.h"
 #include "decode.h"
 #include "rotated.h"
 #include "qtui/analysis/task_look.h"
@@ -199,6 +200,26 @@ void boxes_free(struct boxes **b)
 	}
 	free(*b);
 	*b = NULL;
+}
+
+static int by_score(const void *a, const void *b)
+{
+	const struct task_box *x = a, *y = b;
+	return x->score != y->score ? (x->score > y->score ? -1 : 1) : (x->class > y->class) - (x->class < y->class);
+}
+
+// What is left of a box is of interest, down to a score that says next to nothing.
+struct found_boxes boxes_in_image(const struct boxes *b, const struct placement *where)
+{
+	struct task_box *out = xcalloc((size_t)b->n + 1, sizeof *out);
+	int n = 0;
+	for (int i = 0; i < b->n; i++) {
+		struct coco_box at = detect_image_box(&b->at[i], where);
+		if (b->at[i].score >= DECODE_MASK_SCORE)
+			out[n++] = (struct task_box){(float)at.x, (float)at.y, (float)at.w, (float)at.h, b->at[i].score, b->at[i].class, NULL, NULL};
+	}
+	qsort(out, (size_t)n, sizeof *out, by_score);
+	return (struct found_boxes){xrealloc(out, ((size_t)n + 1) * sizeof *out), n};
 }
 
 double boxes_mass(const struct boxes *b)

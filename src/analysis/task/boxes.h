@@ -21,6 +21,13 @@ struct boxes *boxes_of(const struct task_box *box, int n, int points); // `point
 struct boxes *boxes_of_rotated(const struct task_box *box, int n);     // whose keypoints are their corners
 MUST_CHECK enum status boxes_read(struct boxes **out, const struct boxes_reader *r, const struct sample_outputs *of, struct error *err);
 void boxes_free(struct boxes **b);
+struct found_boxes { // in pixels of the image, by falling score
+	const struct task_box *box;
+	int n;
+};
+struct placement;
+// Those that a look may need, cut at the image's border, without keypoints and masks; the caller frees `box`, which is never NULL.
+struct found_boxes boxes_in_image(const struct boxes *b, const struct placement *where);
 double boxes_mass(const struct boxes *b); // the sum of the squared scores
 
 // How far `after` is from `before` over samples 0..n-1. A box of one is matched with one of the same class

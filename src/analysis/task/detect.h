@@ -2,6 +2,7 @@
 #ifndef QTUI_ANALYSIS_TASK_DETECT_H
 #define QTUI_ANALYSIS_TASK_DETECT_H
 
+#include "boxes.h"
 #include "boxes_program.h"
 #include "decode.h"
 #include "qtui/analysis/task_look.h"
@@ -45,6 +46,12 @@ void detect_release(struct task_result *r);
 const char *detect_class_name(const struct task *t, int class);
 // The pixels of which the two networks do not both say that an object of a class is there.
 void detect_look_cells(const struct label *label, int classes, struct task_look *l);
+// Copies those of both variants that count. Their classes are to be named in l->class_name before detect_look_changes.
+void detect_look_boxes(struct task_look *l, const struct found_boxes *by); // by[TASK_VARIANTS]
+// What changed between them; label NULL: nobody knows what is right.
+void detect_look_changes(
+    struct task_look *l, const struct found_boxes *by, const struct coco_rule *rule, const struct label *label);
+struct coco_box detect_image_box(const struct candidate *c, const struct placement *p); // cut at the image's border
 void detect_look(struct task *t, struct task_result *const r[TASK_VARIANTS], struct task_look *l);
 
 #endif

@@ -79,17 +79,17 @@ static void fill_truth(const struct task *t, struct task_look *l)
 // ---- pairs
 
 struct sight {
-	const struct task *t;
+	const struct label *label; // NULL: nothing is known to be right
 	struct coco_rule rule;
 	struct task_look *l;
 };
 
 // Of the boxes that are not used yet, the one on the same object as b: one that counts before one that does not.
-static int find_same(const struct detections *in, const bool *used, const struct task_box *b, double least)
+static int find_same(const struct found_boxes *in, const bool *used, const struct task_box *b, double least)
 {
 	int best = -1;
 	double most = 0;
-	for (int i = 0; in && i < in->n; i++) {
+	for (int i = 0; i < in->n; i++) {
 		double over = used[i] || in->box[i].class != b->class ? 0 : iou(&in->box[i], b);
 		bool counts = in->box[i].score >= least;
 		bool before = best >= 0 && in->box[best].score >= least;
@@ -118,9 +118,9 @@ static double likeness(const struct sight *s, const struct task_box *a, const st
 // As the figures have it, at the lowest of their thresholds.
 static bool is_right(const struct sight *s, const struct task_box *b)
 {
-	const struct label *label = &s->t->labels->label[s->l->sample];
+	const struct label *label = s->label;
 	struct coco_found found = {.box = area(b), .point = b->point, .mask = b->mask};
-	if (s->rule.masks && !b->mask)
+	if (!label || (s->rule.masks && !b->mask))
 		return false;
 	for (int i = 0; i < label->n; i++) {
 		const struct coco_truth *t = &label->truth[i];
@@ -149,10 +149,10 @@ static void add_change(const struct sight *s, enum task_variant v, const struct 
 		c->box[!v] = copy_box(l, other);
 }
 
-static int counted(const struct detections *d, double least)
+static int counted(const struct found_boxes *b, double least)
 {
 	int n = 0;
-	while (d && n < d->n && d->box[n].score >= least)
+	while (n < b->n && b->box[n].score >= least)
 		n++;
 	return n;
 }
@@ -166,7 +166,7 @@ static int by_kind(const void *a, const void *b)
 	return sx != sy ? (sx > sy ? -1 : 1) : (x->box[0].x > y->box[0].x) - (x->box[0].x < y->box[0].x);
 }
 
-static void compare(const struct sight *s, const struct detections *f, const struct detections *q)
+static void compare(const struct sight *s, const struct found_boxes *f, const struct found_boxes *q)
 {
 	struct task_look *l = s->l;
 	bool *used = xcalloc((size_t)q->n + 1, 1), *none = xcalloc((size_t)f->n + 1, 1);
@@ -188,9 +188,24 @@ static void compare(const struct sight *s, const struct detections *f, const str
 	free(none);
 }
 
+void detect_look_boxes(struct task_look *l, const struct found_boxes *by)
+{
+	for (int v = 0; v < TASK_VARIANTS; v++) {
+		l->n_boxes[v] = counted(&by[v], l->least);
+		l->box[v] = copy_boxes(l, by[v].box, l->n_boxes[v]);
+	}
+}
+
+void detect_look_changes(
+    struct task_look *l, const struct found_boxes *by, const struct coco_rule *rule, const struct label *label)
+{
+	compare(&(struct sight){label, *rule, l}, &by[TASK_FLOAT], &by[TASK_QUANT]);
+}
+
 void detect_look(struct task *t, struct task_result *const r[TASK_VARIANTS], struct task_look *l)
 {
-	const struct detections *d[TASK_VARIANTS];
+	const struct coco_rule rule = detect_rule(t);
+	struct found_boxes by[TASK_VARIANTS] = {{NULL, 0}, {NULL, 0}};
 	l->class_name = xcalloc((size_t)t->labels->n_classes + 1, sizeof *l->class_name);
 	l->points = detect_points(t);
 	l->rotated = t->kind == TASK_OBB;
@@ -201,14 +216,14 @@ void detect_look(struct task *t, struct task_result *const r[TASK_VARIANTS], str
 	}
 	fill_truth(t, l);
 	name_classes(t, l, l->truth, l->n_truths);
-	for (int v = 0; v < TASK_VARIANTS; v++) {
-		d[v] = (const struct detections *)r[v];
-		l->n_boxes[v] = counted(d[v], l->least);
-		l->box[v] = copy_boxes(l, d[v] ? d[v]->box : NULL, l->n_boxes[v]);
+	for (int v = 0; v < TASK_VARIANTS; v++)
+		if (r[v])
+			by[v] = (struct found_boxes){((const struct detections *)r[v])->box, ((const struct detections *)r[v])->n};
+	detect_look_boxes(l, by);
+	for (int v = 0; v < TASK_VARIANTS; v++)
 		name_classes(t, l, l->box[v], l->n_boxes[v]);
-	}
 	if (l->known)
-		compare(&(struct sight){t, detect_rule(t), l}, d[TASK_FLOAT], d[TASK_QUANT]);
+		detect_look_changes(l, by, &rule, &t->labels->label[l->sample]);
 	if (l->known && t->kind == TASK_INSTANCE)
 		detect_look_cells(&t->labels->label[l->sample], t->labels->n_classes, l);
 }

@@ -69,7 +69,7 @@ static double clamp(double v, double high)
 }
 
 // From the input back to the image, cut at its border.
-static struct coco_box image_box(const struct candidate *c, const struct placement *p)
+struct coco_box detect_image_box(const struct candidate *c, const struct placement *p)
 {
 	double x1 = clamp((c->x1 - p->pad_x) / p->scale_x, p->image_w),
 	       y1 = clamp((c->y1 - p->pad_y) / p->scale_y, p->image_h);
@@ -106,7 +106,7 @@ static struct coco_found *to_image(const struct task *t, struct findings *f, con
 	for (size_t i = 0; i < f->c.n; i++) {
 		int class = label_class(t, f->c.at[i].class);
 		if (class >= 0)
-			found[(*n)++] = (struct coco_found){.box = image_box(&f->c.at[i], where), .score = f->c.at[i].score,
+			found[(*n)++] = (struct coco_found){.box = detect_image_box(&f->c.at[i], where), .score = f->c.at[i].score,
 			    .class = class, .point = points ? f->point + i * points : NULL, .mask = f->mask ? &f->mask[i] : NULL};
 	}
 	return found;

@@ -21,29 +21,38 @@ const char *task_order_name(enum task_order o)
 	return name[o];
 }
 
-// Networks that agree have pictures where they make some.
-bool task_has_overlays(const struct task_report *r)
+bool task_has_figure(const struct task_report *r, const char *name)
 {
-	bool made = false;
 	for (int i = 0; i < r->n_figures; i++)
-		made |= strcmp(r->figure[i].name, "psnr_db") == 0;
-	return r->kind == TASK_AGREE ? made : r->kind != TASK_CLASSIFY && r->kind != TASK_TEXT && r->kind != TASK_SCORE;
+		if (strcmp(r->figure[i].name, name) == 0)
+			return true;
+	return false;
 }
 
-const struct task_overlay *task_overlay(enum task_kind k, int i)
+// Networks that agree have pictures where they make some, or boxes.
+bool task_has_overlays(const struct task_report *r)
+{
+	if (r->kind == TASK_AGREE)
+		return task_has_figure(r, "psnr_db") || task_has_figure(r, "same_boxes");
+	return r->kind != TASK_CLASSIFY && r->kind != TASK_TEXT && r->kind != TASK_SCORE;
+}
+
+const struct task_overlay *task_overlay(enum task_kind k, bool boxes, int i)
 {
 	enum { MOST = 4 };
-	static const struct {
+	static const struct set {
 		int n;
 		struct task_overlay at[MOST];
-	} boxes = {4,
+	} judged = {4,
 	    {{OVERLAY_CHANGED, "what changed"}, {OVERLAY_ALL, "all boxes"}, {OVERLAY_TRUTH, "truth alone"}, {OVERLAY_NONE, "nothing"}}},
+	  both = {3, {{OVERLAY_CHANGED, "what changed"}, {OVERLAY_ALL, "all boxes"}, {OVERLAY_NONE, "nothing"}}},
 	  classes = {2, {{OVERLAY_CHANGED, "what changed"}, {OVERLAY_NONE, "nothing"}}},
 	  pictures = {4, {{OVERLAY_CHANGED, "quantized, and what changed"}, {OVERLAY_NONE, "quantized"}, {OVERLAY_FLOAT, "float"},
 	                     {OVERLAY_TRUTH, "truth"}}},
 	  alone = {3, {{OVERLAY_CHANGED, "quantized, and what differs"}, {OVERLAY_NONE, "quantized"}, {OVERLAY_FLOAT, "float"}}},
 	  *const of[TASK_KINDS] = {[TASK_SEGMENT] = &classes, [TASK_RESTORE] = &pictures, [TASK_AGREE] = &alone};
-	return of[k] ? &of[k]->at[i % of[k]->n] : &boxes.at[i % boxes.n];
+	const struct set *set = k == TASK_AGREE && boxes ? &both : of[k] ? of[k] : &judged;
+	return &set->at[i % set->n];
 }
 
 enum task_order task_list_next_order(const struct task_list *l)

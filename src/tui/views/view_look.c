@@ -33,9 +33,20 @@ static bool has_verdict(const struct task_look *l)
 	return l->kind == TASK_CLASSIFY || l->kind == TASK_TEXT;
 }
 
+static const struct task_overlay *overlay_of(const struct ui *ui, const struct task_look *l)
+{
+	return task_overlay(l->kind, l->class_name != NULL, ui->task.overlay);
+}
+
+// Without labels, but with boxes of both networks.
+static bool has_boxes_alone(const struct task_look *l)
+{
+	return l->kind == TASK_AGREE && l->class_name;
+}
+
 static bool has_figures(const struct task_look *l)
 {
-	return l->kind == TASK_RESTORE || l->kind == TASK_AGREE;
+	return l->kind == TASK_RESTORE || (l->kind == TASK_AGREE && !l->class_name);
 }
 
 int view_look_count(const struct ui *ui)
@@ -57,7 +68,7 @@ void view_look_text(char *out, size_t size, const struct ui *ui, int row)
 
 // ---- the list
 
-static void draw_change(struct canvas *c, struct rect r, const struct task_change *ch, const char *likeness)
+static void draw_change(struct canvas *c, struct rect r, const struct task_change *ch, const char *likeness, bool judged)
 {
 	static const enum role role[CHANGE_KINDS] = {
 	    [CHANGE_MISSED] = ROLE_WORSE, [CHANGE_APPEARED] = ROLE_EDITED, [CHANGE_MOVED] = ROLE_TEXT};
@@ -67,7 +78,8 @@ static void draw_change(struct canvas *c, struct rect r, const struct task_chang
 	for (int v = 0; v < TASK_VARIANTS; v++)
 		format_score2(score[v], ch->box[v].score > 0 ? (double)ch->box[v].score : NAN);
 	canvas_text(c, r.x + X_KIND, r.y, X_RIGHT - X_KIND - 1, role[ch->kind], task_change_name(ch->kind));
-	canvas_text(c, r.x + X_RIGHT, r.y, 1, ch->right ? ROLE_BETTER : ROLE_WORSE, ch->right ? "✓" : "×");
+	if (judged)
+		canvas_text(c, r.x + X_RIGHT, r.y, 1, ch->right ? ROLE_BETTER : ROLE_WORSE, ch->right ? "✓" : "×");
 	canvas_cut(c, r.x + X_NAME, r.y, right - SCORES - r.x - X_NAME, ROLE_TEXT, CUT_RIGHT, ch->name);
 	canvas_right(c, right - SCORES, r.y, 5, ROLE_TEXT, score[TASK_FLOAT]);
 	canvas_text(c, right - SCORES + 6, r.y, 1, ROLE_DIM, "→");
@@ -176,7 +188,7 @@ static void draw_change_boxes(struct canvas *c, const struct picture *p, const s
 
 static void draw_boxes(struct canvas *c, const struct ui *ui, const struct picture *p, const struct task_look *l)
 {
-	int which = task_overlay(l->kind, ui->task.overlay)->what;
+	int which = overlay_of(ui, l)->what;
 	int one = ui->task.open ? ui->task.changes.cursor : -1;
 	if (which == OVERLAY_NONE)
 		return;
@@ -205,7 +217,7 @@ static bool has_cells(const struct task_look *l, int which)
 // Returns how many lines it takes.
 static int draw_picture(struct canvas *c, const struct ui *ui, struct rect r, const struct task_look *l)
 {
-	int which = task_overlay(l->kind, ui->task.overlay)->what;
+	int which = overlay_of(ui, l)->what;
 	struct picture p = {.rgb = pixels_of(l, which), .w = l->w, .h = l->h, .cell_w = ui->cell_w, .cell_h = ui->cell_h};
 	p.cells = has_cells(l, which) ? l : NULL;
 	struct rect old;
@@ -247,7 +259,7 @@ static int draw_box_legend(struct canvas *c, const struct ui *ui, struct rect r,
 		enum pen_kind pen;
 	} item[] = {{"t─ truth", "t─+ truth", PEN_TRUTH}, {"f╌ float", "f╌○ float", PEN_FLOAT}, {"q═ quantized", "q═● quantized", PEN_QUANT}};
 	bool poses = look(ui)->kind == TASK_POSE;
-	for (size_t i = 0; i < sizeof item / sizeof *item; i++)
+	for (size_t i = has_boxes_alone(look(ui)); i < sizeof item / sizeof *item; i++)
 		x += canvas_text(c, x, r.y, r.x + r.w - x, picture_role(item[i].pen), poses ? item[i].pose : item[i].text) + 2;
 	return x;
 }
@@ -261,7 +273,7 @@ static void draw_legend(struct canvas *c, const struct ui *ui, struct rect r)
 		x = draw_box_legend(c, ui, r, x);
 	if (pixels || kind == TASK_INSTANCE)
 		x = draw_cell_legend(c, ui, r, x);
-	canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_DIM, "b: %s", task_overlay(kind, ui->task.overlay)->name);
+	canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_DIM, "b: %s", overlay_of(ui, look(ui))->name);
 }
 
 // ---- places
@@ -303,12 +315,12 @@ static void draw_said(struct canvas *c, struct rect r, const struct task_look *l
 		canvas_text(c, r.x + X_KIND, r.y, r.w - X_KIND, ROLE_DIM, "nothing that scores .25 or more has changed");
 	else
 		for (struct rows at = rows_in(c, r, s, l->n_changes, true); rows_next(&at);)
-			draw_change(c, at.line, &l->change[at.row], l->kind == TASK_POSE ? "OKS" : "IoU");
+			draw_change(c, at.line, &l->change[at.row], l->kind == TASK_POSE ? "OKS" : "IoU", l->kind != TASK_AGREE);
 }
 
 static bool has_legend(const struct task_look *l)
 {
-	return l->kind == TASK_AGREE ? l->made[TASK_QUANT] != NULL : !has_verdict(l) && l->kind != TASK_SCORE;
+	return l->kind == TASK_AGREE ? l->made[TASK_QUANT] || has_boxes_alone(l) : !has_verdict(l) && l->kind != TASK_SCORE;
 }
 
 void view_look_draw(struct canvas *c, const struct ui *ui, struct rect r)

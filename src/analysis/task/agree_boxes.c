@@ -1,0 +1,93 @@
+#include "agree_boxes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include "boxes.h"
+#include "qtui/base/mem.h"
+
+struct agree_boxes {
+	struct boxes_reader *reader;
+	struct names names; // of the model's classes
+};
+
+struct agree_boxes *agree_boxes_new(const struct graph *g, const char *decoder)
+{
+	struct boxes_reader *reader = boxes_reader_new(g, decoder, 0, 0);
+	if (!reader)
+		return NULL;
+	struct agree_boxes *b = xcalloc(1, sizeof *b);
+	b->reader = reader;
+	names_of_model(&b->names, g);
+	if (!b->names.n)
+		names_known(&b->names, COCO_CLASSES);
+	return b;
+}
+
+void agree_boxes_free(struct agree_boxes **b)
+{
+	if (!*b)
+		return;
+	boxes_reader_free(&(*b)->reader);
+	names_done(&(*b)->names);
+	free(*b);
+	*b = NULL;
+}
+
+enum status agree_boxes_compare(struct boxes_alike *out, const struct agree_boxes *b, const struct tensor *f, const struct tensor *q,
+    const struct placement *where, struct error *err)
+{
+	const struct tensor *const said[TASK_VARIANTS] = {[TASK_FLOAT] = f, [TASK_QUANT] = q};
+	struct boxes *found[TASK_VARIANTS] = {NULL, NULL};
+	enum status st = STATUS_OK;
+	*out = (struct boxes_alike){.weight = 0};
+	for (int v = 0; v < TASK_VARIANTS && st == STATUS_OK; v++)
+		st = boxes_read(&found[v], b->reader, &(struct sample_outputs){.out = said[v]}, err);
+	if (st == STATUS_OK) {
+		double mass = boxes_mass(found[TASK_FLOAT]) + boxes_mass(found[TASK_QUANT]);
+		out->value = 1 - boxes_apart((const struct boxes *const *)&found[TASK_FLOAT], (const struct boxes *const *)&found[TASK_QUANT], 1);
+		out->weight = mass / (mass + 1);
+		for (int v = 0; v < TASK_VARIANTS && where; v++)
+			out->by[v] = boxes_in_image(found[v], where);
+	}
+	for (int v = 0; v < TASK_VARIANTS; v++)
+		boxes_free(&found[v]);
+	return st;
+}
+
+size_t boxes_alike_bytes(const struct boxes_alike *a)
+{
+	return (size_t)(a->by[TASK_FLOAT].n + a->by[TASK_QUANT].n) * sizeof *a->by[TASK_FLOAT].box;
+}
+
+void boxes_alike_done(struct boxes_alike *a)
+{
+	for (int v = 0; v < TASK_VARIANTS; v++)
+		free((void *)a->by[v].box);
+	*a = (struct boxes_alike){.weight = 0};
+}
+
+static void name_class(const struct agree_boxes *b, struct task_look *l, int class)
+{
+	char number[24];
+	snprintf(number, sizeof number, "class %d", class);
+	const char *name = class < b->names.n && b->names.at[class] ? b->names.at[class] : number;
+	if (!l->class_name[class])
+		l->class_name[class] = arena_strdup(l->memory, name);
+}
+
+void agree_boxes_look(const struct agree_boxes *b, const struct boxes_alike *a, struct task_look *l)
+{
+	static const struct coco_rule plain = {.poses = NULL};
+	int classes = 0;
+	if (!a->by[TASK_FLOAT].box)
+		return;
+	detect_look_boxes(l, a->by);
+	for (int v = 0; v < TASK_VARIANTS; v++)
+		for (int i = 0; i < l->n_boxes[v]; i++)
+			classes = l->box[v][i].class < classes ? classes : l->box[v][i].class + 1;
+	l->class_name = xcalloc((size_t)classes + 1, sizeof *l->class_name);
+	for (int v = 0; v < TASK_VARIANTS; v++)
+		for (int i = 0; i < l->n_boxes[v]; i++)
+			name_class(b, l, l->box[v][i].class);
+	detect_look_changes(l, a->by, &plain, NULL);
+}
