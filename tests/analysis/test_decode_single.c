@@ -142,6 +142,25 @@ void test_decode_single__movenet(void **state)
 	}
 }
 
+// Without labels the user names the decoder: 136 numbers are 68 places, 63 are 21 of three.
+void test_decode_single__how_many_coordinates(void **state)
+{
+	static const struct {
+		int numbers, points, dims;
+	} rows[] = {{136, 68, 2}, {63, 21, 3}, {10, 5, 2}};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct made m = made_new(80, 0);
+		struct error err;
+		add_output(&m, "landmarks", END_LINEAR, SHAPE(1, rows[i].numbers), .5f);
+		assert_int_equal(decode_find(&m.d, &m.h, NULL, &err), STATUS_UNSUPPORTED);
+		assert_int_equal(decode_find(&m.d, &m.h, "landmarks", &err), STATUS_OK);
+		assert_true(decode_bind(&m.b, m.d, &m.h));
+		assert_int_equal(m.b.points, rows[i].points);
+		assert_int_equal(m.b.single.x.channel, rows[i].dims);
+		made_done(&m);
+	}
+}
+
 // Maps of classes are none of keypoints, unless somebody says so; what is no number is nowhere.
 void test_decode_single__what_is_none(void **state)
 {

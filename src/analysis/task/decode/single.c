@@ -85,10 +85,14 @@ static bool are_fractions(const struct head *h, const struct field *f)
 	return x != NULL;
 }
 
-// As many as the labels have, or as the user says by naming the decoder; 0: nobody says.
+// As many as the labels have, or where the user names the decoder as the shape has, of three values each if that is possible;
+// 0: nobody says.
 static int64_t points_in(const struct head *h, const struct shape *s)
 {
-	return h->points ? h->points : h->named && s->rank == 3 ? s->dim[1] : 0;
+	int64_t n = shape_count(s);
+	if (h->points || !h->named)
+		return h->points;
+	return s->rank == 3 ? s->dim[1] : n % 3 == 0 ? n / 3 : n / 2;
 }
 
 // [1, K, 2 or 3] or [1, 2K or 3K].
