@@ -7,6 +7,7 @@
 #include <string.h>
 #include "agree_boxes.h"
 #include "agree_points.h"
+#include "argmax.h"
 #include "ctc.h"
 #include "head.h"
 #include "made.h"
@@ -61,15 +62,6 @@ static void agree_note(struct task *t, char *out, size_t size)
 	const char *range = levels_range_name(((const struct agree *)t->state)->range);
 	snprintf(out, size, "no labels: the quantized outputs are compared with the float ones%s%s", range ? "; their levels are " : "",
 	    range ? range : "");
-}
-
-static int64_t first_class(const float *x, int64_t n)
-{
-	int64_t best = 0;
-	for (int64_t i = 1; i < n; i++)
-		if (x[i] > x[best])
-			best = i;
-	return best;
 }
 
 static void add_output(struct sums *s, const float *f, const float *q, int64_t n)
@@ -188,7 +180,7 @@ static enum status compare(
 		int64_t n = tensor_count(&f[i]);
 		add_output(s, x, y, n);
 		if (i == class)
-			s->figure[CLASS] = (struct share){first_class(x, n) == first_class(y, n), 1};
+			s->figure[CLASS] = (struct share){argmax(x, n, 1) == argmax(y, n, 1), 1};
 		free(heap_f);
 		free(heap_q);
 	}

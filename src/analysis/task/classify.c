@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "argmax.h"
 #include "task_impl.h"
 #include "qtui/base/log.h"
 
@@ -65,15 +66,6 @@ static int rank_of(const float *x, int64_t n, int64_t class)
 	return rank;
 }
 
-static int64_t first_of(const float *x, int64_t n)
-{
-	int64_t first = 0;
-	for (int64_t i = 1; i < n; i++)
-		if (x[i] > x[first] || isnan(x[first]))
-			first = i;
-	return first;
-}
-
 static enum status classify_read(struct task *t, int sample, const struct task_said *said, struct task_result **result, struct error *err)
 {
 	const struct tensor *out = said->out;
@@ -88,7 +80,7 @@ static enum status classify_read(struct task *t, int sample, const struct task_s
 		return error_set(err, STATUS_FORMAT, "its label is class %d, the model has %d", (int)class, (int)n);
 	const float *x = task_floats(&out[at], &heap);
 	struct verdict *v = xcalloc(1, sizeof *v);
-	int64_t first = first_of(x, n);
+	int64_t first = argmax(x, n, 1);
 	*v = (struct verdict){.base = {.refs = 1, .bytes = sizeof *v, .value = probability(x, n, class)},
 	    .rank = rank_of(x, n, class),
 	    .first = (int)(first - class + t->labels->label[sample].class),

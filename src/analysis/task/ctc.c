@@ -1,6 +1,5 @@
 #include "ctc.h"
-
-#include <math.h>
+#include "argmax.h"
 
 enum { LEAST_STEPS = 2, LEAST_CLASSES = 4 };
 
@@ -34,13 +33,8 @@ bool ctc_fits(const struct ctc *c, int characters)
 
 void ctc_first(int *first, const struct ctc *c, const float *x)
 {
-	for (int64_t t = 0; t < c->steps; t++) {
-		const float *at = x + t * c->step;
-		first[t] = 0;
-		for (int64_t k = 1; k < c->classes; k++)
-			if (at[k * c->class] > at[first[t] * c->class] || isnan(at[first[t] * c->class]))
-				first[t] = (int)k;
-	}
+	for (int64_t t = 0; t < c->steps; t++)
+		first[t] = (int)argmax(x + t * c->step, c->classes, c->class);
 }
 
 int ctc_blank(const int *first, const struct ctc *c)

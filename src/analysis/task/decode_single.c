@@ -1,16 +1,7 @@
 // Keypoints of the only object, from lines, maps or coordinates to pixels of the input.
 #include <math.h>
+#include "argmax.h"
 #include "decode.h"
-
-// NaN is never the highest.
-static int highest(const float *x, int n)
-{
-	int best = 0;
-	for (int i = 1; i < n; i++)
-		if (x[i] > x[best] || isnan(x[best]))
-			best = i;
-	return best;
-}
 
 static float sure(float v)
 {
@@ -21,7 +12,7 @@ static float sure(float v)
 static struct keypoint of_lines(const struct single *s, const struct head *h, int k)
 {
 	const float *x = field_at(h, &s->x, 0, 0, k), *y = field_at(h, &s->y, 0, 0, k);
-	int i = highest(x, s->w), j = highest(y, s->h);
+	int i = (int)argmax(x, s->w, 1), j = (int)argmax(y, s->h, 1);
 	return (struct keypoint){(float)i * (float)h->input_w / (float)s->w, (float)j * (float)h->input_h / (float)s->h,
 	    sure(x[i] <= y[j] ? x[i] : y[j] < x[i] ? y[j] : 0)};
 }
@@ -36,7 +27,7 @@ static float towards(float before, float behind)
 static struct keypoint of_map(const struct single *s, const struct head *h, int k)
 {
 	const float *map = field_at(h, &s->x, 0, 0, k);
-	int at = highest(map, s->w * s->h), i = at % s->w, j = at / s->w;
+	int at = (int)argmax(map, (int64_t)s->w * s->h, 1), i = at % s->w, j = at / s->w;
 	bool inside = i > 1 && i < s->w - 1 && j > 1 && j < s->h - 1;
 	float x = (float)i + (inside ? towards(map[at - 1], map[at + 1]) : 0);
 	float y = (float)j + (inside ? towards(map[at - s->w], map[at + s->w]) : 0);
