@@ -274,6 +274,23 @@ void test_decode_faces__centernet(void **state)
 	}
 }
 
+// With two classes all fields look alike but for their names.
+void test_decode_faces__centernet_of_two_classes(void **state)
+{
+	static const char *const name[3] = {"wh", "hm", "offset"};
+	struct made m = made_new(2, 0);
+	struct error err;
+	for (int i = 0; i < 3; i++)
+		add_output(&m, name[i], END_LINEAR, SHAPE(1, 2, 16, 16), 0);
+	assert_int_equal(decode_find(&m.d, &m.h, NULL, &err), STATUS_OK);
+	assert_string_equal(m.d->name, "centernet");
+	assert_true(decode_bind(&m.b, m.d, &m.h));
+	assert_int_equal(m.b.source[0].box.output, 0);
+	assert_int_equal(m.b.source[0].score.output, 1);
+	assert_int_equal(m.b.source[0].offset.output, 2);
+	made_done(&m);
+}
+
 // Two levels are of no other family; three of a file of any name are YOLOv5's.
 void test_decode_faces__yolov3_tiny_by_its_levels(void **state)
 {

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "../../src/analysis/task/boxes.h"
 #include "../../src/analysis/task/coco.h"
+#include "qtui/base/log.h"
 #include "task_case.h"
 
 // ---- the protocol
@@ -276,6 +277,24 @@ void test_poses__of_one_object_a_picture(void **state)
 	assert_int_equal(l->n_changes, 1);
 	assert_int_equal(l->change[0].kind, CHANGE_MOVED);
 	task_look_drop(&l);
+	case_end(&c);
+}
+
+void test_poses__more_than_one_object_is_warned_of(void **state)
+{
+	static const char labels[] = "{\"images\":[{\"id\":1,\"file_name\":\"a.png\"}],\"annotations\":["
+	                             "{\"image_id\":1,\"category_id\":1,\"bbox\":[10,10,40,40],\"area\":1600,\"keypoints\":[20,30,2,30,30,2]},"
+	                             "{\"image_id\":1,\"category_id\":1,\"bbox\":[12,10,40,40],\"area\":1600,\"keypoints\":[22,30,2,32,30,2]}],"
+	                             "\"categories\":[{\"id\":1,\"name\":\"person\"}]}";
+	struct task_case c;
+	char text[512] = "";
+	begin_lines(&c);
+	int before = log_count();
+	assert_int_equal(case_task(&c, -1, support_temp_file("two.json", labels, strlen(labels))), STATUS_OK);
+	bool said = false;
+	for (int i = before; i < log_count(); i++)
+		said |= log_line(i, text, sizeof text) >= 0 && strstr(text, "finds one object a sample, and 1 of 1 have more");
+	assert_true(said);
 	case_end(&c);
 }
 

@@ -300,3 +300,16 @@ void test_texts__what_does_not_fit_is_said(void **state)
 	assert_non_null(strstr(c.err.text, "scores of 1 to 3 classes a step"));
 	case_end(&c);
 }
+
+void test_texts__what_does_not_fit_is_said_when_it_comes(void **state)
+{
+	struct task_case c;
+	float x[STEPS * 9] = {0};
+	const struct tensor out = {.type = DT_F32, .shape = SHAPE(1, STEPS, 9), .data = x};
+	case_begin(&c, NULL, 0, CASE_SIDE);
+	case_add_output(&c, "probabilities", (struct shape){.rank = -1});
+	assert_int_equal(case_task(&c, TASK_TEXT, labels_and_dict("a.png\tabc\n", "a\nb\nc\n")), STATUS_OK);
+	assert_int_equal(task_add(c.t, case_net(&c, TASK_QUANT), 0, &(struct task_said){&out, &out, NULL}, &c.err), STATUS_UNSUPPORTED);
+	assert_non_null(strstr(c.err.text, "no output has scores of 3 to 5 classes a step"));
+	case_end(&c);
+}

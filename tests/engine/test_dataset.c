@@ -139,6 +139,13 @@ void test_dataset__second_inputs_by_convention(void **state)
 	assert_int_equal(((int64_t *)c.in[1].data)[1], 6);
 	case_done(&c);
 	c.graph.n_inputs = 0;
+	case_input(&c, "input_1", DT_F32, SHAPE(1, 3, 6, 4));
+	case_input(&c, "image_shape", DT_F32, SHAPE(1, 2)); // height first
+	case_open(&c, case_png("sized.png", 4, 6));
+	case_load(&c, 0);
+	assert_true(((float *)c.in[1].data)[0] == 6 && ((float *)c.in[1].data)[1] == 4);
+	case_done(&c);
+	c.graph.n_inputs = 0;
 	case_input(&c, "pixel_values", DT_F32, SHAPE(1, 3, 6, 4));
 	case_input(&c, "decoder_attention_mask", DT_I64, SHAPE(1, 5)); // nothing is masked
 	case_open(&c, case_png("sized.png", 4, 6));

@@ -191,18 +191,16 @@ static enum status compare(
 	return STATUS_OK;
 }
 
-static enum status compare_boxes(
-    const struct task *t, int sample, const struct tensor *f, const struct tensor *q, struct sums *s, struct error *err)
+static void compare_boxes(const struct task *t, int sample, const struct tensor *f, const struct tensor *q, struct sums *s)
 {
 	const struct agree *a = t->state;
 	struct placement where;
 	struct error ignored; // arrays are no pictures: their boxes cannot be shown
 	if (!a->boxes)
-		return STATUS_OK;
+		return;
 	bool picture = dataset_place(t->d, sample, &where, &ignored) == STATUS_OK;
-	enum status st = agree_boxes_compare(&s->boxes, a->boxes, f, q, picture ? &where : NULL, err);
+	agree_boxes_compare(&s->boxes, a->boxes, f, q, picture ? &where : NULL);
 	s->figure[BOXES] = (struct share){s->boxes.value, s->boxes.weight};
-	return st;
 }
 
 static double cosine(const struct sums *s)
@@ -218,10 +216,10 @@ static enum status agree_read(struct task *t, int sample, const struct task_said
 		return STATUS_OK;
 	struct sums *s = xcalloc(1, sizeof *s);
 	enum status st = compare(t, float_out, out, s, err);
-	if (st == STATUS_OK)
-		st = compare_boxes(t, sample, float_out, out, s, err);
-	if (st == STATUS_OK)
+	if (st == STATUS_OK) {
+		compare_boxes(t, sample, float_out, out, s);
 		compare_pictures(t, sample, float_out, out, s);
+	}
 	s->base = (struct task_result){
 	    .refs = 1, .bytes = sizeof *s + s->made.bytes + s->exact.bytes + boxes_alike_bytes(&s->boxes), .value = cosine(s)};
 	if (st == STATUS_OK)

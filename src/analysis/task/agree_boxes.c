@@ -19,7 +19,7 @@ struct agree_boxes *agree_boxes_new(const struct graph *g, const char *decoder)
 	b->reader = reader;
 	names_of_model(&b->names, g);
 	if (!b->names.n)
-		names_known(&b->names, COCO_CLASSES);
+		names_known(&b->names, boxes_reader_classes(reader));
 	return b;
 }
 
@@ -33,16 +33,17 @@ void agree_boxes_free(struct agree_boxes **b)
 	*b = NULL;
 }
 
-enum status agree_boxes_compare(struct boxes_alike *out, const struct agree_boxes *b, const struct tensor *f, const struct tensor *q,
-    const struct placement *where, struct error *err)
+void agree_boxes_compare(struct boxes_alike *out, const struct agree_boxes *b, const struct tensor *f, const struct tensor *q,
+    const struct placement *where)
 {
 	const struct tensor *const said[TASK_VARIANTS] = {[TASK_FLOAT] = f, [TASK_QUANT] = q};
 	struct boxes *found[TASK_VARIANTS] = {NULL, NULL};
-	enum status st = STATUS_OK;
+	struct error ignored; // all else that the outputs say can be compared
+	bool fit = true;
 	*out = (struct boxes_alike){.weight = 0};
-	for (int v = 0; v < TASK_VARIANTS && st == STATUS_OK; v++)
-		st = boxes_read(&found[v], b->reader, &(struct sample_outputs){.out = said[v]}, err);
-	if (st == STATUS_OK) {
+	for (int v = 0; v < TASK_VARIANTS && fit; v++)
+		fit = boxes_read(&found[v], b->reader, &(struct sample_outputs){.out = said[v]}, &ignored) == STATUS_OK;
+	if (fit) {
 		double mass = boxes_mass(found[TASK_FLOAT]) + boxes_mass(found[TASK_QUANT]);
 		out->value = 1 - boxes_apart((const struct boxes *const *)&found[TASK_FLOAT], (const struct boxes *const *)&found[TASK_QUANT], 1);
 		out->weight = mass / (mass + 1);
@@ -51,7 +52,6 @@ enum status agree_boxes_compare(struct boxes_alike *out, const struct agree_boxe
 	}
 	for (int v = 0; v < TASK_VARIANTS; v++)
 		boxes_free(&found[v]);
-	return st;
 }
 
 size_t boxes_alike_bytes(const struct boxes_alike *a)

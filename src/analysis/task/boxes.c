@@ -46,6 +46,12 @@ struct boxes_reader *boxes_reader_by(struct boxes_program *p)
 	return r;
 }
 
+int boxes_reader_classes(const struct boxes_reader *r)
+{
+	struct bound b = {0};
+	return r->decoder && decode_bind(&b, r->decoder, &r->head) ? decode_classes(&b) : 0;
+}
+
 struct key boxes_reader_key(const struct boxes_reader *r)
 {
 	return r->key;

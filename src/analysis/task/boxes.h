@@ -12,6 +12,7 @@ struct boxes_reader;
 struct boxes_reader *boxes_reader_new(const struct graph *g, const char *decoder, int classes, int points);
 struct task;
 struct boxes_reader *boxes_reader_of(const struct task *t); // as the task reads outputs, which must live on; NULL: its kind has no boxes
+int boxes_reader_classes(const struct boxes_reader *r); // of a decoder; 0: not known
 void boxes_reader_free(struct boxes_reader **r);
 struct key boxes_reader_key(const struct boxes_reader *r); // of what it was asked to read by
 

@@ -17,7 +17,7 @@ bool ctc_fits(const struct ctc *c, int characters); // has it as many classes, o
 void ctc_first(int *first, const struct ctc *c, const float *x);
 // Which class says that nothing has come: the lowest or the highest, whichever comes more often.
 int ctc_blank(const int *first, const struct ctc *c);
-// Without repeats and blanks, token[steps]. Returns how many.
+// Without repeats and blanks, token[steps], which may be `first` itself. Returns how many.
 int ctc_collapse(int *token, const int *first, int64_t steps, int blank);
 
 // The characters that classes stand for: of the model's metadata (`character`, a line each), else of a file dict.txt,

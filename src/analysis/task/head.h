@@ -81,8 +81,8 @@ struct maps {
 // Prototypes, of which masks are sums: the maps that are alone at the finest stride. An object has a coefficient for each.
 struct maps head_prototypes(const struct head *h);
 int head_mask_channels(const struct head *h); // coefficients that an object has; 0: none
-// One map for each of n objects, in an output of rank 4 or 3 that ends in them: [1, n, H, W], [n, 1, H, W], [n, H, W]. false:
-// there is none. Of no objects an output without elements is enough.
+// One map for each of n objects, as an output of its own: [1, n, H, W], [n, 1, H, W] or [n, H, W]. false: there is none. Of no
+// objects an output without elements is enough.
 bool head_object_maps(struct maps *m, const struct head *h, int64_t n);
 bool head_names_masks(const struct head *h); // is an output that may have such a rank called so?
 
