@@ -3,7 +3,12 @@
 #define TESTS_ANALYSIS_DECODE_CASE_H
 
 #include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <cmocka.h>
 #include "../../src/analysis/task/decode.h"
 #include "qtui/base/mem.h"
 
@@ -64,6 +69,47 @@ static inline void put_bins(float *x, int64_t at, int64_t step, int bins, const 
 			float share = 1 - fabsf(d[side] - (float)i);
 			x[at + (side * bins + i) * step] = share > 1e-6f ? logf(share) : -60;
 		}
+}
+
+static inline void made_near(float a, double b)
+{
+	if (!(fabs((double)a - b) <= .02))
+		fail_msg("%.9f is not %.9f", (double)a, b);
+}
+
+// Found by that decoder: one object of the class, 20,30 to 44,46 with the score .9; five keypoints, or none.
+static inline void made_check(struct made *m, const char *decoder, int class, int points)
+{
+	struct error err = {0};
+	struct keypoint k[5];
+	if (decode_find(&m->d, &m->h, NULL, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	assert_string_equal(m->d->name, decoder);
+	assert_true(decode_bind(&m->b, m->d, &m->h));
+	decode_run(&m->c, m->d, &m->b, &m->h, .25);
+	assert_int_equal(m->c.n, 1);
+	const struct candidate *c = &m->c.at[0];
+	assert_int_equal(c->class, class);
+	made_near(c->x1, 20);
+	made_near(c->y1, 30);
+	made_near(c->x2, 44);
+	made_near(c->y2, 46);
+	made_near(c->score, .9);
+	for (int above = 0; above < 2; above++) { // the limit just below its score, and just above
+		struct candidates at = {0};
+		decode_run(&at, m->d, &m->b, &m->h, (double)c->score * (above ? 1 + 1e-6 : 1 - 1e-6));
+		assert_int_equal(at.n, !above);
+		candidates_done(&at);
+	}
+	assert_int_equal(m->b.points, points);
+	if (points)
+		decode_points(k, &m->b, &m->h, c);
+	for (int i = 0; i < points; i++) {
+		made_near(k[i].x, 22 + 3 * i);
+		made_near(k[i].y, 40 - i);
+		made_near(k[i].v, 1);
+	}
+	made_done(m);
 }
 
 #endif

@@ -5,12 +5,6 @@
 #include "qtui/engine/data.h"
 #include "support.h"
 
-static void near(float a, double b)
-{
-	if (!(fabs((double)a - b) <= .02))
-		fail_msg("%.9f is not %.9f", (double)a, b);
-}
-
 static void bind(struct made *m, const char *decoder)
 {
 	struct error err = {0};
@@ -29,11 +23,11 @@ static void check_box(struct made *m, const char *decoder)
 	assert_int_equal(m->c.n, 1);
 	const struct candidate *c = &m->c.at[0];
 	assert_int_equal(c->class, m->h.hint[0] - 1);
-	near(c->x1, 20);
-	near(c->y1, 30);
-	near(c->x2, 44);
-	near(c->y2, 46);
-	near(c->score, .9);
+	made_near(c->x1, 20);
+	made_near(c->y1, 30);
+	made_near(c->x2, 44);
+	made_near(c->y2, 46);
+	made_near(c->score, .9);
 }
 
 // Its keypoints are at 22,40 (sure) and 50,33 (not).
@@ -43,12 +37,12 @@ static void check_points(struct made *m, const char *decoder)
 	check_box(m, decoder);
 	assert_int_equal(m->b.points, 2);
 	decode_points(k, &m->b, &m->h, &m->c.at[0]);
-	near(k[0].x, 22);
-	near(k[0].y, 40);
-	near(k[0].v, .9);
-	near(k[1].x, 50);
-	near(k[1].y, 33);
-	near(k[1].v, .1);
+	made_near(k[0].x, 22);
+	made_near(k[0].y, 40);
+	made_near(k[0].v, .9);
+	made_near(k[1].x, 50);
+	made_near(k[1].y, 33);
+	made_near(k[1].v, .1);
 	made_done(m);
 }
 

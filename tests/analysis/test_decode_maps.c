@@ -96,25 +96,6 @@ void test_decode_maps__of_lists(void **state)
 	check(&m, "tf-ssd", MASKS_OF_BOX);
 }
 
-// What NMS left is said by numbers of rows: one of them is that of an object, another's score is too low, a third is no row.
-void test_decode_maps__rows_that_nms_left(void **state)
-{
-	enum { N = 8 };
-	static const float yx[4] = {30, 20, 46, 44}, picks[3 * 3] = {0, 1, 6, 0, 0, 2, 0, 1, N};
-	for (int batch = 0; batch < 2; batch++) {
-		struct made m = made_new(2, 0);
-		put(add_output(&m, "boxes", END_OTHER, SHAPE(1, N, 4), 0), 6 * 4, 1, yx, 4);
-		add_output(&m, "scores", END_SIGMOID, SHAPE(1, 2, N), .1f)[N + 6] = .9f;
-		put(add_output(&m, "indices", END_OTHER, batch ? SHAPE(1, 3, 3) : SHAPE(3, 3), 0), 0, 1, picks, 9);
-		m.out[2].type = DT_I64;
-		begin(&m, "nms-indices");
-		assert_int_equal(m.c.n, 1);
-		const struct candidate *c = &m.c.at[0];
-		assert_true(c->class == 1 && c->score == .9f && c->x1 == 20 && c->y1 == 30 && c->x2 == 44 && c->y2 == 46);
-		made_done(&m);
-	}
-}
-
 // A number below 0 says that they are logits: .3 is then more than even.
 void test_decode_maps__of_queries_are_logits(void **state)
 {

@@ -240,8 +240,6 @@ void decode_points(struct keypoint *out, const struct bound *b, const struct hea
 {
 	const struct source *s = &b->source[c->source];
 	const struct field *f = &s->point;
-	int dims = b->single.form ? 0 : f->channels / b->points;
-	enum squash how = b->reach > 0 ? SQUASH_SIGMOID : SQUASH_NONE; // of the visibility
 	if (b->single.form) {
 		decode_single(out, b, h);
 		return;
@@ -250,6 +248,8 @@ void decode_points(struct keypoint *out, const struct bound *b, const struct hea
 		corners_at(out, h, s, c->anchor, c->cell);
 		return;
 	}
+	int dims = f->channels / b->points;
+	enum squash how = b->reach > 0 ? SQUASH_SIGMOID : SQUASH_NONE; // of the visibility
 	for (int i = 0; i < b->points; i++) {
 		float at[2] = {field_get(h, f, c->anchor, c->cell, i * dims), field_get(h, f, c->anchor, c->cell, i * dims + 1)};
 		place_point(at, b, h, s, c);

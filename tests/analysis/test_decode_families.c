@@ -1,0 +1,151 @@
+// YOLOv2 to v4, CenterNet, and rows that NMS left, on outputs made by their formulas.
+#include <math.h>
+#include <string.h>
+#include "decode_case.h"
+#include "support.h"
+
+// Cell 2,2 of the stride 16 (4 x 4 cells): its corner is 32,32.
+enum { CELL = 2 * 4 + 2 };
+
+// ---- YOLOv3 and v4: three classes, of which it is the second
+
+// Of an offset between the cell's corner, 0, and the next, 1.
+static float spread(float at, float k)
+{
+	float s = (at + (k - 1) / 2) / k;
+	return s > 0 ? logit(s) : -20;
+}
+
+static void darknet(const char *file, const char *decoder, int levels, float k, const float anchor[2])
+{
+	const float v[8] = {
+	    spread(0, k), spread(.375f, k), logf(24 / anchor[0]), logf(16 / anchor[1]), logit(.95f), -20, logit(.9f / .95f), -20};
+	for (int form = 0; form < 3; form++) {
+		struct made m = made_new(3, 0);
+		m.h.file = file;
+		for (int side = levels == 3 ? 8 : 4; side >= 2; side /= 2) {
+			struct shape s = form == 0   ? SHAPE(1, 24, side, side)
+			                 : form == 1 ? SHAPE(1, 3, side, side, 8)
+			                             : SHAPE(1, side, side, 3, 8);
+			float *x = add_output(&m, "maps", END_LINEAR, s, -20);
+			if (side == 4)
+				put(x, form == 0 ? CELL : form == 1 ? CELL * 8 : CELL * 3 * 8, form == 0 ? 16 : 1, v, 8);
+		}
+		made_check(&m, decoder, 1, 0);
+	}
+}
+
+void test_decode_families__yolov3_and_v4_by_the_name_of_the_file(void **state)
+{
+	darknet("models/yolov3.onnx", "yolov3-raw", 3, 1, (const float[]){30, 61});
+	darknet("yolov3-tiny.onnx", "yolov3-raw", 2, 1, (const float[]){10, 14});
+	darknet("yolov4.onnx", "yolov4-raw", 3, 1.1f, (const float[]){36, 75});
+	darknet("yolov4-tiny_416.onnx", "yolov4-raw", 2, 1.05f, (const float[]){23, 27});
+}
+
+// One level of 32 pixels, five anchors; the second of three classes by a softmax.
+static void yolov2(const char *file, const char *named, int classes, int anchors, const float anchor[2])
+{
+	for (int last = 0; last < 2; last++) {
+		struct made m = made_new(classes, 0);
+		struct error err;
+		int channels = 5 + classes, all = anchors * channels;
+		m.h.file = file;
+		float *x = add_output(&m, "grid", END_LINEAR, last ? SHAPE(1, 2, 2, all) : SHAPE(1, all, 2, 2), -20);
+		float v[5 + 80] = {-20, logit(6.f / 32), logf(24 / anchor[0]), logf(16 / anchor[1]), logit(.95f)};
+		for (int i = 0; i < classes; i++)
+			v[5 + i] = logf(i == 1 ? .9f / .95f : (1 - .9f / .95f) / (float)(classes - 1));
+		put(x, last ? 3 * all + 2 * channels : 2 * channels * 4 + 3, last ? 1 : 4, v, channels);
+		if (decode_find(&m.d, &m.h, named, &err))
+			fail_msg("%s", err.text);
+		assert_string_equal(m.d->name, "yolov2-raw");
+		assert_true(decode_bind(&m.b, m.d, &m.h));
+		decode_run(&m.c, m.d, &m.b, &m.h, .25);
+		assert_int_equal(m.c.n, 1);
+		const struct candidate *c = &m.c.at[0];
+		if (c->class != 1 || fabsf(c->score - .9f) > 1e-3f || fabsf(c->x1 - 20) > .02f || fabsf(c->y1 - 30) > .02f ||
+		    fabsf(c->x2 - 44) > .02f || fabsf(c->y2 - 46) > .02f)
+			fail_msg("%s: class %d, %g at %g,%g,%g,%g", file, c->class, (double)c->score, (double)c->x1, (double)c->y1, (double)c->x2,
+			    (double)c->y2);
+		made_done(&m);
+	}
+}
+
+void test_decode_families__yolov2(void **state)
+{
+	yolov2("yolov2.onnx", NULL, 20, 5, (const float[]){161.78784f, 259.16544f});
+	yolov2("tinyyolov2-8.onnx", NULL, 20, 5, (const float[]){212.16f, 364.16f});
+	yolov2("yolov2-coco-9.onnx", NULL, 80, 5, (const float[]){106.82976f, 175.17888f});
+	yolov2("mine.onnx", "yolov2-raw:1,2,3,4,50,60,7,8", 3, 4, (const float[]){50, 60});
+}
+
+// Scores of neighbours fall off from the centre: one box, though they are high too.
+void test_decode_families__centernet(void **state)
+{
+	enum { CELLS = 16, HERE = 9 * CELLS + 8, MAP = CELLS * CELLS };
+	for (int swapped = 0; swapped < 2; swapped++) {
+		struct made m = made_new(3, 0);
+		float *score = add_output(&m, "hm", END_LINEAR, SHAPE(1, 3, CELLS, CELLS), -20) + MAP;
+		float *size = add_output(&m, swapped ? "reg" : "wh", END_LINEAR, SHAPE(1, 2, CELLS, CELLS), 0);
+		float *offset = add_output(&m, swapped ? "wh" : "reg", END_LINEAR, SHAPE(1, 2, CELLS, CELLS), 0);
+		if (swapped) {
+			float *first = size;
+			size = offset;
+			offset = first;
+		}
+		for (int i = -1; i <= 1; i++)
+			score[HERE + i] = score[HERE + i * CELLS] = logit(.7f);
+		score[HERE] = logit(.9f);
+		put(size, HERE, MAP, (const float[]){6, 4}, 2);
+		put(offset, HERE, MAP, (const float[]){0, .5f}, 2);
+		made_check(&m, "centernet", 1, 0);
+	}
+}
+
+// With two classes all fields look alike but for their names.
+void test_decode_families__centernet_of_two_classes(void **state)
+{
+	static const char *const name[3] = {"wh", "hm", "offset"};
+	struct made m = made_new(2, 0);
+	struct error err;
+	for (int i = 0; i < 3; i++)
+		add_output(&m, name[i], END_LINEAR, SHAPE(1, 2, 16, 16), 0);
+	assert_int_equal(decode_find(&m.d, &m.h, NULL, &err), STATUS_OK);
+	assert_string_equal(m.d->name, "centernet");
+	assert_true(decode_bind(&m.b, m.d, &m.h));
+	assert_int_equal(m.b.source[0].box.output, 0);
+	assert_int_equal(m.b.source[0].score.output, 1);
+	assert_int_equal(m.b.source[0].offset.output, 2);
+	made_done(&m);
+}
+
+// Two levels are of no other family; three of a file of any name are YOLOv5's.
+void test_decode_families__yolov3_tiny_by_its_levels(void **state)
+{
+	darknet("model.onnx", "yolov3-raw", 2, 1, (const float[]){10, 14});
+	darknet(NULL, "yolov3-raw", 2, 1, (const float[]){10, 14});
+}
+
+void test_decode_families__yolov4_decoded(void **state)
+{
+	static const float box[] = {20. / SIDE, 30. / SIDE, 44. / SIDE, 46. / SIDE};
+	struct made m = made_new(3, 0);
+	put(add_output(&m, "boxes", END_OTHER, SHAPE(1, 3 * 84, 1, 4), 0), 17 * 4, 1, box, 4);
+	add_output(&m, "confs", END_OTHER, SHAPE(1, 3 * 84, 3), 0)[17 * 3 + 1] = .9f;
+	made_check(&m, "yolov4", 1, 0);
+}
+
+// What NMS left is said by numbers of rows: one of them is that of an object, another's score is too low, a third is no row.
+void test_decode_families__rows_that_nms_left(void **state)
+{
+	enum { N = 8 };
+	static const float yx[4] = {30, 20, 46, 44}, picks[3 * 3] = {0, 1, 6, 0, 0, 2, 0, 1, N};
+	for (int batch = 0; batch < 2; batch++) {
+		struct made m = made_new(2, 0);
+		put(add_output(&m, "boxes", END_OTHER, SHAPE(1, N, 4), 0), 6 * 4, 1, yx, 4);
+		add_output(&m, "scores", END_SIGMOID, SHAPE(1, 2, N), .1f)[N + 6] = .9f;
+		put(add_output(&m, "indices", END_OTHER, batch ? SHAPE(1, 3, 3) : SHAPE(3, 3), 0), 0, 1, picks, 9);
+		m.out[2].type = DT_I64;
+		made_check(&m, "nms-indices", 1, 0);
+	}
+}
