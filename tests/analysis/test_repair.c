@@ -430,6 +430,40 @@ void test_repair__what_lies_behind_a_selection_is_tried_by_its_boxes(void **stat
 	study_close(&st);
 }
 
+// The goal of a search without labels: what the boxes of the quantized network have lost.
+void test_repair__agreement_is_held_against_the_float_network(void **state)
+{
+	struct error err = {0};
+	struct study *st = open_for_test((struct study_options){.model = "examples/digits.onnx",
+	    .calib = "examples/calib",
+	    .target = "esp32p4",
+	    .method = CALIB_PERCENTILE,
+	    .threads = 1,
+	    .data = {.samples = 4},
+	    .calibrate_only = true,
+	    .task = {.kind = "agree"}});
+	wait_for_run(st);
+	const atomic_bool never = false;
+	struct repair_task *t;
+	assert_int_equal(repair_task_open(&t, st, &never, &err), STATUS_OK);
+	assert_string_equal(repair_task_name(t), "same_boxes");
+	struct repair_options o = {
+	    .samples = 2, .goal = repair_goal_default, .score = repair_task_score, .score_arg = t, .task = t, .score_name = repair_task_name(t)};
+	assert_int_equal(repair_goal_parse(&o.goal, "drop<0.3", &err), STATUS_OK);
+	assert_int_equal(repair_goal_task(&o.goal, o.score_name, &err), STATUS_OK);
+	struct repair *r;
+	assert_int_equal(repair_open(&r, st, &o, &err), STATUS_OK);
+	assert_int_equal(repair_prepare(r, &err), STATUS_OK);
+	assert_float_equal(repair_float_score(r), 1, 0);
+	assert_true(r->figures.score >= 0 && r->figures.score < 0.7);
+	assert_false(repair_goal_met(r));
+	r->figures.score = 0.75;
+	assert_true(repair_goal_met(r));
+	repair_free(&r);
+	repair_task_free(&t);
+	study_close(&st);
+}
+
 void test_repair__needs_a_calibrated_study(void **state)
 {
 	struct error err = {0};

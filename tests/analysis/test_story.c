@@ -407,6 +407,29 @@ void test_story__a_float_network_that_is_blind(void **state)
 	study_close(&st);
 }
 
+// Without labels the boxes are what counts: a cosine is told by the outputs' SNR.
+void test_story__agreement_without_labels(void **state)
+{
+	struct study *st = open_study("esp32p4");
+	struct snapshot *snap = study_snapshot(st);
+	struct task_figure same = {.name = "same_boxes", .value = {[TASK_FLOAT] = NAN, [TASK_QUANT] = .25}};
+	struct task_report task = {.kind = TASK_AGREE, .n_figures = 1, .figure = &same, .samples = {[TASK_QUANT] = 8}}, *own = snap->task;
+	snap->task = &task;
+	struct story *s = story_new(snap, snap->findings);
+	assert_true(tells(s, STORY_LOSS, "same boxes 0.250: that much"));
+	assert_true(tells(s, STORY_LOSS, "over 8 samples without labels"));
+	assert_true(tells(s, STORY_NEXT, ":fix drop<0.02"));
+	story_drop(&s);
+	same.name = "cosine";
+	s = story_new(snap, snap->findings);
+	assert_false(tells(s, STORY_LOSS, "cosine"));
+	assert_false(tells(s, STORY_NEXT, ":fix drop<"));
+	story_drop(&s);
+	snap->task = own;
+	snapshot_drop(&snap);
+	study_close(&st);
+}
+
 void test_story__reports_tell_the_same(void **state)
 {
 	struct error err = {0};

@@ -110,7 +110,8 @@ const char *task_word(const char *figure);
 const char *task_head(const char *figure); // the same in the seven letters that a column has
 // Digits behind the point: as many as mean something, of a share (0..1) `share`.
 int task_decimals(const char *figure, int share);
-const char *task_figure_name(enum task_kind k); // of figure[0]
+const char *task_figure_name(enum task_kind k);        // of figure[0]; of TASK_AGREE where nothing tells more
+const char *task_leading_figure(const struct task *t); // the same of one task: what task_score is
 // By how much a figure has to change to mean as much as the whole of a share does: of decibels 20.
 double task_unit(const char *figure);
 const char *task_goal(const char *figure);        // what a repair commonly stops at: "map_drop<0.005"; NULL: nothing is common

@@ -10,6 +10,7 @@
 #include "../repair/repair_impl.h"
 
 static const double GOOD_DB = 30; // of an output
+static const double GOOD_SHARE = .98; // of what the float network finds
 static const double LEAST_GOAL_DB = 25, GOAL_DB = 3; // a goal to propose, and how far above what there is
 
 const char *story_part_name(enum story_part p)
@@ -34,6 +35,19 @@ void tell(struct telling *t, enum story_part part, const char *fmt, ...)
 }
 
 // ---- how much
+
+// Of a cosine the outputs' SNR says more.
+static void tell_agreement(struct telling *t)
+{
+	const struct task_report *r = t->s->task;
+	const struct task_figure *f = &r->figure[0];
+	double same = f->value[TASK_QUANT];
+	if (isnan(same) || !task_goal(f->name))
+		return;
+	t->lost |= same < GOOD_SHARE;
+	tell(t, STORY_LOSS, "%s %.*f: that much of what the float network finds the quantized one finds too, over %d sample%s without labels.",
+	    task_word(f->name), task_decimals(f->name, 3), same, r->samples[TASK_QUANT], plural(r->samples[TASK_QUANT]));
+}
 
 static void tell_task(struct telling *t)
 {
@@ -124,14 +138,15 @@ static void tell_loss(struct telling *t)
 		    "Nothing is quantized: all nodes compute in float. If you did not decide so, the target has no rule for these "
 		    "operators, or a part of the model is not understood, of which the log warns.");
 	if (t->s->task && t->s->task->n_figures && !t->s->task_old)
-		tell_task(t);
+		(t->s->task->kind == TASK_AGREE ? tell_agreement : tell_task)(t);
 	for (int i = 0; i < t->s->n_outputs; i++)
 		if (t->s->output[i].known && (worst < 0 || figures_worse(&t->s->output[i], &t->s->output[worst])))
 			worst = i;
 	if (worst >= 0)
 		tell_output(t, worst);
 	tell_selected(t, worst >= 0);
-	t->lost |= t->worst_db < GOOD_DB && !t->s->task;
+	bool by_outputs = !t->s->task || t->s->task->kind == TASK_AGREE;
+	t->lost |= t->worst_db < GOOD_DB && by_outputs;
 }
 
 // ---- what next
@@ -143,7 +158,7 @@ static void tell_repair(struct telling *t)
 		    ":blame 30s (qtui search --blame) measures what each tensor does to the result, and what 16 bit there would gain.");
 	char goal[32];
 	double above = isfinite(t->worst_db) ? ceil(t->worst_db) + GOAL_DB : 0;
-	const char *of_task = t->s->task ? task_goal(task_figure_name(t->s->task->kind)) : NULL;
+	const char *of_task = t->s->task && t->s->task->n_figures ? task_goal(t->s->task->figure[0].name) : NULL;
 	if (of_task)
 		snprintf(goal, sizeof goal, "%s", of_task);
 	else

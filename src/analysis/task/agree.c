@@ -1,6 +1,6 @@
-// Agreement, where there are no labels: cosine and SNR of the quantized network's outputs against the float network's,
-// and how often both say the same class, of a sample or of its pixels, or how like the pictures are that they make, or the
-// keypoints or texts that they find. Figures exist for the quantized variant only.
+// Agreement, where there are no labels: how like the keypoints, boxes or texts are that both networks find; cosine and SNR
+// of the quantized network's outputs against the float network's; and how often both say the same class, of a sample or of
+// its pixels, or how like the pictures are that they make. Figures exist for the quantized variant only.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,16 +13,18 @@
 #include "made.h"
 #include "task_impl.h"
 
-// What else a sample may have, in the order in which the first that there is goes into a report.
-enum { POINTS, BOXES, TEXT, PSNR, SSIM, PIXELS, CLASS, FIGURES };
+// What a sample may have. The first that there is up to the cosine is what it goes by: a cosine hardly falls where all boxes
+// are lost. Of the others the first that there is stands beside it.
+enum { POINTS, BOXES, TEXT, COSINE, PSNR, SSIM, PIXELS, CLASS, FIGURES };
 static const char *const figure_name[FIGURES] = {[POINTS] = "same_points", [BOXES] = "same_boxes", [TEXT] = "same_texts",
-    [PSNR] = "psnr_db", [SSIM] = "ssim", [PIXELS] = "same_pixels", [CLASS] = "same_top1"};
+    [COSINE] = "cosine", [PSNR] = "psnr_db", [SSIM] = "ssim", [PIXELS] = "same_pixels", [CLASS] = "same_top1"};
 
 struct sums { // of one sample
-	struct task_result base; // value: cosine
-	double ff, qq, fq, ee;
+	struct task_result base;
+	double ff, qq, fq, ee; // of the outputs that can be compared element by element
+	int compared;          // how many these are
 	struct share {
-		double value, weight; // weight 0: it has none
+		double value, weight; // NAN, 0: it has none; of weight 0 are also the boxes where neither network finds any
 	} figure[FIGURES];
 	struct boxes_alike boxes;
 	bool is_picture;
@@ -55,6 +57,12 @@ static void agree_close(struct task *t)
 	agree_boxes_free(&a->boxes);
 	free(a);
 	t->state = NULL;
+}
+
+static const char *agree_leads(const struct task *t)
+{
+	const struct agree *a = t->state;
+	return figure_name[a->points ? POINTS : a->boxes ? BOXES : a->says_texts ? TEXT : COSINE];
 }
 
 static void agree_note(struct task *t, char *out, size_t size)
@@ -100,7 +108,7 @@ static void compare_texts(const struct task *t, const struct tensor *f, const st
 	const struct agree *a = t->state;
 	struct ctc c;
 	float *heap_f, *heap_q;
-	if (!a->says_texts || !ctc_find(&c, &f->shape, a->characters))
+	if (!a->says_texts || !shape_equal(&f->shape, &q->shape) || !ctc_find(&c, &f->shape, a->characters))
 		return;
 	s->figure[TEXT] = (struct share){is_same_text(&c, task_floats(f, &heap_f), task_floats(q, &heap_q)), 1};
 	free(heap_f);
@@ -166,29 +174,39 @@ static void compare_pictures(struct task *t, int sample, const struct tensor *f,
 	free(heap_q);
 }
 
-static enum status compare(
-    const struct task *t, const struct tensor *f, const struct tensor *q, struct sums *s, struct error *err)
+static double cosine(const struct sums *s)
 {
-	const struct agree *a = t->state;
+	return s->ff > 0 && s->qq > 0 ? s->fq / sqrt(s->ff * s->qq) : s->ff == s->qq ? 1 : 0;
+}
+
+// Where boxes were read, rows of which only a run knows how many there are (what a NonMaxSuppression leaves) are not the same
+// objects in both networks, even if they are as many.
+static void compare_elements(const struct task *t, const struct tensor *f, const struct tensor *q, struct sums *s)
+{
 	int class = task_class_output(t->g, f);
 	for (int i = 0; i < t->g->n_outputs; i++) {
 		float *heap_f, *heap_q;
-		if (!shape_equal(&f[i].shape, &q[i].shape))
-			return error_set(err, STATUS_UNSUPPORTED, "output %s has another shape when quantized",
-			    t->g->value[t->g->output[i]].name);
+		bool rows = shape_count(&t->g->value[t->g->output[i]].shape) < 0 && !isnan(s->figure[BOXES].value);
+		if (rows || !shape_equal(&f[i].shape, &q[i].shape))
+			continue;
 		const float *x = task_floats(&f[i], &heap_f), *y = task_floats(&q[i], &heap_q);
 		int64_t n = tensor_count(&f[i]);
 		add_output(s, x, y, n);
+		s->compared++;
 		if (i == class)
 			s->figure[CLASS] = (struct share){argmax(x, n, 1) == argmax(y, n, 1), 1};
 		free(heap_f);
 		free(heap_q);
 	}
-	compare_pixels(t, f, q, s);
-	compare_texts(t, f, q, s);
+	if (s->compared)
+		s->figure[COSINE] = (struct share){cosine(s), 1};
+}
+
+static void compare_points(const struct task *t, const struct tensor *f, const struct tensor *q, struct sums *s)
+{
+	const struct agree *a = t->state;
 	if (a->points)
 		s->figure[POINTS] = share_of(agree_points_similarity(a->points, f, q));
-	return STATUS_OK;
 }
 
 static void compare_boxes(const struct task *t, int sample, const struct tensor *f, const struct tensor *q, struct sums *s)
@@ -203,9 +221,41 @@ static void compare_boxes(const struct task *t, int sample, const struct tensor 
 	s->figure[BOXES] = (struct share){s->boxes.value, s->boxes.weight};
 }
 
-static double cosine(const struct sums *s)
+// The first known of what a sample goes by; COSINE where none is.
+static int lead_of(const struct sums *s)
 {
-	return s->ff > 0 && s->qq > 0 ? s->fq / sqrt(s->ff * s->qq) : s->ff == s->qq ? 1 : 0;
+	int i = 0;
+	while (i < COSINE && isnan(s->figure[i].value))
+		i++;
+	return i;
+}
+
+static enum status compare(struct task *t, int sample, const struct tensor *f, const struct tensor *q, struct sums *s, struct error *err)
+{
+	for (int i = 0; i < FIGURES; i++)
+		s->figure[i].value = NAN;
+	compare_points(t, f, q, s);
+	compare_boxes(t, sample, f, q, s);
+	compare_texts(t, f, q, s);
+	compare_elements(t, f, q, s);
+	s->base.value = s->figure[lead_of(s)].value;
+	if (isnan(s->base.value))
+		return error_set(err, STATUS_UNSUPPORTED,
+		    "output %s has another shape when quantized, and is not read as boxes: --decoder, or --boxes with a program of your own, reads it",
+		    t->g->value[t->g->output[0]].name);
+	if (s->compared == t->g->n_outputs) {
+		compare_pixels(t, f, q, s);
+		compare_pictures(t, sample, f, q, s);
+	}
+	return STATUS_OK;
+}
+
+static void agree_release(struct task_result *r)
+{
+	made_done(&((struct sums *)r)->made);
+	made_done(&((struct sums *)r)->exact);
+	boxes_alike_done(&((struct sums *)r)->boxes);
+	free(r);
 }
 
 // The float network agrees with itself: there is nothing to keep.
@@ -215,26 +265,14 @@ static enum status agree_read(struct task *t, int sample, const struct task_said
 	if (!float_out || float_out == out)
 		return STATUS_OK;
 	struct sums *s = xcalloc(1, sizeof *s);
-	enum status st = compare(t, float_out, out, s, err);
-	if (st == STATUS_OK) {
-		compare_boxes(t, sample, float_out, out, s);
-		compare_pictures(t, sample, float_out, out, s);
-	}
-	s->base = (struct task_result){
-	    .refs = 1, .bytes = sizeof *s + s->made.bytes + s->exact.bytes + boxes_alike_bytes(&s->boxes), .value = cosine(s)};
+	enum status st = compare(t, sample, float_out, out, s, err);
+	s->base.refs = 1;
+	s->base.bytes = sizeof *s + s->made.bytes + s->exact.bytes + boxes_alike_bytes(&s->boxes);
 	if (st == STATUS_OK)
 		*result = &s->base;
 	else
-		free(s);
+		agree_release(&s->base);
 	return st;
-}
-
-static void agree_release(struct task_result *r)
-{
-	made_done(&((struct sums *)r)->made);
-	made_done(&((struct sums *)r)->exact);
-	boxes_alike_done(&((struct sums *)r)->boxes);
-	free(r);
 }
 
 // ---- scoring
@@ -254,16 +292,31 @@ static double snr_db(const struct frozen *f)
 	return signal > 0 && noise > 0 ? 10 * log10(signal / noise) : NAN;
 }
 
-// The mean over the samples that have it.
-static double mean_of(const struct frozen *f, int figure)
+// The mean over the samples that have it, each counted times[] times; `times` NULL: once.
+static double mean_of(const struct frozen *f, int figure, const int *times)
 {
 	double sum = 0, weight = 0;
 	for (int i = 0; i < f->n; i++) {
 		const struct share none = {0}, *s = f->at[i] ? &sums(f, i)->figure[figure] : &none;
-		sum += s->weight > 0 ? s->weight * s->value : 0;
-		weight += s->weight;
+		double w = s->weight * (times ? times[i] : 1);
+		sum += w > 0 ? w * s->value : 0;
+		weight += w;
 	}
 	return weight > 0 ? sum / weight : NAN;
+}
+
+static int lead_of_all(const struct frozen *f)
+{
+	int i = 0;
+	while (i < COSINE && isnan(mean_of(f, i, NULL)))
+		i++;
+	return i;
+}
+
+static double agree_score(const struct task *t, const struct frozen *f, const int *weight)
+{
+	(void)t;
+	return mean_of(f, lead_of_all(f), weight);
 }
 
 static void add_figure(struct task_report *r, const char *name, double quantized)
@@ -274,16 +327,20 @@ static void add_figure(struct task_report *r, const char *name, double quantized
 static void agree_report(const struct task *t, const struct frozen f[TASK_VARIANTS], struct task_report *r)
 {
 	const struct frozen *q = &f[TASK_QUANT];
-	int first = 0;
+	int lead = lead_of_all(q), beside = PSNR;
 	(void)t;
 	r->figure = xcalloc(4, sizeof *r->figure);
-	add_figure(r, "cosine", task_mean(t, q, NULL));
+	add_figure(r, figure_name[lead], mean_of(q, lead, NULL));
+	if (lead != COSINE)
+		add_figure(r, figure_name[COSINE], mean_of(q, COSINE, NULL));
 	add_figure(r, "snr_db", snr_db(q));
-	while (first < CLASS && isnan(mean_of(q, first)))
-		first++;
-	add_figure(r, figure_name[first], mean_of(q, first));
-	if (first == PSNR)
-		add_figure(r, figure_name[SSIM], mean_of(q, SSIM));
+	if (lead != COSINE)
+		return;
+	while (beside < CLASS && isnan(mean_of(q, beside, NULL)))
+		beside++;
+	add_figure(r, figure_name[beside], mean_of(q, beside, NULL));
+	if (beside == PSNR)
+		add_figure(r, figure_name[SSIM], mean_of(q, SSIM, NULL));
 }
 
 static void say_figure(struct task_look *l, const char *name, double quantized)
@@ -301,23 +358,27 @@ static void agree_look(struct task *t, struct task_result *const r[TASK_VARIANTS
 	if (a->boxes)
 		agree_boxes_look(a->boxes, &s->boxes, l);
 	const struct frozen one = {.at = (struct task_result *[1]){r[TASK_QUANT]}, .n = 1};
-	say_figure(l, "cosine", s->base.value);
+	for (int i = 0; i < COSINE; i++)
+		say_figure(l, figure_name[i], s->figure[i].weight > 0 ? s->figure[i].value : NAN);
+	say_figure(l, figure_name[COSINE], s->figure[COSINE].value);
 	say_figure(l, "snr_db", snr_db(&one));
 	if (s->is_picture && !made_look(l, &s->exact, &s->made))
 		return;
-	for (int i = 0; i < CLASS && l->n_figures < TASK_LOOK_FIGURES; i++)
+	for (int i = PSNR; i < CLASS && l->n_figures < TASK_LOOK_FIGURES; i++)
 		say_figure(l, figure_name[i], s->figure[i].weight > 0 ? s->figure[i].value : NAN);
 }
 
 const struct task_ops agree_ops = {
-    .name = "agree", .figure = "cosine",
+    .name = "agree",
+    .figure = "cosine",
+    .leads = agree_leads,
     .labels = -1,
     .open = agree_open,
     .close = agree_close,
     .note = agree_note,
     .read = agree_read,
     .release = agree_release,
-    .score = task_mean,
+    .score = agree_score,
     .report = agree_report,
     .look = agree_look,
 };

@@ -1,5 +1,6 @@
 #include "agree_boxes.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "boxes.h"
@@ -13,6 +14,8 @@ struct agree_boxes {
 struct agree_boxes *agree_boxes_new(const struct graph *g, const char *decoder)
 {
 	struct boxes_reader *reader = boxes_reader_new(g, decoder, 0, 0);
+	if (!reader)
+		reader = boxes_reader_of_rows(g, decoder);
 	if (!reader)
 		return NULL;
 	struct agree_boxes *b = xcalloc(1, sizeof *b);
@@ -40,7 +43,7 @@ void agree_boxes_compare(struct boxes_alike *out, const struct agree_boxes *b, c
 	struct boxes *found[TASK_VARIANTS] = {NULL, NULL};
 	struct error ignored; // all else that the outputs say can be compared
 	bool fit = true;
-	*out = (struct boxes_alike){.weight = 0};
+	*out = (struct boxes_alike){.value = NAN};
 	for (int v = 0; v < TASK_VARIANTS && fit; v++)
 		fit = boxes_read(&found[v], b->reader, &(struct sample_outputs){.out = said[v]}, &ignored) == STATUS_OK;
 	if (fit) {

@@ -14,10 +14,10 @@ struct boxes_alike {
 	double value, weight; // 1 less how far they are apart (boxes_apart), and how much that counts
 	struct found_boxes by[TASK_VARIANTS]; // in pixels of the picture, if the sample is one
 };
-// `where`: how the picture lies in the input; NULL: the sample is none. f and q: all outputs. The weight is 0 where the decoder
-// does not fit the outputs as they came.
-void agree_boxes_compare(struct boxes_alike *out, const struct agree_boxes *b, const struct tensor *f, const struct tensor *q,
-    const struct placement *where);
+// `where`: how the picture lies in the input; NULL: the sample is none. f and q: all outputs. The value is NAN where the decoder
+// does not fit the outputs as they came; the weight is 0 where neither finds any.
+void agree_boxes_compare(
+    struct boxes_alike *out, const struct agree_boxes *b, const struct tensor *f, const struct tensor *q, const struct placement *where);
 size_t boxes_alike_bytes(const struct boxes_alike *a);
 void boxes_alike_done(struct boxes_alike *a);
 void agree_boxes_look(const struct agree_boxes *b, const struct boxes_alike *a, struct task_look *l);

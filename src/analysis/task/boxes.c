@@ -14,8 +14,9 @@
 static const double OVERLAP = .3; // IoU above which two boxes can be of one object
 
 struct boxes_reader {
-	struct head head; // as declared
-	const struct decoder *decoder;
+	struct head head;              // as declared
+	const struct decoder *decoder; // NULL: found with every sample
+	char *named;                   // that is to be found; NULL: any
 	struct boxes_program *program; // in place of both; NULL: none
 	struct key key;
 };
@@ -39,6 +40,17 @@ struct boxes_reader *boxes_reader_new(const struct graph *g, const char *decoder
 	return r;
 }
 
+struct boxes_reader *boxes_reader_of_rows(const struct graph *g, const char *decoder)
+{
+	struct boxes_reader *r = xcalloc(1, sizeof *r);
+	head_init(&r->head, g, 0, 0);
+	if (head_is_known(&r->head) || !r->head.suppressed)
+		boxes_reader_free(&r);
+	else
+		r->named = xstrdup(decoder);
+	return r;
+}
+
 struct boxes_reader *boxes_reader_by(struct boxes_program *p)
 {
 	struct boxes_reader *r = xcalloc(1, sizeof *r);
@@ -59,8 +71,11 @@ struct key boxes_reader_key(const struct boxes_reader *r)
 
 void boxes_reader_free(struct boxes_reader **r)
 {
-	if (*r && !(*r)->program)
+	if (!*r)
+		return;
+	if (!(*r)->program)
 		head_done(&(*r)->head);
+	free((*r)->named);
 	free(*r);
 	*r = NULL;
 }
@@ -131,13 +146,14 @@ static enum status decode(struct boxes **out, const struct boxes_reader *r, cons
 	struct candidates c = {0};
 	struct bound b = {0};
 	struct head h;
-	enum status st = STATUS_OK;
+	const struct decoder *by = r->decoder;
 	head_fill(&h, &r->head, output);
-	if (!decode_bind(&b, r->decoder, &h))
-		st = error_set(err, STATUS_UNSUPPORTED, "the outputs have other shapes than decoder %s takes", r->decoder->name);
+	enum status st = by ? STATUS_OK : decode_find(&by, &h, r->named, err);
+	if (st == STATUS_OK && !decode_bind(&b, by, &h))
+		st = error_set(err, STATUS_UNSUPPORTED, "the outputs have other shapes than decoder %s takes", by->name);
 	if (st == STATUS_OK) {
-		decode_run(&c, r->decoder, &b, &h, DECODE_LEAST_SCORE);
-		nms_keep(&c, r->decoder->iou, DECODE_KEPT);
+		decode_run(&c, by, &b, &h, DECODE_LEAST_SCORE);
+		nms_keep(&c, by->iou, DECODE_KEPT);
 		int points = b.rotated ? 0 : b.points; // the corners of rotated boxes are in their overlap
 		struct boxes *all = unsorted(&c, points);
 		for (int i = 0; points && i < all->n; i++)

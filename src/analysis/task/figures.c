@@ -39,9 +39,9 @@ static const struct figure {
     {.name = "snr_db", .word = "SNR dB", .decimals = 1, .decibels = true},
     {.name = "same_top1", .word = "same top-1", .head = "top-1 ="},
     {.name = "same_pixels", .word = "same pixels", .head = "pixel ="},
-    {.name = "same_boxes", .word = "same boxes", .head = "box ="},
-    {.name = "same_texts", .word = "same texts", .head = "text ="},
-    {.name = "same_points", .word = "same points", .head = "pts ="},
+    {.name = "same_boxes", .word = "same boxes", .head = "box =", .goal = "drop<0.02"},
+    {.name = "same_texts", .word = "same texts", .head = "text =", .goal = "drop<0.02"},
+    {.name = "same_points", .word = "same points", .head = "pts =", .goal = "drop<0.02"},
 };
 
 static const struct figure *find(const char *name)

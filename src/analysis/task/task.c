@@ -32,6 +32,11 @@ const char *task_figure_name(enum task_kind k)
 	return kinds[k]->figure;
 }
 
+const char *task_leading_figure(const struct task *t)
+{
+	return t->ops->leads ? t->ops->leads(t) : t->ops->figure;
+}
+
 const char *task_kinds(void)
 {
 	return "detect, pose, instance, obb, classify, segment, restore, text, agree or score";

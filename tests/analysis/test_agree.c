@@ -1,0 +1,131 @@
+// Agreement of two networks without labels: what it goes by, and what it does where outputs have so many rows as come.
+#include <string.h>
+#include "task_case.h"
+
+static enum status add(struct task_case *c, const struct tensor *f, const struct tensor *q)
+{
+	return task_add(c->t, case_net(c, TASK_QUANT), 0, &(struct task_said){q, f, NULL}, &c->err);
+}
+
+// Three classes that nobody names have numbers; outputs that are no boxes after all are compared all the same.
+void test_agree__where_little_is_known(void **state)
+{
+	enum { N = 12, ROWS = 4 + 3 };
+	struct task_case c;
+	float before[ROWS * N] = {0}, after[ROWS * N] = {0};
+	struct tensor f = {.type = DT_F32, .shape = SHAPE(1, ROWS, N), .data = before}, q = f;
+	q.data = after;
+	case_begin(&c, NULL, 0, CASE_SIDE);
+	case_add_output(&c, "output0", SHAPE(1, ROWS, N));
+	if (task_open(&c.t, c.b.g, c.d, &(struct task_options){.kind = TASK_AGREE, .decoder = "yolov8"}, &c.err))
+		fail_msg("%s", c.err.text);
+	for (int i = 0; i < 4; i++)
+		before[i * N] = after[i * N] = 30;
+	before[(4 + 2) * N] = after[(4 + 2) * N] = .9f;
+	for (int fits = 1; fits >= 0; fits--) {
+		f.shape = q.shape = fits ? SHAPE(1, ROWS, N) : SHAPE(1, ROWS * N);
+		assert_int_equal(add(&c, &f, &q), STATUS_OK);
+		struct task_report *r = task_report(c.t, case_net(&c, TASK_FLOAT), case_net(&c, TASK_QUANT), 0);
+		assert_string_equal(r->figure[0].name, fits ? "same_boxes" : "cosine");
+		near(r->figure[0].value[TASK_QUANT], 1, 1e-12);
+		assert_string_equal(r->figure[2].name, fits ? "snr_db" : "same_top1");
+		near(r->figure[fits ? 0 : 2].value[TASK_QUANT], 1, 1e-6);
+		task_report_drop(&r);
+		struct task_look *l = case_look(&c, TASK_FLOAT, TASK_QUANT);
+		assert_int_equal(l->n_boxes[TASK_QUANT], fits);
+		if (fits)
+			assert_string_equal(l->class_name[2], "class 2");
+		task_look_drop(&l);
+	}
+	case_end(&c);
+}
+
+// ---- rows that a NonMaxSuppression leaves
+
+enum { COLUMNS = 6, MOST = 4 }; // x1 y1 x2 y2 score class
+static const float first[COLUMNS] = {10, 10, 30, 30, .9f, 0}, second[COLUMNS] = {35, 5, 60, 60, .8f, 2};
+
+struct rows {
+	float at[MOST][COLUMNS];
+	struct tensor t;
+};
+
+static void rows_add(struct rows *r, const float *row)
+{
+	memcpy(r->at[r->t.shape.dim[0]++], row, sizeof r->at[0]);
+}
+
+static void rows_init(struct rows *r)
+{
+	*r = (struct rows){.t = {.type = DT_F32, .shape = SHAPE(0, COLUMNS), .data = r->at}};
+}
+
+static void begin_rows(struct task_case *c, const char *op)
+{
+	case_begin(c, NULL, 0, CASE_SIDE);
+	builder_node(&c->b, op, "last", strcmp(op, "Relu") == 0 ? "image" : "image image", "det");
+	builder_output(&c->b, "det");
+	struct value *out = &c->b.g->value[c->b.g->output[0]];
+	out->type = DT_F32;
+	out->shape = (struct shape){.rank = -1};
+	if (case_task(c, TASK_AGREE, NULL))
+		fail_msg("%s", c->err.text);
+}
+
+static void expect_boxes(struct task_case *c, struct rows *f, struct rows *q, double same)
+{
+	assert_int_equal(add(c, &f->t, &q->t), STATUS_OK);
+	struct task_report *r = task_report(c->t, case_net(c, TASK_FLOAT), case_net(c, TASK_QUANT), 0);
+	assert_string_equal(r->figure[0].name, "same_boxes");
+	near(r->figure[0].value[TASK_QUANT], same, 1e-6);
+	near(r->sample[0].value[TASK_QUANT], same, 1e-6);
+	near(task_score(c->t, case_net(c, TASK_QUANT), 0, 1), same, 1e-6);
+	assert_string_equal(r->figure[1].name, "cosine");
+	assert_true(isnan(r->figure[1].value[TASK_QUANT])); // rows are not compared number by number, also where they are as many
+	assert_true(isnan(r->figure[2].value[TASK_QUANT]));
+	task_report_drop(&r);
+}
+
+void test_agree__rows_in_another_order_or_number(void **state)
+{
+	struct task_case c;
+	struct rows both, turned, one;
+	rows_init(&both);
+	rows_add(&both, first);
+	rows_add(&both, second);
+	rows_init(&turned);
+	rows_add(&turned, second);
+	rows_add(&turned, first);
+	rows_init(&one);
+	rows_add(&one, first);
+	begin_rows(&c, "NonMaxSuppression");
+	assert_string_equal(task_leading_figure(c.t), "same_boxes");
+	expect_boxes(&c, &both, &turned, 1);
+	expect_boxes(&c, &both, &one, 2 * .81 / (2 * .81 + .64));
+	struct task_look *l = case_look(&c, TASK_FLOAT, TASK_QUANT);
+	assert_int_equal(l->n_changes, 1);
+	assert_int_equal(l->change[0].kind, CHANGE_MISSED);
+	task_look_drop(&l);
+	case_end(&c);
+}
+
+// Without NMS rows of another number are no boxes that anybody said to be some.
+void test_agree__rows_that_nobody_reads(void **state)
+{
+	struct task_case c;
+	struct rows both, one;
+	rows_init(&both);
+	rows_add(&both, first);
+	rows_add(&both, second);
+	rows_init(&one);
+	rows_add(&one, first);
+	begin_rows(&c, "Relu");
+	assert_string_equal(task_leading_figure(c.t), "cosine");
+	struct tensor same = both.t;
+	assert_int_equal(add(&c, &both.t, &same), STATUS_OK);
+	near(task_score(c.t, case_net(&c, TASK_QUANT), 0, 1), 1, 1e-12);
+	assert_int_equal(add(&c, &both.t, &one.t), STATUS_UNSUPPORTED);
+	assert_non_null(strstr(c.err.text, "output det has another shape when quantized"));
+	assert_non_null(strstr(c.err.text, "--boxes"));
+	case_end(&c);
+}
