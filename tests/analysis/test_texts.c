@@ -143,6 +143,8 @@ void test_texts__lines_of_labels(void **state)
 	check_lines("train/a.jpg\tone, \"two\"\r\nb.jpg\t three\n\n", (const char *const[]){"one, \"two\"", " three", NULL});
 	check_lines("[\"a.jpg\", \"x/c d.jpg\"]\tsame\n", (const char *const[]){"same", NULL, "same"});
 	check_lines("a.jpg, \"Say \\\"no\\\"\"\nb.jpg, \"a \"\"b\"\"\"\n", (const char *const[]){"Say \"no\"", "a \"b\"", NULL});
+	check_lines("\"x/a.jpg\",\"1,2\"\n\"x/b.jpg\" 3\n", (const char *const[]){"1,2", "3", NULL});
+	check_lines("\"no, such.jpg\",no\n\"c d.jpg\t,yes\na.jpg\t1\n", (const char *const[]){"1", NULL, NULL});
 	check_lines("filename,words\na.jpg,one,two\n\"x/c d.jpg\",3\n", (const char *const[]){"one,two", NULL, "3"});
 	check_lines("a.jpg one two\nb.jpg \n", (const char *const[]){"one two", "", NULL});
 	check_lines("b one two\n", (const char *const[]){NULL, "one two", NULL}); // an id, as LibriSpeech has it

@@ -117,11 +117,12 @@ static struct keypoint *points_of(const struct boxes *b, int64_t i)
 }
 
 // In pixels of the maps, which are as fine as masks are known, or (where each box has its own) of the input.
-static void read_masks(struct boxes *to, const struct bound *b, const struct head *h)
+static void read_masks(struct boxes *to, struct bound *b, const struct head *h)
 {
 	int map_w = b->masks == MASKS_OF_BOX ? h->input_w : b->maps.w, map_h = b->masks == MASKS_OF_BOX ? h->input_h : b->maps.h;
 	struct placement where = {.image_w = map_w, .image_h = map_h, .input_w = h->input_w, .input_h = h->input_h,
 	    .scale_x = (double)h->input_w / map_w, .scale_y = (double)h->input_h / map_h};
+	decode_mask_begin(b, h);
 	for (int i = 0; i < to->n; i++) {
 		if (to->at[i].score < DECODE_MASK_SCORE)
 			continue;

@@ -131,17 +131,6 @@ static void bind_prototypes(struct bound *b, const struct head *h)
 	b->maps = p;
 }
 
-// Probabilities, as nothing is below 0, or logits.
-static float threshold(const struct head *h, const struct maps *m)
-{
-	const float *x = h->out[m->map.output].data;
-	int64_t n = x ? (int64_t)m->map.channels * m->map.channel : 0;
-	for (int64_t i = 0; i < n; i++)
-		if (x[i] < 0)
-			return 0;
-	return .5F;
-}
-
 // Maps of the input have its proportions and a pixel for four of it at the least, those of boxes are smaller.
 static void bind_maps(struct bound *b, const struct head *h)
 {
@@ -157,7 +146,6 @@ static void bind_maps(struct bound *b, const struct head *h)
 	if (!b->masks && m.w <= BOX_MAX && m.h <= BOX_MAX)
 		b->masks = MASKS_OF_BOX;
 	b->maps = m;
-	b->above = threshold(h, &m);
 }
 
 bool decode_bind(struct bound *b, const struct decoder *d, const struct head *h)

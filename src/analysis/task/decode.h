@@ -105,6 +105,8 @@ void decode_points(struct keypoint *out, const struct bound *b, const struct hea
 // The keypoints of the only object, likewise.
 void decode_single(struct keypoint *out, const struct bound *b, const struct head *h);
 
+// Before the masks of a sample are read: finds b->above, for which all maps are looked through.
+void decode_mask_begin(struct bound *b, const struct head *h);
 // The mask of a candidate of a head that has masks, in the picture that lies in the input as `to` says: the pixels where its
 // map, interpolated between the centres of its cells, is above b->above. A map over the box has nothing around it.
 struct placement;

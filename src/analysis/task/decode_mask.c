@@ -131,6 +131,17 @@ static void add_column(struct rle *out, const float *cell, const struct axis *y,
 	}
 }
 
+// Probabilities, as nothing is below 0, or logits.
+void decode_mask_begin(struct bound *b, const struct head *h)
+{
+	const struct field *map = &b->maps.map;
+	const float *x = h->out[map->output].data;
+	int64_t n = b->masks == MASKS_SUMS ? 0 : (int64_t)map->channels * map->channel, i = 0;
+	while (i < n && x[i] >= 0)
+		i++;
+	b->above = i < n ? 0 : .5F;
+}
+
 void decode_mask(struct rle *out, const struct bound *b, const struct head *h, const struct candidate *c, const struct placement *to)
 {
 	*out = (struct rle){.w = to->image_w, .h = to->image_h};

@@ -18,9 +18,10 @@ static struct keypoint *read_points(const struct bound *b, const struct head *h,
 	return point;
 }
 
-static struct rle *read_masks(const struct bound *b, const struct head *h, const struct candidates *c, const struct placement *where)
+static struct rle *read_masks(struct bound *b, const struct head *h, const struct candidates *c, const struct placement *where)
 {
 	struct rle *mask = xcalloc(c->n + 1, sizeof *mask);
+	decode_mask_begin(b, h);
 	for (size_t i = 0; i < c->n; i++)
 		decode_mask(&mask[i], b, h, &c->at[i], where);
 	return mask;

@@ -70,13 +70,24 @@ static bool is_heading(const char *file)
 	return false;
 }
 
+// Where the file's name ends: at a tab, else at a comma, else at a blank, none of them between quotes.
+static size_t end_of_name(const char *line)
+{
+	size_t quoted = *line == '"';
+	while (quoted && line[quoted] && line[quoted] != '"')
+		quoted += line[quoted] == '\\' && line[quoted + 1] ? 2 : 1;
+	quoted = line[quoted] ? quoted : 0; // it has no end
+	for (const char *ends = "\t, "; *ends; ends++) {
+		const char *at = strchr(line + quoted, *ends);
+		if (at)
+			return (size_t)(at - line);
+	}
+	return strlen(line);
+}
+
 static enum status read_line(struct labels *l, const struct sample_index *x, char *line, const char *path, int n, struct error *err)
 {
-	size_t end = strcspn(line, "\t");
-	if (!line[end])
-		end = strcspn(line, ",");
-	if (!line[end])
-		end = strcspn(line, " ");
+	size_t end = end_of_name(line);
 	if (!line[end])
 		return line[strspn(line, " \r")] ? error_set(err, STATUS_FORMAT, "%s:%d: a line is a file, a tab, comma or blank, and its text",
 		                                       path, n)
