@@ -448,6 +448,20 @@ void test_labels__classes_are_mapped_by_name_number_or_id(void **state)
 	labels_free(&l);
 }
 
+void test_labels__classes_that_are_spelt_otherwise(void **state)
+{
+	static const int ids[] = {1, 2, 3};
+	static const char *const names[] = {"storage-tank", "Storage_Tanks", "ship"};
+	struct labels *l = classes(3, ids, names);
+	maps(l, 4, "['ship', 'plane', 'storage tank', 'storagetanks']", 0, 2);
+	maps(l, 4, "['ship', 'plane', 'storage tank', 'storagetanks']", 1, -1);
+	maps(l, 4, "['ship', 'plane', 'storage tank', 'storagetanks']", 2, 0);
+	maps(l, 4, "['ship', 'plane', 'storage tank', 'storagetanks']", 3, 1);
+	maps(l, 4, "['ship', 'storage', 'tank', 'storage-tank ships']", 1, -1);
+	maps(l, 4, "['ship', 'storage', 'tank', 'storage-tank ships']", 3, -1);
+	labels_free(&l);
+}
+
 // Of a model that does not name its classes the number tells, where the labels' names are what so many classes are called.
 void test_labels__classes_are_mapped_by_names_that_are_known(void **state)
 {

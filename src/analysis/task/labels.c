@@ -122,6 +122,8 @@ static enum status read_format(struct labels *l, const char *path, const struct 
 		return labels_read_folders(l, s, err);
 	if (file_is_dir(path) && labels_are_voc(path, s))
 		return labels_read_voc(l, path, s, err);
+	if (file_is_dir(path) && labels_are_dota(path, s))
+		return labels_read_dota(l, path, s, err);
 	if (file_is_dir(path) && labels_are_pictures(path, s)) {
 		labels_read_pictures(l, path, s);
 		return STATUS_OK;
@@ -180,11 +182,14 @@ enum status labels_read(struct labels **out, const char *path, const struct labe
 
 // ---- the model's classes
 
-// The position of a name, -1: it is not there.
+// The position of a name, or of one that is only spelt otherwise ("storage-tank"); -1: it is not there.
 static int find_name(char *const *at, int n, const char *name)
 {
 	for (int i = 0; name && i < n; i++)
 		if (at[i] && strcmp(at[i], name) == 0)
+			return i;
+	for (int i = 0; name && i < n; i++)
+		if (at[i] && names_alike(at[i], name))
 			return i;
 	return -1;
 }

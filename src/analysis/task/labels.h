@@ -119,6 +119,13 @@ char *labels_partner(const char *dir, const char *file, const char *ending, cons
 char *labels_beside(const char *dir, const char *file, const char *ending); // DIR/NAME.txt for .../NAME.jpg; heap
 int labels_lie_in(const char *dir, const struct labels_samples *s, const char *ending); // the first sample that has one, or -1
 bool labels_are_text(const char *dir, const struct labels_samples *s);
+struct namemap;
+// The class of a name, of labels whose classes have no numbers; -1: there are too many. `classes`: those that came so far, which
+// labels_sort_classes puts in order at the end.
+int labels_class_named(struct labels *l, struct namemap *classes, const char *name);
+void labels_sort_classes(struct labels *l);
+bool labels_are_dota(const char *dir, const struct labels_samples *s);
+MUST_CHECK enum status labels_read_dota(struct labels *l, const char *dir, const struct labels_samples *s, struct error *err);
 bool labels_are_voc(const char *dir, const struct labels_samples *s);
 MUST_CHECK enum status labels_read_voc(struct labels *l, const char *dir, const struct labels_samples *s, struct error *err);
 MUST_CHECK enum status labels_read_list(

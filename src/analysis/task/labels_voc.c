@@ -120,16 +120,10 @@ static double number(struct voc *v)
 
 static int class_of(struct voc *v)
 {
-	int class = namemap_get(v->classes, v->name);
-	if (class >= 0)
-		return class;
-	if (v->l->n_classes == LABELS_CLASSES_MAX) {
+	int class = labels_class_named(v->l, v->classes, v->name);
+	if (class < 0)
 		fail(v, "there are too many classes");
-		return 0;
-	}
-	class = labels_add_class(v->l, v->l->n_classes, v->name);
-	namemap_put(v->classes, v->name, class);
-	return class;
+	return class < 0 ? 0 : class;
 }
 
 static void add_object(struct voc *v)
@@ -204,35 +198,6 @@ bool labels_are_voc(const char *dir, const struct labels_samples *s)
 	return labels_lie_in(dir, s, ".xml") >= 0;
 }
 
-struct named {
-	const char *name;
-	int class;
-};
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
-}
-
-// Classes came as files had them; their order is that of their names.
-static void sort_classes(struct labels *l)
-{
-	struct named *sorted = xcalloc((size_t)l->n_classes + 1, sizeof *sorted);
-	int *to = xcalloc((size_t)l->n_classes + 1, sizeof *to);
-	for (int i = 0; i < l->n_classes; i++)
-		sorted[i] = (struct named){l->name[i], i};
-	qsort(sorted, (size_t)l->n_classes, sizeof *sorted, by_name);
-	for (int i = 0; i < l->n_classes; i++) {
-		to[sorted[i].class] = i;
-		l->name[i] = (char *)sorted[i].name;
-	}
-	for (int i = 0; i < l->n_samples; i++)
-		for (int k = 0; k < l->label[i].n; k++)
-			l->label[i].truth[k].class = to[l->label[i].truth[k].class];
-	free(sorted);
-	free(to);
-}
-
 enum status labels_read_voc(struct labels *l, const char *dir, const struct labels_samples *s, struct error *err)
 {
 	struct voc v = {.l = l, .classes = namemap_new()};
@@ -251,6 +216,6 @@ enum status labels_read_voc(struct labels *l, const char *dir, const struct labe
 		free(path);
 	}
 	namemap_free(&v.classes);
-	sort_classes(l);
+	labels_sort_classes(l);
 	return st;
 }

@@ -1,6 +1,7 @@
 // A reader for the two forms of Python literal.
 #include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 #include "names.h"
 #include "qtui/base/mem.h"
 
@@ -106,6 +107,23 @@ void names_known(struct names *out, int n)
 	}
 	if (out->n != n)
 		names_done(out);
+}
+
+static char next_letter(const char **text)
+{
+	*text += strspn(*text, " -_");
+	char c = (char)tolower((unsigned char)**text);
+	*text += c != '\0';
+	return c;
+}
+
+bool names_alike(const char *a, const char *b)
+{
+	for (;;) {
+		char c = next_letter(&a), d = next_letter(&b);
+		if (c != d || !c)
+			return c == d;
+	}
 }
 
 void names_done(struct names *names)

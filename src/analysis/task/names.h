@@ -13,5 +13,6 @@ void names_of_model(struct names *out, const struct graph *g);
 // What a model with so many classes that does not name them is likely to call them: COCO's 80, Pascal VOC's 20.
 void names_known(struct names *out, int n); // n 0: none
 void names_done(struct names *names);
+bool names_alike(const char *a, const char *b); // but for capitals, blanks, hyphens and underscores: "dining table", "DiningTable"
 
 #endif
