@@ -144,6 +144,7 @@ void test_check__another_task_is_not_the_one_asked_for(void **state)
 	    {TASK_SEGMENT, "drop<0.2,miou_drop<0.2", "top1_drop<0.2", "miou_drop<0.05"},
 	    {TASK_SCORE, "drop<0.2,score_drop<20", "miou_drop<0.2", "score_drop<0.05"},
 	    {TASK_RESTORE, "drop<0.2,psnr_drop<0.2", "miou_drop<0.2", "psnr_drop<0.05"},
+	    {TASK_EMBED, "drop<0.2,rank1_drop<0.2", "top1_drop<0.2", "rank1_drop<0.05"},
 	    {TASK_TEXT, "drop<0.2,accuracy_drop<0.2", "top1_drop<0.2", "accuracy_drop<0.05"},
 	};
 	struct error err = {0};

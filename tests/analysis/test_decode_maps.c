@@ -15,6 +15,7 @@ static void begin(struct made *m, const char *decoder)
 		fail_msg("%s", err.text);
 	assert_string_equal(m->d->name, decoder);
 	assert_true(decode_bind(&m->b, m->d, &m->h));
+	decode_mask_begin(&m->b, &m->h);
 	decode_run(&m->c, m->d, &m->b, &m->h, .25);
 }
 

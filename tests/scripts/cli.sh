@@ -472,7 +472,7 @@ expect check_fails 1 "output0 has" analyze $model $calib --samples 2 -q --check 
 grep -q graphwise "$dir/gate.json"; report check_fails_after_the_results $?
 expect check_of_the_task 1 "map_drop<0.1: mAP lost" eval $model examples/val --samples 2 --labels examples/val.json --check 'map_drop<0.1' -q
 "$qtui" eval $model $calib --samples 2 --task agree -q | grep -qE '^SNR dB +- +-?[0-9]+\.[0-9] +-$'; report eval_has_decibels_of_one_digit $?
-expect check_of_a_task_that_was_not_measured 1 "what was measured is cosine" eval $model $calib --samples 2 --task agree --check 'map_drop<0.9' -q
+expect check_of_a_task_that_was_not_measured 1 "what was measured is same_boxes" eval $model $calib --samples 2 --task agree --check 'map_drop<0.9' -q
 expect check_malformed 2 "snr>20, cos>0.99" analyze $model $calib --check 'speed>3'
 echo '{"images": [], "annotations": [], "categories": [{"id": 0}]}' >"$dir/nothing.json"
 mkdir "$dir/own" && cp examples/calib/00[01].jpg "$dir/own"

@@ -24,6 +24,7 @@ enum fake_kind {
 	FAKE_RESTORED,  // likewise with pictures
 	FAKE_SCORED,    // as FAKE_MEASURED, by a scorer
 	FAKE_READ,      // likewise, of texts
+	FAKE_EMBEDDED,  // likewise, of vectors
 	FAKE_AGREED,    // likewise, without labels
 };
 
@@ -435,6 +436,22 @@ static void build_texts(void)
 	fake.look.sure[TASK_QUANT] = .75;
 }
 
+// A face whose nearest other is somebody else's in the quantized network.
+static void build_embedding(void)
+{
+	build_texts();
+	fake.task.kind = fake.look.kind = TASK_EMBED;
+	fake.task.note = "labels faces (100 of 100 samples, 20 classes); vectors of 512, by their cosines";
+	fake.figure[0].name = "rank1";
+	fake.figure[1].name = "retrieval_map";
+	fake.look.class = fake.look.said[TASK_FLOAT] = "Ada Lovelace";
+	fake.look.said[TASK_QUANT] = "Grace Hopper";
+	fake.look.nearest[TASK_FLOAT] = "ada_0012.jpg";
+	fake.look.nearest[TASK_QUANT] = "grace_0003.jpg";
+	fake.look.sure[TASK_FLOAT] = .834;
+	fake.look.sure[TASK_QUANT] = .611;
+}
+
 static int node_named(const char *name)
 {
 	for (int i = 0; i < fake.g.n_nodes; i++)
@@ -594,6 +611,8 @@ static struct snapshot *fake_snapshot(enum fake_kind kind)
 		build_score();
 	if (kind == FAKE_READ)
 		build_texts();
+	if (kind == FAKE_EMBEDDED)
+		build_embedding();
 	if (kind == FAKE_AGREED)
 		build_agreement();
 	if (kind == FAKE_BLAMED || kind == FAKE_DAMAGED)

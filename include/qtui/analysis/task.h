@@ -22,10 +22,11 @@ enum task_kind {
 	TASK_AGREE,    // no labels: the quantized network's outputs against the float network's
 	TASK_SCORE,    // no labels: a program of the user's scores each sample's outputs
 	TASK_TEXT,     // texts against texts: lines of writing, number plates, speech
+	TASK_EMBED,    // classes of samples by the vectors that are nearest: faces, persons, products
 	TASK_KINDS,
 };
-const char *task_kind_name(enum task_kind k); // "detect", "pose", "instance", "obb", "classify", "segment", "restore", "agree", "score", "text"
-const char *task_kinds(void); // for a message: "detect, pose, instance, obb, classify, segment, restore, text, agree or score"
+const char *task_kind_name(enum task_kind k); // "detect", "pose", "instance", "obb", "classify", "segment", "restore", "agree", "score", "text", "embed"
+const char *task_kinds(void); // for a message: "detect, pose, instance, obb, classify, segment, restore, text, embed, agree or score"
 bool task_kind_parse(enum task_kind *out, const char *name);
 const char *task_judge(enum task_kind k); // what knows what is right: "the labels", "the scorer"
 MUST_CHECK enum status task_decoder_check(const char *name, struct error *err); // STATUS_NOTFOUND: no decoder has that name

@@ -183,7 +183,7 @@ static double cosine(const struct sums *s)
 // objects in both networks, even if they are as many.
 static void compare_elements(const struct task *t, const struct tensor *f, const struct tensor *q, struct sums *s)
 {
-	int class = task_class_output(t->g, f);
+	int class = embed_is_likely(t->g) ? -1 : task_class_output(t->g, f); // the greatest element of a vector means nothing
 	for (int i = 0; i < t->g->n_outputs; i++) {
 		float *heap_f, *heap_q;
 		bool rows = shape_count(&t->g->value[t->g->output[i]].shape) < 0 && !isnan(s->figure[BOXES].value);
@@ -349,15 +349,15 @@ static void say_figure(struct task_look *l, const char *name, double quantized)
 		l->figure[l->n_figures++] = (struct task_figure){name, {NAN, quantized}};
 }
 
-static void agree_look(struct task *t, struct task_result *const r[TASK_VARIANTS], struct task_look *l)
+static void agree_look(struct task *t, const struct looked *at, struct task_look *l)
 {
-	const struct sums *s = (const struct sums *)r[TASK_QUANT];
+	const struct sums *s = (const struct sums *)at->result[TASK_QUANT];
 	const struct agree *a = t->state;
 	if (!s)
 		return;
 	if (a->boxes)
 		agree_boxes_look(a->boxes, &s->boxes, l);
-	const struct frozen one = {.at = (struct task_result *[1]){r[TASK_QUANT]}, .n = 1};
+	const struct frozen one = {.at = (struct task_result *[1]){at->result[TASK_QUANT]}, .n = 1};
 	for (int i = 0; i < COSINE; i++)
 		say_figure(l, figure_name[i], s->figure[i].weight > 0 ? s->figure[i].value : NAN);
 	say_figure(l, figure_name[COSINE], s->figure[COSINE].value);

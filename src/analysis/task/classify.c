@@ -153,21 +153,12 @@ static void classify_report(const struct task *t, const struct frozen f[TASK_VAR
 	}
 }
 
-static const char *class_text(const struct task *t, int class, struct task_look *l)
+static void classify_look(struct task *t, const struct looked *at, struct task_look *l)
 {
-	char text[24];
-	const char *name = class >= 0 && class < t->labels->n_classes ? t->labels->name[class] : NULL;
-	name = !name && class >= 0 && class < t->names.n ? t->names.at[class] : name;
-	snprintf(text, sizeof text, "class %d", class);
-	return arena_strdup(l->memory, name ? name : text);
-}
-
-static void classify_look(struct task *t, struct task_result *const r[TASK_VARIANTS], struct task_look *l)
-{
-	l->class = class_text(t, t->labels->label[l->sample].class, l);
+	l->class = task_class_text(t, t->labels->label[l->sample].class, l);
 	for (int v = 0; v < TASK_VARIANTS; v++) {
-		const struct verdict *verdict = (const struct verdict *)r[v];
-		l->said[v] = verdict ? class_text(t, verdict->first, l) : NULL;
+		const struct verdict *verdict = (const struct verdict *)at->result[v];
+		l->said[v] = verdict ? task_class_text(t, verdict->first, l) : NULL;
 		l->sure[v] = verdict ? verdict->sure : NAN;
 	}
 }

@@ -202,7 +202,7 @@ void detect_look_changes(
 	compare(&(struct sight){label, *rule, l}, &by[TASK_FLOAT], &by[TASK_QUANT]);
 }
 
-void detect_look(struct task *t, struct task_result *const r[TASK_VARIANTS], struct task_look *l)
+void detect_look(struct task *t, const struct looked *at, struct task_look *l)
 {
 	const struct coco_rule rule = detect_rule(t);
 	struct found_boxes by[TASK_VARIANTS] = {{NULL, 0}, {NULL, 0}};
@@ -217,8 +217,8 @@ void detect_look(struct task *t, struct task_result *const r[TASK_VARIANTS], str
 	fill_truth(t, l);
 	name_classes(t, l, l->truth, l->n_truths);
 	for (int v = 0; v < TASK_VARIANTS; v++)
-		if (r[v])
-			by[v] = (struct found_boxes){((const struct detections *)r[v])->box, ((const struct detections *)r[v])->n};
+		if (at->result[v])
+			by[v] = (struct found_boxes){((const struct detections *)at->result[v])->box, ((const struct detections *)at->result[v])->n};
 	detect_look_boxes(l, by);
 	for (int v = 0; v < TASK_VARIANTS; v++)
 		name_classes(t, l, l->box[v], l->n_boxes[v]);

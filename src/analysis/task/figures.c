@@ -34,6 +34,9 @@ static const struct figure {
     {.name = "ssim", .word = "SSIM"},
     {.name = "accuracy", .head = "acc", .blind = .01, .goal = "accuracy_drop<0.005", .sample = "nearness of a text"},
     {.name = "nearness", .head = "near"},
+    {.name = "rank1", .word = "rank-1", .blind = .01, .goal = "rank1_drop<0.005", .sample = "AP of a sample"},
+    {.name = "retrieval_map", .word = "retrieval mAP", .head = "ret mAP"},
+    {.name = "tar", .word = "TAR@FAR 0.001", .head = "TAR"},
     {.name = "score", .blind = -INFINITY, .sample = "score of a sample"}, // the user's own: nothing is known of it
     {.name = "cosine", .decimals = 4}, // near 1
     {.name = "snr_db", .word = "SNR dB", .decimals = 1, .decibels = true},

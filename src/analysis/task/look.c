@@ -1,5 +1,6 @@
 // One sample in the eyes of the task: see task_look.h.
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include "task_impl.h"
 #include "qtui/base/mem.h"
@@ -11,24 +12,33 @@ const char *task_change_name(enum task_change_kind k)
 	return name[k];
 }
 
+const char *task_class_text(const struct task *t, int class, struct task_look *l)
+{
+	char text[24];
+	const char *name = class >= 0 && class < t->labels->n_classes ? t->labels->name[class] : NULL;
+	name = !name && class >= 0 && class < t->names.n ? t->names.at[class] : name;
+	snprintf(text, sizeof text, "class %d", class);
+	return arena_strdup(l->memory, name ? name : text);
+}
+
 struct task_look *task_look_new(struct task *t, const struct task_net *before, const struct task_net *after,
     struct key network, int sample, double least)
 {
 	struct task_look *l = xcalloc(1, sizeof *l);
 	struct arena *a = arena_new();
-	struct task_result *r[TASK_VARIANTS] = {NULL, NULL};
+	struct looked at = {.net = {before, after}};
 	*l = (struct task_look){.refs = 1, .sample = sample, .network = network, .kind = t->kind, .least = least, .memory = a};
 	l->name = arena_strdup(a, dataset_name(t->d, sample));
 	l->file = dataset_file(t->d, sample) ? arena_strdup(a, dataset_file(t->d, sample)) : NULL;
-	r[TASK_FLOAT] = before ? task_net_result(t, before, sample) : NULL;
-	r[TASK_QUANT] = after ? task_net_result(t, after, sample) : NULL;
-	l->known = r[TASK_QUANT] && (r[TASK_FLOAT] || t->kind == TASK_AGREE);
+	at.result[TASK_FLOAT] = before ? task_net_result(t, before, sample) : NULL;
+	at.result[TASK_QUANT] = after ? task_net_result(t, after, sample) : NULL;
+	l->known = at.result[TASK_QUANT] && (at.result[TASK_FLOAT] || t->kind == TASK_AGREE);
 	for (int v = 0; v < TASK_VARIANTS; v++)
-		l->value[v] = r[v] ? r[v]->value : NAN;
+		l->value[v] = at.result[v] ? at.result[v]->value : NAN;
 	if (t->ops->look)
-		t->ops->look(t, r, l);
+		t->ops->look(t, &at, l);
 	for (int v = 0; v < TASK_VARIANTS; v++)
-		result_drop(t, r[v]);
+		result_drop(t, at.result[v]);
 	return l;
 }
 

@@ -107,9 +107,9 @@ static uint8_t *truth_of(const struct task *t, int sample, const struct restored
 	return rgb;
 }
 
-static void restore_look(struct task *t, struct task_result *const r[TASK_VARIANTS], struct task_look *l)
+static void restore_look(struct task *t, const struct looked *at, struct task_look *l)
 {
-	const struct restored *a = (const struct restored *)r[TASK_FLOAT], *b = (const struct restored *)r[TASK_QUANT];
+	const struct restored *a = (const struct restored *)at->result[TASK_FLOAT], *b = (const struct restored *)at->result[TASK_QUANT];
 	if (!a || !b || !made_look(l, &a->made, &b->made))
 		return;
 	l->rgb = truth_of(t, l->sample, a);

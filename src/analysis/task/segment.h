@@ -21,6 +21,6 @@ struct segments { // of one sample
 double segment_iou(const struct area *a); // NAN: neither mask nor network has the class
 bool segment_same_cells(const struct segments *a, const struct segments *b);
 const char *segment_class_name(const struct task *t, int c); // NULL where it has none
-void segment_look(struct task *t, struct task_result *const r[TASK_VARIANTS], struct task_look *l);
+void segment_look(struct task *t, const struct looked *at, struct task_look *l);
 
 #endif

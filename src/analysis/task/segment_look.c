@@ -35,9 +35,9 @@ static void look_at_classes(const struct task *t, const struct segments *const s
 	qsort(l->region, (size_t)l->n_regions, sizeof *l->region, by_loss);
 }
 
-void segment_look(struct task *t, struct task_result *const r[TASK_VARIANTS], struct task_look *l)
+void segment_look(struct task *t, const struct looked *at, struct task_look *l)
 {
-	const struct segments *s[TASK_VARIANTS] = {(const struct segments *)r[TASK_FLOAT], (const struct segments *)r[TASK_QUANT]};
+	const struct segments *s[TASK_VARIANTS] = {(const struct segments *)at->result[TASK_FLOAT], (const struct segments *)at->result[TASK_QUANT]};
 	if (!s[TASK_FLOAT] || !s[TASK_QUANT] || !segment_same_cells(s[TASK_FLOAT], s[TASK_QUANT]))
 		return;
 	look_at_classes(t, s, l);

@@ -20,7 +20,8 @@ static const struct task_ops *const kinds[TASK_KINDS] = {[TASK_DETECT] = &detect
     [TASK_RESTORE] = &restore_ops,
     [TASK_AGREE] = &agree_ops,
     [TASK_SCORE] = &score_ops,
-    [TASK_TEXT] = &text_ops};
+    [TASK_TEXT] = &text_ops,
+    [TASK_EMBED] = &embed_ops};
 
 const char *task_kind_name(enum task_kind k)
 {
@@ -39,7 +40,7 @@ const char *task_leading_figure(const struct task *t)
 
 const char *task_kinds(void)
 {
-	return "detect, pose, instance, obb, classify, segment, restore, text, agree or score";
+	return "detect, pose, instance, obb, classify, segment, restore, text, embed, agree or score";
 }
 
 const char *task_judge(enum task_kind k)
@@ -157,7 +158,8 @@ static enum status read_labels(struct task *t, struct error *err)
 		s.w = where.input_w;
 		s.h = where.input_h;
 	}
-	bool folders = (t->opt.kind < 0 || t->opt.kind == TASK_CLASSIFY) && is_classifier(t->g) && labels_are_folders(&s);
+	bool classes = t->opt.kind == TASK_EMBED || ((t->opt.kind < 0 || t->opt.kind == TASK_CLASSIFY) && is_classifier(t->g));
+	bool folders = classes && labels_are_folders(&s);
 	char *path = t->opt.labels ? xstrdup(t->opt.labels) : find_labels(t, &s, folders);
 	if (path || folders)
 		st = labels_read(&t->labels, path, &s, err);
@@ -178,6 +180,8 @@ static enum task_kind natural_kind(const struct task *t)
 	for (int more = TASK_POSE; t->labels && more <= TASK_OBB; more++)
 		if (kinds[more]->labels == (int)t->labels->kind && detect_finds(t->g, t->labels, t->opt.decoder, (enum task_kind)more))
 			return (enum task_kind)more;
+	if (t->labels && t->labels->kind == LABELS_CLASSES && embed_is_likely(t->g))
+		return TASK_EMBED;
 	while (!serve(t->labels, (enum task_kind)k))
 		k++;
 	return (enum task_kind)k;

@@ -21,6 +21,11 @@ struct frozen {
 	int n;
 	void *pool;              // of the kind, made by task_ops.pool
 };
+// A sample as both networks have it.
+struct looked {
+	struct task_result *result[TASK_VARIANTS]; // NULL: there is none
+	const struct task_net *net[TASK_VARIANTS]; // likewise
+};
 struct task_ops {
 	const char *name, *figure; // figure[0] of its reports
 	const char *(*leads)(const struct task *t); // that of this network; NULL: it is the same of all
@@ -36,13 +41,15 @@ struct task_ops {
 	void (*drain)(void *pool);
 	// figure[0], each sample counted weight times; `weight` NULL: once.
 	double (*score)(const struct task *t, const struct frozen *f, const int *weight);
+	// What the sample is worth where that hangs on the others; NULL: struct task_result says it.
+	double (*value)(const struct frozen *f, int sample);
 	// How far two networks' results of a sample list are apart, 0..1; NULL: the kind does not know.
 	double (*apart)(const struct frozen *before, const struct frozen *after);
 	void (*report)(
 	    const struct task *t, const struct frozen f[TASK_VARIANTS], struct task_report *r); // figures and classes
-	void (*look)(struct task *t, struct task_result *const r[TASK_VARIANTS], struct task_look *l); // NULL: nothing more
+	void (*look)(struct task *t, const struct looked *at, struct task_look *l); // NULL: nothing more
 };
-extern const struct task_ops detect_ops, pose_ops, instance_ops, obb_ops, classify_ops, segment_ops, restore_ops, agree_ops, score_ops, text_ops;
+extern const struct task_ops detect_ops, pose_ops, instance_ops, obb_ops, classify_ops, segment_ops, restore_ops, agree_ops, score_ops, text_ops, embed_ops;
 
 // The mean of the samples' values, each counted weight times: a kind's `score` where it has no better one.
 double task_mean(const struct task *t, const struct frozen *f, const int *weight);
@@ -78,6 +85,8 @@ const float *task_floats(const struct tensor *t, float **heap);
 // The output that has a score for each class: the one with the most elements of shape [1, C], [C] or [1, C, 1, 1]; -1:
 // none.
 int task_class_output(const struct graph *g, const struct tensor *out);
+const char *task_class_text(const struct task *t, int class, struct task_look *l); // its name, or "class N"
+bool embed_is_likely(const struct graph *g); // is its output brought to the length 1?
 // Is the model's only output scores of classes at each step? *characters: how many are known, 0: none.
 bool texts_said(int *characters, const struct task *t);
 bool task_outputs_known(const struct graph *g); // are all shapes known before it runs?

@@ -34,7 +34,7 @@ static void add_samples(const struct task *t, const struct frozen f[TASK_VARIANT
 		to->sample = sample[i];
 		to->name = arena_strdup(r->memory, dataset_name(t->d, sample[i]));
 		for (int v = 0; v < TASK_VARIANTS; v++)
-			to->value[v] = f[v].at[sample[i]] ? f[v].at[sample[i]]->value : NAN;
+			to->value[v] = !f[v].at[sample[i]] ? NAN : t->ops->value ? t->ops->value(&f[v], sample[i]) : f[v].at[sample[i]]->value;
 	}
 	qsort(r->sample, (size_t)r->n_samples, sizeof *r->sample, by_loss);
 	free(sample);

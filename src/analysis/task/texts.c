@@ -198,12 +198,12 @@ static const char *on_a_line(struct task_look *l, const char *text)
 	return copy;
 }
 
-static void texts_look(struct task *t, struct task_result *const r[TASK_VARIANTS], struct task_look *l)
+static void texts_look(struct task *t, const struct looked *at, struct task_look *l)
 {
 	l->class = on_a_line(l, t->labels->label[l->sample].text);
 	for (int v = 0; v < TASK_VARIANTS; v++) {
-		l->said[v] = r[v] ? on_a_line(l, ((const struct reading *)r[v])->text) : NULL;
-		l->sure[v] = r[v] ? r[v]->value : NAN;
+		l->said[v] = at->result[v] ? on_a_line(l, ((const struct reading *)at->result[v])->text) : NULL;
+		l->sure[v] = at->result[v] ? at->result[v]->value : NAN;
 	}
 }
 

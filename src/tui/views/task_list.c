@@ -34,7 +34,7 @@ bool task_has_overlays(const struct task_report *r)
 {
 	if (r->kind == TASK_AGREE)
 		return task_has_figure(r, "psnr_db") || task_has_figure(r, "same_boxes");
-	return r->kind != TASK_CLASSIFY && r->kind != TASK_TEXT && r->kind != TASK_SCORE;
+	return r->kind != TASK_CLASSIFY && r->kind != TASK_TEXT && r->kind != TASK_EMBED && r->kind != TASK_SCORE;
 }
 
 const struct task_overlay *task_overlay(enum task_kind k, bool boxes, int i)

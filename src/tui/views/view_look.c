@@ -30,7 +30,7 @@ static const struct task_look *look(const struct ui *ui)
 
 static bool has_verdict(const struct task_look *l)
 {
-	return l->kind == TASK_CLASSIFY || l->kind == TASK_TEXT;
+	return l->kind == TASK_CLASSIFY || l->kind == TASK_TEXT || l->kind == TASK_EMBED;
 }
 
 static const struct task_overlay *overlay_of(const struct ui *ui, const struct task_look *l)
@@ -121,8 +121,8 @@ static void draw_verdict(struct canvas *c, struct rect r, const struct task_look
 	canvas_textf(c, r.x + X_KIND, r.y, r.w - X_KIND, ROLE_TEXT, "truth      %s", l->class);
 	for (int v = 0; v < TASK_VARIANTS && l->known; v++) {
 		bool right = l->kind == TASK_TEXT ? l->sure[v] == 1 : l->said[v] && !strcmp(l->said[v], l->class);
-		canvas_textf(c, r.x + X_KIND, r.y + 1 + v, r.w - X_KIND, right ? ROLE_BETTER : ROLE_WORSE, "%-10s %s %s  %s", label[v],
-		    right ? "✓" : "×", l->said[v], format_score2(text, l->sure[v]));
+		canvas_textf(c, r.x + X_KIND, r.y + 1 + v, r.w - X_KIND, right ? ROLE_BETTER : ROLE_WORSE, "%-10s %s %s  %s%s%s", label[v],
+		    right ? "✓" : "×", l->said[v], format_score2(text, l->sure[v]), l->nearest[v] ? "  " : "", l->nearest[v] ? l->nearest[v] : "");
 	}
 }
 
