@@ -40,6 +40,38 @@ void test_agree__where_little_is_known(void **state)
 	case_end(&c);
 }
 
+// Keypoints are shown with their boxes, and tell what moved.
+void test_agree__poses(void **state)
+{
+	enum { POINTS = 2, N = 8 * 8 + 4 * 4 + 2 * 2, ROWS = 4 + 1 + 3 * POINTS };
+	static struct metadata said[] = {{"kpt_shape", "[2, 3]"}, {"names", "{0: 'thing'}"}, {"task", "pose"}};
+	struct task_case c;
+	float before[ROWS * N] = {0}, after[ROWS * N];
+	const float object[ROWS] = {32, 30, 24, 20, .9f, 25, 26, .8f, 40, 28, .7f};
+	case_begin(&c, said, 3, CASE_WIDE); // as wide again as high: in the input half as large
+	case_add_output(&c, "output0", SHAPE(1, ROWS, N));
+	struct tensor f = {.type = DT_F32, .shape = SHAPE(1, ROWS, N), .data = before}, q = f;
+	for (int i = 0; i < ROWS; i++)
+		before[i * N] = object[i];
+	memcpy(after, before, sizeof after);
+	after[8 * N] = 60; // the second keypoint's x
+	q.data = after;
+	assert_int_equal(case_task(&c, TASK_AGREE, NULL), STATUS_OK);
+	assert_int_equal(add(&c, &f, &q), STATUS_OK);
+	struct task_look *l = case_look(&c, TASK_FLOAT, TASK_QUANT);
+	assert_int_equal(l->points, POINTS);
+	assert_int_equal(l->n_boxes[TASK_FLOAT], 1);
+	const struct keypoint *was = l->box[TASK_FLOAT][0].point, *is = l->box[TASK_QUANT][0].point;
+	near((double)was[0].x, 50, 1e-3);
+	near((double)was[0].y, (26 - 16) * 2, 1e-3);
+	near((double)was[1].v, .7, 1e-6);
+	near((double)is[1].x, 120, 1e-3);
+	assert_int_equal(l->n_changes, 1);
+	assert_int_equal(l->change[0].kind, CHANGE_MOVED);
+	task_look_drop(&l);
+	case_end(&c);
+}
+
 // ---- rows that a NonMaxSuppression leaves
 
 enum { COLUMNS = 6, MOST = 4 }; // x1 y1 x2 y2 score class

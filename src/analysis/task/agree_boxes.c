@@ -51,7 +51,8 @@ void agree_boxes_compare(struct boxes_alike *out, const struct agree_boxes *b, c
 		out->value = 1 - boxes_apart((const struct boxes *const *)&found[TASK_FLOAT], (const struct boxes *const *)&found[TASK_QUANT], 1);
 		out->weight = mass / (mass + 1);
 		for (int v = 0; v < TASK_VARIANTS && where; v++)
-			out->by[v] = boxes_in_image(found[v], where);
+			out->by[v] = boxes_in_image(found[v], where, &out->point[v]);
+		out->points = boxes_points(found[TASK_FLOAT]);
 	}
 	for (int v = 0; v < TASK_VARIANTS; v++)
 		boxes_free(&found[v]);
@@ -59,13 +60,16 @@ void agree_boxes_compare(struct boxes_alike *out, const struct agree_boxes *b, c
 
 size_t boxes_alike_bytes(const struct boxes_alike *a)
 {
-	return (size_t)(a->by[TASK_FLOAT].n + a->by[TASK_QUANT].n) * sizeof *a->by[TASK_FLOAT].box;
+	size_t each = sizeof *a->by[TASK_FLOAT].box + (size_t)a->points * sizeof *a->point[TASK_FLOAT];
+	return (size_t)(a->by[TASK_FLOAT].n + a->by[TASK_QUANT].n) * each;
 }
 
 void boxes_alike_done(struct boxes_alike *a)
 {
-	for (int v = 0; v < TASK_VARIANTS; v++)
+	for (int v = 0; v < TASK_VARIANTS; v++) {
 		free((void *)a->by[v].box);
+		free(a->point[v]);
+	}
 	*a = (struct boxes_alike){.weight = 0};
 }
 
@@ -80,10 +84,12 @@ static void name_class(const struct agree_boxes *b, struct task_look *l, int cla
 
 void agree_boxes_look(const struct agree_boxes *b, const struct boxes_alike *a, struct task_look *l)
 {
-	static const struct coco_rule plain = {.poses = NULL};
+	struct skeleton skeleton;
 	int classes = 0;
 	if (!a->by[TASK_FLOAT].box)
 		return;
+	skeleton_init(&skeleton, a->points);
+	l->points = a->points;
 	detect_look_boxes(l, a->by);
 	for (int v = 0; v < TASK_VARIANTS; v++)
 		for (int i = 0; i < l->n_boxes[v]; i++)
@@ -92,5 +98,6 @@ void agree_boxes_look(const struct agree_boxes *b, const struct boxes_alike *a, 
 	for (int v = 0; v < TASK_VARIANTS; v++)
 		for (int i = 0; i < l->n_boxes[v]; i++)
 			name_class(b, l, l->box[v][i].class);
-	detect_look_changes(l, a->by, &plain, NULL);
+	detect_look_changes(l, a->by, &(struct coco_rule){.poses = a->points ? &skeleton : NULL}, NULL);
+	skeleton_done(&skeleton);
 }

@@ -13,6 +13,8 @@ void agree_boxes_free(struct agree_boxes **b);
 struct boxes_alike {
 	double value, weight; // 1 less how far they are apart (boxes_apart), and how much that counts
 	struct found_boxes by[TASK_VARIANTS]; // in pixels of the picture, if the sample is one
+	struct keypoint *point[TASK_VARIANTS]; // of these boxes; NULL: none
+	int points; // keypoints of each
 };
 // `where`: how the picture lies in the input; NULL: the sample is none. f and q: all outputs. The value is NAN where the decoder
 // does not fit the outputs as they came; the weight is 0 where neither finds any.

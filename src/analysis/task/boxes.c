@@ -232,17 +232,26 @@ static int by_score(const void *a, const void *b)
 }
 
 // What is left of a box is of interest, down to a score that says next to nothing.
-struct found_boxes boxes_in_image(const struct boxes *b, const struct placement *where)
+struct found_boxes boxes_in_image(const struct boxes *b, const struct placement *where, struct keypoint **points)
 {
 	struct task_box *out = xcalloc((size_t)b->n + 1, sizeof *out);
-	int n = 0;
+	int n = 0, k = b->skeleton.n;
+	*points = k ? xcalloc((size_t)b->n * (size_t)k + 1, sizeof **points) : NULL;
 	for (int i = 0; i < b->n; i++) {
 		struct coco_box at = detect_image_box(&b->at[i], where);
+		struct keypoint *own = k ? *points + (size_t)i * (size_t)k : NULL;
+		for (int j = 0; j < k; j++)
+			own[j] = detect_image_point(points_of(b, b->at[i].cell)[j], where, false);
 		if (b->at[i].score >= DECODE_MASK_SCORE)
-			out[n++] = (struct task_box){(float)at.x, (float)at.y, (float)at.w, (float)at.h, b->at[i].score, b->at[i].class, NULL, NULL};
+			out[n++] = (struct task_box){(float)at.x, (float)at.y, (float)at.w, (float)at.h, b->at[i].score, b->at[i].class, own, NULL};
 	}
 	qsort(out, (size_t)n, sizeof *out, by_score);
 	return (struct found_boxes){xrealloc(out, ((size_t)n + 1) * sizeof *out), n};
+}
+
+int boxes_points(const struct boxes *b)
+{
+	return b->skeleton.n;
 }
 
 double boxes_mass(const struct boxes *b)

@@ -52,6 +52,7 @@ void detect_look_boxes(struct task_look *l, const struct found_boxes *by); // by
 void detect_look_changes(
     struct task_look *l, const struct found_boxes *by, const struct coco_rule *rule, const struct label *label);
 struct coco_box detect_image_box(const struct candidate *c, const struct placement *p); // cut at the image's border
+struct keypoint detect_image_point(struct keypoint k, const struct placement *p, bool corner); // likewise, but for a corner
 void detect_look(struct task *t, const struct looked *at, struct task_look *l);
 
 #endif

@@ -90,7 +90,7 @@ static int label_class(const struct task *t, int class)
 }
 
 // A corner of a rotated box may lie outside: cut at the image's border it would be another box.
-static struct keypoint image_point(struct keypoint k, const struct placement *p, bool corner)
+struct keypoint detect_image_point(struct keypoint k, const struct placement *p, bool corner)
 {
 	double x = ((double)k.x - p->pad_x) / p->scale_x, y = ((double)k.y - p->pad_y) / p->scale_y;
 	return (struct keypoint){(float)(corner ? x : clamp(x, p->image_w)), (float)(corner ? y : clamp(y, p->image_h)), k.v};
@@ -102,7 +102,7 @@ static struct coco_found *to_image(const struct task *t, struct findings *f, con
 	struct coco_found *found = xcalloc(f->c.n + 1, sizeof *found);
 	size_t points = (size_t)detect_points(t);
 	for (size_t i = 0; i < f->c.n * points; i++)
-		f->point[i] = image_point(f->point[i], where, t->kind == TASK_OBB);
+		f->point[i] = detect_image_point(f->point[i], where, t->kind == TASK_OBB);
 	*n = 0;
 	for (size_t i = 0; i < f->c.n; i++) {
 		int class = label_class(t, f->c.at[i].class);

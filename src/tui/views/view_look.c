@@ -38,6 +38,11 @@ static const struct task_overlay *overlay_of(const struct ui *ui, const struct t
 	return task_overlay(l->kind, l->class_name != NULL, ui->task.overlay);
 }
 
+static bool has_poses(const struct task_look *l)
+{
+	return l->points && !l->rotated;
+}
+
 // Without labels, but with boxes of both networks.
 static bool has_boxes_alone(const struct task_look *l)
 {
@@ -258,7 +263,7 @@ static int draw_box_legend(struct canvas *c, const struct ui *ui, struct rect r,
 		const char *text, *pose;
 		enum pen_kind pen;
 	} item[] = {{"t─ truth", "t─+ truth", PEN_TRUTH}, {"f╌ float", "f╌○ float", PEN_FLOAT}, {"q═ quantized", "q═● quantized", PEN_QUANT}};
-	bool poses = look(ui)->kind == TASK_POSE;
+	bool poses = has_poses(look(ui));
 	for (size_t i = has_boxes_alone(look(ui)); i < sizeof item / sizeof *item; i++)
 		x += canvas_text(c, x, r.y, r.x + r.w - x, picture_role(item[i].pen), poses ? item[i].pose : item[i].text) + 2;
 	return x;
@@ -315,7 +320,7 @@ static void draw_said(struct canvas *c, struct rect r, const struct task_look *l
 		canvas_text(c, r.x + X_KIND, r.y, r.w - X_KIND, ROLE_DIM, "nothing that scores .25 or more has changed");
 	else
 		for (struct rows at = rows_in(c, r, s, l->n_changes, true); rows_next(&at);)
-			draw_change(c, at.line, &l->change[at.row], l->kind == TASK_POSE ? "OKS" : "IoU", l->kind != TASK_AGREE);
+			draw_change(c, at.line, &l->change[at.row], has_poses(l) ? "OKS" : "IoU", l->kind != TASK_AGREE);
 }
 
 static bool has_legend(const struct task_look *l)
