@@ -1,22 +1,7 @@
 // Labels as DOTA's text files.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include "../../src/analysis/task/labels.h"
-#include "qtui/base/file.h"
-#include "qtui/base/mem.h"
-#include "support.h"
+#include "labels_case.h"
 
 static const char *const files[] = {"images/a.npy", "images/b.npy", "images/c.npy"};
-
-static void write_in(const char *dir, const char *name, const char *text)
-{
-	struct error err;
-	char *path = file_join(dir, name);
-	assert_int_equal(file_mkdirs(dir, &err), STATUS_OK);
-	assert_int_equal(file_write(path, text, strlen(text), &err), STATUS_OK);
-	free(path);
-}
 
 void test_labels_dota__corners_and_names(void **state)
 {

@@ -1,23 +1,9 @@
 // Labels as Pascal VOC's XML files.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include "../../src/analysis/task/labels.h"
-#include "qtui/base/file.h"
+#include "labels_case.h"
 #include "qtui/base/mem.h"
-#include "support.h"
 
 static const char *const files[] = {"x/a.npy", "x/b.npy", "x/c.npy"};
 static const struct labels_samples samples = {.file = files, .n = 3, .w = 64, .h = 48};
-
-static void write_in(const char *dir, const char *name, const char *text)
-{
-	struct error err;
-	char *path = file_join(dir, name);
-	assert_int_equal(file_mkdirs(dir, &err), STATUS_OK);
-	assert_int_equal(file_write(path, text, strlen(text), &err), STATUS_OK);
-	free(path);
-}
 
 #define BOX "<bndbox><xmin>11</xmin><ymin>6</ymin><xmax>20</xmax><ymax>40.0</ymax></bndbox>"
 

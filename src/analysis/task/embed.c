@@ -18,9 +18,8 @@ struct embed {
 	int length; // of the vectors; 0: none has come
 };
 struct pool {
-	int n_samples;
-	int *place;  // [n_samples] of the sample in `retrieval`; -1: it is not there
-	int *sample; // [nearest->n] the sample at that place
+	int *place;  // of each sample in `retrieval`; -1: it is not there
+	int *sample; // [retrieval->n] the sample at that place
 	struct retrieval *retrieval;
 };
 
@@ -145,7 +144,7 @@ static void *embed_pool(const struct task *t, struct task_result *const *at, int
 	struct pool *p = xcalloc(1, sizeof *p);
 	const float **vector = xcalloc(room, sizeof *vector);
 	int *class = xcalloc(room, sizeof *class), held = 0, length = 0;
-	*p = (struct pool){.n_samples = n, .place = xcalloc(room, sizeof *p->place), .sample = xcalloc(room, sizeof *p->sample)};
+	*p = (struct pool){.place = xcalloc(room, sizeof *p->place), .sample = xcalloc(room, sizeof *p->sample)};
 	for (int i = 0; i < n; i++) {
 		p->place[i] = at[i] ? held : -1;
 		if (!at[i])

@@ -119,11 +119,20 @@ char *labels_partner(const char *dir, const char *file, const char *ending, cons
 char *labels_beside(const char *dir, const char *file, const char *ending); // DIR/NAME.txt for .../NAME.jpg; heap
 int labels_lie_in(const char *dir, const struct labels_samples *s, const char *ending); // the first sample that has one, or -1
 bool labels_are_text(const char *dir, const struct labels_samples *s);
+// Of formats that have a file of objects for each sample, whose classes have names and no numbers: those of the names in order.
 struct namemap;
-// The class of a name, of labels whose classes have no numbers; -1: there are too many. `classes`: those that came so far, which
-// labels_sort_classes puts in order at the end.
-int labels_class_named(struct labels *l, struct namemap *classes, const char *name);
-void labels_sort_classes(struct labels *l);
+struct named_file {
+	struct labels *l;
+	const struct labels_samples *s;
+	struct namemap *classes; // names -> positions in l, as they came
+	const char *path;
+	int sample;
+};
+typedef enum status named_reader(const struct named_file *f, struct error *err);
+// Reads DIR/NAME.ending of all samples that have one.
+MUST_CHECK enum status labels_read_named(
+    struct labels *l, const char *dir, const char *ending, const struct labels_samples *s, named_reader *read, struct error *err);
+int labels_class_named(const struct named_file *f, const char *name); // -1: there are too many
 bool labels_are_dota(const char *dir, const struct labels_samples *s);
 MUST_CHECK enum status labels_read_dota(struct labels *l, const char *dir, const struct labels_samples *s, struct error *err);
 bool labels_are_voc(const char *dir, const struct labels_samples *s);

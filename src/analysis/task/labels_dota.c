@@ -6,19 +6,9 @@
 #include <string.h>
 #include "labels.h"
 #include "qtui/base/file.h"
-#include "qtui/base/hash.h"
-#include "qtui/base/mem.h"
 
 #define DOTA_FILE_MAX ((size_t)16 << 20)
 enum { CORNERS = 4 };
-
-struct dota {
-	struct labels *l;
-	const struct labels_samples *s;
-	struct namemap *classes; // names -> positions in l, as they came
-	const char *path;        // of the file
-	int sample;
-};
 
 struct object {
 	double corner[CORNERS][2];
@@ -84,32 +74,32 @@ static struct coco_box box_around(const double corner[CORNERS][2])
 	return (struct coco_box){low[0], low[1], high[0] - low[0], high[1] - low[1]};
 }
 
-static enum status add_object(struct dota *d, const struct object *o, struct error *err)
+static enum status add_object(const struct named_file *f, const struct object *o, struct error *err)
 {
-	struct coco_truth t = {.class = labels_class_named(d->l, d->classes, o->name), .crowd = o->difficult, .box = box_around(o->corner)};
+	struct coco_truth t = {.class = labels_class_named(f, o->name), .crowd = o->difficult, .box = box_around(o->corner)};
 	if (t.class < 0)
 		return error_set(err, STATUS_FORMAT, "there are too many classes");
 	t.area = t.box.w * t.box.h;
-	if (d->s->rotated)
+	if (f->s->rotated)
 		labels_take_corners(&t, o->corner);
-	return labels_add_box(d->l, d->sample, &t, err);
+	return labels_add_box(f->l, f->sample, &t, err);
 }
 
-static enum status read_file(struct dota *d, struct error *err)
+static enum status read_file(const struct named_file *f, struct error *err)
 {
 	struct bytes b;
-	enum status st = file_read_text(&b, d->path, DOTA_FILE_MAX, err);
+	enum status st = file_read_text(&b, f->path, DOTA_FILE_MAX, err);
 	if (st != STATUS_OK)
 		return st;
 	int number = 0;
 	char *text = (char *)b.data;
 	for (char *line; st == STATUS_OK && (line = next_line(&text, &number));) {
 		struct object o;
-		st = read_object(&o, line) ? add_object(d, &o, err)
+		st = read_object(&o, line) ? add_object(f, &o, err)
 		                           : error_set(err, STATUS_FORMAT, "a line is \"x1 y1 x2 y2 x3 y3 x4 y4 class difficult\" in pixels");
 	}
 	bytes_done(&b);
-	return st == STATUS_OK ? st : error_prefix(err, "%s:%d", d->path, number);
+	return st == STATUS_OK ? st : error_prefix(err, "%s:%d", f->path, number);
 }
 
 // Does the file hold such an object first? *any: it holds something.
@@ -143,22 +133,5 @@ bool labels_are_dota(const char *dir, const struct labels_samples *s)
 
 enum status labels_read_dota(struct labels *l, const char *dir, const struct labels_samples *s, struct error *err)
 {
-	struct dota d = {.l = l, .s = s, .classes = namemap_new()};
-	enum status st = STATUS_OK;
-	l->kind = LABELS_BOXES;
-	l->numbered = true;
-	l->source = xstrdup(dir);
-	for (int i = 0; i < s->n && st == STATUS_OK; i++) {
-		char *path = s->file[i] ? labels_beside(dir, s->file[i], ".txt") : NULL;
-		if (path && file_exists(path)) {
-			d.path = path;
-			d.sample = i;
-			l->label[i].known = true;
-			st = read_file(&d, err);
-		}
-		free(path);
-	}
-	namemap_free(&d.classes);
-	labels_sort_classes(l);
-	return st;
+	return labels_read_named(l, dir, ".txt", s, read_file, err);
 }

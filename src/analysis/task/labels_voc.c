@@ -8,7 +8,6 @@
 #include <expat.h>
 #include "labels.h"
 #include "qtui/base/file.h"
-#include "qtui/base/hash.h"
 #include "qtui/base/mem.h"
 
 #define VOC_FILE_MAX ((size_t)16 << 20)
@@ -30,10 +29,7 @@ static const struct {
 };
 
 struct voc {
-	struct labels *l;
-	struct namemap *classes; // names -> positions in l, as they came
-	const char *path;        // of the file
-	int sample;
+	const struct named_file *file;
 	XML_Parser parser;
 	char where[TEXT_MAX];    // elements that are open: "annotation/object/name"
 	size_t length[DEPTH_MAX]; // of it, before each of them
@@ -49,7 +45,7 @@ struct voc {
 static void fail(struct voc *v, const char *what)
 {
 	if (v->err.status == STATUS_OK)
-		(void)error_set(&v->err, STATUS_FORMAT, "%s:%d: %s", v->path, (int)XML_GetCurrentLineNumber(v->parser), what);
+		(void)error_set(&v->err, STATUS_FORMAT, "%s:%d: %s", v->file->path, (int)XML_GetCurrentLineNumber(v->parser), what);
 	XML_StopParser(v->parser, XML_FALSE);
 }
 
@@ -120,7 +116,7 @@ static double number(struct voc *v)
 
 static int class_of(struct voc *v)
 {
-	int class = labels_class_named(v->l, v->classes, v->name);
+	int class = labels_class_named(v->file, v->name);
 	if (class < 0)
 		fail(v, "there are too many classes");
 	return class < 0 ? 0 : class;
@@ -140,7 +136,7 @@ static void add_object(struct voc *v)
 	struct coco_truth t = {.class = class_of(v), .crowd = v->difficult, .box = {s[0] - 1, s[1] - 1, s[2] - s[0] + 1, s[3] - s[1] + 1}};
 	t.area = t.box.w * t.box.h;
 	struct error err;
-	if (labels_add_box(v->l, v->sample, &t, &err) != STATUS_OK)
+	if (labels_add_box(v->file->l, v->file->sample, &t, &err) != STATUS_OK)
 		fail(v, err.text);
 }
 
@@ -170,25 +166,21 @@ static void XMLCALL refuse(void *arg, const XML_Char *name, const XML_Char *syst
 	fail(arg, "a document type is no part of Pascal VOC");
 }
 
-static enum status read_file(struct voc *v, struct error *err)
+static enum status read_file(const struct named_file *f, struct error *err)
 {
 	struct bytes b;
-	if (file_read_text(&b, v->path, VOC_FILE_MAX, err) != STATUS_OK)
+	if (file_read_text(&b, f->path, VOC_FILE_MAX, err) != STATUS_OK)
 		return err->status;
-	v->parser = XML_ParserCreate(NULL);
-	v->depth = 0;
-	v->where[0] = '\0';
-	v->n = 0;
-	v->err = (struct error){.status = STATUS_OK};
-	XML_SetUserData(v->parser, v);
-	XML_SetElementHandler(v->parser, begin, end);
-	XML_SetCharacterDataHandler(v->parser, add_text);
-	XML_SetStartDoctypeDeclHandler(v->parser, refuse);
-	bool whole = XML_Parse(v->parser, (const char *)b.data, (int)b.size, 1) == XML_STATUS_OK;
+	struct voc v = {.file = f, .parser = XML_ParserCreate(NULL)};
+	XML_SetUserData(v.parser, &v);
+	XML_SetElementHandler(v.parser, begin, end);
+	XML_SetCharacterDataHandler(v.parser, add_text);
+	XML_SetStartDoctypeDeclHandler(v.parser, refuse);
+	bool whole = XML_Parse(v.parser, (const char *)b.data, (int)b.size, 1) == XML_STATUS_OK;
 	if (!whole)
-		fail(v, XML_ErrorString(XML_GetErrorCode(v->parser)));
-	*err = v->err;
-	XML_ParserFree(v->parser);
+		fail(&v, XML_ErrorString(XML_GetErrorCode(v.parser)));
+	*err = v.err;
+	XML_ParserFree(v.parser);
 	bytes_done(&b);
 	return err->status;
 }
@@ -200,22 +192,5 @@ bool labels_are_voc(const char *dir, const struct labels_samples *s)
 
 enum status labels_read_voc(struct labels *l, const char *dir, const struct labels_samples *s, struct error *err)
 {
-	struct voc v = {.l = l, .classes = namemap_new()};
-	enum status st = STATUS_OK;
-	l->kind = LABELS_BOXES;
-	l->numbered = true;
-	l->source = xstrdup(dir);
-	for (int i = 0; i < s->n && st == STATUS_OK; i++) {
-		char *path = s->file[i] ? labels_beside(dir, s->file[i], ".xml") : NULL;
-		if (path && file_exists(path)) {
-			v.path = path;
-			v.sample = i;
-			l->label[i].known = true;
-			st = read_file(&v, err);
-		}
-		free(path);
-	}
-	namemap_free(&v.classes);
-	labels_sort_classes(l);
-	return st;
+	return labels_read_named(l, dir, ".xml", s, read_file, err);
 }
