@@ -246,6 +246,16 @@ void test_embed__is_taken_for_what_it_is(void **state)
 	case_end(&c);
 }
 
+void test_embed__needs_two_of_a_class(void **state)
+{
+	static const char csv[] = "0.npy,3\n1.npy,2\n4.npy,0\n";
+	struct task_case c;
+	begin_arrays(&c, "LpNormalization");
+	assert_int_equal(case_task(&c, -1, support_temp_file("alone.csv", csv, sizeof csv - 1)), STATUS_NOTFOUND);
+	assert_non_null(strstr(c.err.text, "alone.csv: no class has two of the samples"));
+	case_end(&c);
+}
+
 // Of a quotient the divisor tells: a Softmax written out divides by a sum, too.
 void test_embed__lengths_that_are_written_out(void **state)
 {

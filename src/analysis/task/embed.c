@@ -66,8 +66,24 @@ bool embed_is_likely(const struct graph *g)
 	return strcmp(n->op->name, "LpNormalization") == 0 || (strcmp(n->op->name, "Div") == 0 && is_length(g, n->in[1]));
 }
 
+static bool has_pair(const struct task *t)
+{
+	bool *seen = xcalloc((size_t)t->labels->n_classes + 1, sizeof *seen), found = false;
+	for (int i = 0; i < t->n_samples && !found; i++) {
+		if (!t->labels->label[i].known)
+			continue;
+		found = seen[t->labels->label[i].class];
+		seen[t->labels->label[i].class] = true;
+	}
+	free(seen);
+	return found;
+}
+
 static enum status embed_open(struct task *t, struct error *err)
 {
+	if (!has_pair(t))
+		return error_set(err, STATUS_NOTFOUND, "%s: no class has two of the samples, which --task embed holds against each other",
+		    t->labels->source);
 	if (task_outputs_known(t->g) && task_class_count(t->g) == 0)
 		return error_set(err, STATUS_UNSUPPORTED, "--task embed: no output of the model is one vector a sample");
 	t->state = xcalloc(1, sizeof(struct embed));
