@@ -82,7 +82,10 @@ static void print_task(const struct snapshot *s)
 	printf("\n%s", task_word(f->name));
 	if (r->kind != TASK_AGREE)
 		printf(" %.*f ->", digits, f->value[TASK_FLOAT]);
-	printf(" %.*f", digits, f->value[TASK_QUANT]);
+	if (isnan(f->value[TASK_QUANT]))
+		printf(" not known");
+	else
+		printf(" %.*f", digits, f->value[TASK_QUANT]);
 	if (r->has_interval)
 		printf(" (%+.*f, 95 %% interval %+.*f to %+.*f)", digits, r->interval.difference, digits, r->interval.low, digits,
 		    r->interval.high);

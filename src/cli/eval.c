@@ -101,7 +101,7 @@ static void print_report(const struct study *st, const struct snapshot *s)
 	puts("");
 	printf("%-12s%10s%11s%12s\n", "", "float", "quantized", "difference");
 	for (int i = 0; i < r->n_figures; i++)
-		if (!isnan(r->figure[i].value[TASK_FLOAT]) || !isnan(r->figure[i].value[TASK_QUANT]))
+		if (i == 0 || !isnan(r->figure[i].value[TASK_FLOAT]) || !isnan(r->figure[i].value[TASK_QUANT]))
 			print_row(&r->figure[i]);
 	if (r->has_interval)
 		print_interval(&r->interval, r->figure[0].name);

@@ -141,6 +141,23 @@ void test_agree__rows_in_another_order_or_number(void **state)
 	case_end(&c);
 }
 
+// Where neither finds anything, the boxes are still what counts, and nothing is known of them.
+void test_agree__nothing_found(void **state)
+{
+	struct task_case c;
+	struct rows none, also;
+	rows_init(&none);
+	rows_init(&also);
+	begin_rows(&c, "NonMaxSuppression");
+	assert_int_equal(add(&c, &none.t, &also.t), STATUS_OK);
+	struct task_report *r = task_report(c.t, case_net(&c, TASK_FLOAT), case_net(&c, TASK_QUANT), 0);
+	assert_string_equal(r->figure[0].name, "same_boxes");
+	assert_true(isnan(r->figure[0].value[TASK_QUANT]));
+	near(r->sample[0].value[TASK_QUANT], 1, 0); // which is no loss
+	task_report_drop(&r);
+	case_end(&c);
+}
+
 // Without NMS rows of another number are no boxes that anybody said to be some.
 void test_agree__rows_that_nobody_reads(void **state)
 {

@@ -166,6 +166,7 @@ void test_check__another_task_is_not_the_one_asked_for(void **state)
 	struct task_report task = {.kind = TASK_DETECT, .figure = &unknown, .n_figures = 1};
 	struct costs none = {0};
 	assert_int_equal(check(&(struct snapshot){.task = &task, .costs = &none}, "drop<0.2", &err), STATUS_FORMAT);
+	assert_non_null(strstr(err.text, "first is not known of these samples"));
 }
 
 void test_check__counts_macs(void **state)

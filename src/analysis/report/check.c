@@ -112,7 +112,9 @@ static void check_task(struct str *out, const struct snapshot *s, const struct d
 		return;
 	}
 	double drop = drop_of(s->task);
-	if (!(drop < limit))
+	if (isnan(drop))
+		say(out, "%s<%g: %s is not known of these samples", row->name, limit, task_word(s->task->figure[0].name));
+	else if (!(drop < limit))
 		say(out, "%s<%g: %s lost %.4f, %.4f too much", row->name, limit, task_word(s->task->figure[0].name), drop, drop - limit);
 }
 

@@ -305,12 +305,15 @@ static double mean_of(const struct frozen *f, int figure, const int *times)
 	return weight > 0 ? sum / weight : NAN;
 }
 
+// The first that any sample goes by.
 static int lead_of_all(const struct frozen *f)
 {
-	int i = 0;
-	while (i < COSINE && isnan(mean_of(f, i, NULL)))
-		i++;
-	return i;
+	int lead = COSINE;
+	for (int i = 0; i < f->n; i++) {
+		int own = f->at[i] ? lead_of(sums(f, i)) : COSINE;
+		lead = own < lead ? own : lead;
+	}
+	return lead;
 }
 
 static double agree_score(const struct task *t, const struct frozen *f, const int *weight)
