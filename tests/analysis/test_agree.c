@@ -72,6 +72,39 @@ void test_agree__poses(void **state)
 	case_end(&c);
 }
 
+// Rotated boxes are shown as they lie, and have moved where they turned.
+void test_agree__rotated(void **state)
+{
+	enum { N = 8 * 8 + 4 * 4 + 2 * 2, ROWS = 4 + 1 + 1 };
+	static struct metadata said[] = {{"names", "{0: 'thing'}"}, {"task", "obb"}};
+	const float object[ROWS] = {32, 30, 24, 6, .9f, 0};
+	struct task_case c;
+	float before[ROWS * N] = {0}, after[ROWS * N];
+	case_begin(&c, said, 2, CASE_SIDE);
+	case_add_output(&c, "output0", SHAPE(1, ROWS, N));
+	struct tensor f = {.type = DT_F32, .shape = SHAPE(1, ROWS, N), .data = before}, q = f;
+	for (int i = 0; i < ROWS; i++)
+		before[i * N] = object[i];
+	memcpy(after, before, sizeof after);
+	after[5 * N] = acosf(-1) / 2;
+	q.data = after;
+	assert_int_equal(case_task(&c, TASK_AGREE, NULL), STATUS_OK);
+	assert_int_equal(add(&c, &f, &q), STATUS_OK);
+	struct task_look *l = case_look(&c, TASK_FLOAT, TASK_QUANT);
+	assert_true(l->rotated && l->points == 4);
+	float least[TASK_VARIANTS] = {CASE_SIDE, CASE_SIDE}, most[TASK_VARIANTS] = {0};
+	for (int v = 0; v < TASK_VARIANTS; v++)
+		for (int i = 0; i < 4; i++) {
+			least[v] = fminf(least[v], l->box[v][0].point[i].x);
+			most[v] = fmaxf(most[v], l->box[v][0].point[i].x);
+		}
+	near((double)(most[TASK_FLOAT] - least[TASK_FLOAT]), 24, 1e-4);
+	near((double)(most[TASK_QUANT] - least[TASK_QUANT]), 6, 1e-4);
+	assert_int_equal(l->n_changes, 2); // lying across each other they are not the same object
+	task_look_drop(&l);
+	case_end(&c);
+}
+
 // ---- rows that a NonMaxSuppression leaves
 
 enum { COLUMNS = 6, MOST = 4 }; // x1 y1 x2 y2 score class

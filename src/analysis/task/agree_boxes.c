@@ -53,6 +53,7 @@ void agree_boxes_compare(struct boxes_alike *out, const struct agree_boxes *b, c
 		for (int v = 0; v < TASK_VARIANTS && where; v++)
 			out->by[v] = boxes_in_image(found[v], where, &out->point[v]);
 		out->points = boxes_points(found[TASK_FLOAT]);
+		out->rotated = boxes_are_rotated(found[TASK_FLOAT]);
 	}
 	for (int v = 0; v < TASK_VARIANTS; v++)
 		boxes_free(&found[v]);
@@ -88,8 +89,9 @@ void agree_boxes_look(const struct agree_boxes *b, const struct boxes_alike *a, 
 	int classes = 0;
 	if (!a->by[TASK_FLOAT].box)
 		return;
-	skeleton_init(&skeleton, a->points);
+	skeleton_init(&skeleton, a->rotated ? 0 : a->points);
 	l->points = a->points;
+	l->rotated = a->rotated;
 	detect_look_boxes(l, a->by);
 	for (int v = 0; v < TASK_VARIANTS; v++)
 		for (int i = 0; i < l->n_boxes[v]; i++)
@@ -98,6 +100,6 @@ void agree_boxes_look(const struct agree_boxes *b, const struct boxes_alike *a, 
 	for (int v = 0; v < TASK_VARIANTS; v++)
 		for (int i = 0; i < l->n_boxes[v]; i++)
 			name_class(b, l, l->box[v][i].class);
-	detect_look_changes(l, a->by, &(struct coco_rule){.poses = a->points ? &skeleton : NULL}, NULL);
+	detect_look_changes(l, a->by, &(struct coco_rule){.poses = skeleton.n ? &skeleton : NULL, .rotated = a->rotated}, NULL);
 	skeleton_done(&skeleton);
 }

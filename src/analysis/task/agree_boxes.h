@@ -15,6 +15,7 @@ struct boxes_alike {
 	struct found_boxes by[TASK_VARIANTS]; // in pixels of the picture, if the sample is one
 	struct keypoint *point[TASK_VARIANTS]; // of these boxes; NULL: none
 	int points; // keypoints of each
+	bool rotated; // which are corners
 };
 // `where`: how the picture lies in the input; NULL: the sample is none. f and q: all outputs. The value is NAN where the decoder
 // does not fit the outputs as they came; the weight is 0 where neither finds any.

@@ -24,7 +24,8 @@ struct boxes {
 	struct candidate *at; // by class, then by falling score; cell: which keypoints and mask are its
 	int n;
 	struct skeleton skeleton;
-	struct keypoint *point; // [n][skeleton.n]
+	int points;             // of each: as many as the skeleton has, or the corners of a rotated box, whose overlap has them
+	struct keypoint *point; // [n][points]
 	struct rle **mask;      // [n] NULL: none
 };
 
@@ -92,13 +93,13 @@ static int by_class(const void *a, const void *b)
 	return (x->x1 > y->x1) - (x->x1 < y->x1);
 }
 
-// Takes the candidates; their keypoints and masks are to be filled in, in this order.
-static struct boxes *unsorted(const struct candidates *c, int points)
+// Takes the candidates; their keypoints (or corners) and masks are to be filled in, in this order.
+static struct boxes *unsorted(const struct candidates *c, int points, bool corners)
 {
 	struct boxes *b = xcalloc(1, sizeof *b);
-	*b = (struct boxes){.at = c->at, .n = (int)c->n, .point = xcalloc(c->n * (size_t)points + 1, sizeof *b->point),
+	*b = (struct boxes){.at = c->at, .n = (int)c->n, .points = points, .point = xcalloc(c->n * (size_t)points + 1, sizeof *b->point),
 	    .mask = xcalloc(c->n + 1, sizeof *b->mask)};
-	skeleton_init(&b->skeleton, points);
+	skeleton_init(&b->skeleton, corners ? 0 : points);
 	return b;
 }
 
@@ -113,7 +114,7 @@ static struct boxes *sort(struct boxes *b)
 
 static struct keypoint *points_of(const struct boxes *b, int64_t i)
 {
-	return b->point + i * b->skeleton.n;
+	return b->point + i * b->points;
 }
 
 // In pixels of the maps, which are as fine as masks are known, or (where each box has its own) of the input.
@@ -136,7 +137,7 @@ static enum status ask(struct boxes **out, const struct boxes_reader *r, const s
 	struct candidates c = {0};
 	enum status st = boxes_program_read(&c, r->program, of, err);
 	if (st == STATUS_OK)
-		*out = sort(unsorted(&c, 0));
+		*out = sort(unsorted(&c, 0, false));
 	else
 		candidates_done(&c);
 	return st;
@@ -155,9 +156,8 @@ static enum status decode(struct boxes **out, const struct boxes_reader *r, cons
 	if (st == STATUS_OK) {
 		decode_run(&c, by, &b, &h, DECODE_LEAST_SCORE);
 		nms_keep(&c, by->iou, DECODE_KEPT);
-		int points = b.rotated ? 0 : b.points; // the corners of rotated boxes are in their overlap
-		struct boxes *all = unsorted(&c, points);
-		for (int i = 0; points && i < all->n; i++)
+		struct boxes *all = unsorted(&c, b.points, b.rotated);
+		for (int i = 0; b.points && i < all->n; i++)
 			decode_points(points_of(all, i), &b, &h, &all->at[i]);
 		if (b.masks)
 			read_masks(all, &b, &h);
@@ -193,7 +193,7 @@ struct boxes *boxes_of_rotated(const struct task_box *box, int n)
 		struct candidate one = candidate_of_corners(&box[i]);
 		candidates_add(&c, &one);
 	}
-	return sort(unsorted(&c, 0));
+	return sort(unsorted(&c, 0, false));
 }
 
 struct boxes *boxes_of(const struct task_box *box, int n, int points)
@@ -203,7 +203,7 @@ struct boxes *boxes_of(const struct task_box *box, int n, int points)
 		struct candidate one = candidate_of(&box[i]);
 		candidates_add(&c, &one);
 	}
-	struct boxes *b = unsorted(&c, points);
+	struct boxes *b = unsorted(&c, points, false);
 	for (int i = 0; points && i < n; i++)
 		memcpy(points_of(b, i), box[i].point, (size_t)points * sizeof *b->point);
 	for (int i = 0; i < n; i++)
@@ -235,13 +235,13 @@ static int by_score(const void *a, const void *b)
 struct found_boxes boxes_in_image(const struct boxes *b, const struct placement *where, struct keypoint **points)
 {
 	struct task_box *out = xcalloc((size_t)b->n + 1, sizeof *out);
-	int n = 0, k = b->skeleton.n;
+	int n = 0, k = b->points;
 	*points = k ? xcalloc((size_t)b->n * (size_t)k + 1, sizeof **points) : NULL;
 	for (int i = 0; i < b->n; i++) {
 		struct coco_box at = detect_image_box(&b->at[i], where);
 		struct keypoint *own = k ? *points + (size_t)i * (size_t)k : NULL;
 		for (int j = 0; j < k; j++)
-			own[j] = detect_image_point(points_of(b, b->at[i].cell)[j], where, false);
+			own[j] = detect_image_point(points_of(b, b->at[i].cell)[j], where, boxes_are_rotated(b));
 		if (b->at[i].score >= DECODE_MASK_SCORE)
 			out[n++] = (struct task_box){(float)at.x, (float)at.y, (float)at.w, (float)at.h, b->at[i].score, b->at[i].class, own, NULL};
 	}
@@ -251,7 +251,12 @@ struct found_boxes boxes_in_image(const struct boxes *b, const struct placement 
 
 int boxes_points(const struct boxes *b)
 {
-	return b->skeleton.n;
+	return b->points;
+}
+
+bool boxes_are_rotated(const struct boxes *b)
+{
+	return b->points > b->skeleton.n;
 }
 
 double boxes_mass(const struct boxes *b)

@@ -34,7 +34,8 @@ struct keypoint;
 // Those that a look may need, cut at the image's border, without masks; the caller frees `box`, which is never NULL, and *points,
 // their keypoints (NULL: they have none).
 struct found_boxes boxes_in_image(const struct boxes *b, const struct placement *where, struct keypoint **points);
-int boxes_points(const struct boxes *b); // keypoints of each
+int boxes_points(const struct boxes *b); // keypoints of each, or corners
+bool boxes_are_rotated(const struct boxes *b); // by a decoder
 double boxes_mass(const struct boxes *b); // the sum of the squared scores
 
 // How far `after` is from `before` over samples 0..n-1. A box of one is matched with one of the same class
