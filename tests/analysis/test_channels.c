@@ -224,12 +224,10 @@ static const struct site *first_output(const struct snapshot *s, const char *nod
 	return site;
 }
 
-// What is stopped shows nothing: those that were there stay.
-void test_channels__a_gathering_is_stopped(void **state)
+// Whether one of `wanted` was stopped in time, which a busy machine may not let happen.
+static bool stop_gathering(struct study *st, const struct site *there, const struct site *wanted)
 {
-	struct study *st = open_study(1);
-	struct snapshot *run = run_study(st), *s = gather(st, &run->site[run->n_sites - 1]);
-	const struct site *wanted = first_output(run, "/model.0/conv/Conv");
+	struct snapshot *s = gather(st, there);
 	assert_int_not_equal(wanted->slot, s->channels->slot);
 	snapshot_drop(&s);
 	study_channels(st, wanted->slot);
@@ -237,8 +235,24 @@ void test_channels__a_gathering_is_stopped(void **state)
 	while (study_gathering(st))
 		poll(NULL, 0, 5);
 	s = study_snapshot(st);
-	assert_int_equal(s->channels->slot, run->site[run->n_sites - 1].slot);
+	bool stopped = s->channels->slot == there->slot;
+	if (!stopped)
+		assert_int_equal(s->channels->slot, wanted->slot);
 	snapshot_drop(&s);
+	return stopped;
+}
+
+// What is stopped shows nothing: those that were there stay.
+void test_channels__a_gathering_is_stopped(void **state)
+{
+	enum { TRIES = 20 };
+	struct study *st = open_study(1);
+	struct snapshot *run = run_study(st), *s;
+	const struct site *wanted = first_output(run, "/model.0/conv/Conv");
+	int tries = 0;
+	while (tries < TRIES && !stop_gathering(st, &run->site[run->n_sites - 1], wanted))
+		tries++;
+	assert_true(tries < TRIES);
 	s = gather(st, wanted); // another wish is heard
 	assert_int_equal(s->channels->samples, SAMPLES);
 	snapshot_drop(&s);
