@@ -154,11 +154,13 @@ refuge() {
 check tmux__a_killed_run_keeps_its_edits_somewhere refuge
 
 # What is offered has tuned weights beside it: they go with it when an edit moves it out of the way.
+tune_saved() { grep -qs '"tune ' "$dir"/tuned/qtui/*.json; }
+tune_moved() { test -e "$dir"/tuned/qtui/*.json~; }
 tuned_offer() {
 	start 120x40 "$utf8 XDG_STATE_HOME=$dir/tuned" "" && see "$done_" && keys ":tune 2s" Enter && see "1 edit*" && see "run 2:" &&
-	    until_true 20 grep -q '"tune ' "$dir"/tuned/qtui/*.json && kill -KILL "$(pid_of)" &&
+	    until_true 20 tune_saved && kill -KILL "$(pid_of)" &&
 	    until_true 20 ends && start 120x40 "$utf8 XDG_STATE_HOME=$dir/tuned" "" && see "was not saved" && see "$done_" && keys 6 && see "1 edit*" &&
-	    until_true 20 test -e "$dir"/tuned/qtui/*.json~ && keys ":open" Enter && keys 5 && see "opened " # in the log: a run as short as this has its own line at once
+	    until_true 20 tune_moved && keys ":open" Enter && keys 5 && see "opened " # in the log: a run as short as this has its own line at once
 }
 check tmux__tuned_weights_stay_with_what_is_offered tuned_offer
 
