@@ -103,7 +103,7 @@ static inline void surgery_node(struct surgery *s, const char *op, const char *n
 	onnx__node_proto__init(n);
 	n->op_type = surgery_text(s, op);
 	n->name = surgery_text(s, name);
-	n->input = arena_alloc(s->arena, 4 * sizeof *n->input);
+	n->input = arena_alloc(s->arena, 8 * sizeof *n->input);
 	n->output = arena_alloc(s->arena, sizeof *n->output);
 	for (char *w = strtok_r(words, " ", &save); w; w = strtok_r(NULL, " ", &save))
 		n->input[n->n_input++] = w;

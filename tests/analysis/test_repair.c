@@ -430,6 +430,70 @@ void test_repair__what_lies_behind_a_selection_is_tried_by_its_boxes(void **stat
 	study_close(&st);
 }
 
+static void add_integers(struct surgery *s, const char *name, int n, const int64_t *x)
+{
+	const int64_t dim[1] = {n};
+	surgery_tensor(s, name, ONNX__TENSOR_PROTO__DATA_TYPE__INT64, 1, dim, x, (size_t)n * sizeof *x);
+}
+
+// The detector with a NonMaxSuppression behind it, which leaves boxes, scores and classes, or (not `read`) where they are.
+static const char *with_suppression(bool read)
+{
+	static const int64_t most[] = {40}, at[] = {0, 1, 2, 3, 4, 14}, rows[] = {4, 500}, boxes[] = {1, 500, 4}, flat[] = {-1}, square[] = {4, 4};
+	static const float overlap[] = {.5f}, least[] = {.3f}, corners[] = {1, 0, 1, 0, 0, 1, 0, 1, -.5f, 0, .5f, 0, 0, -.5f, 0, .5f};
+	static const int64_t one = 1;
+	struct surgery s;
+	surgery_open(&s, "examples/digits.onnx");
+	for (int i = 0; i < 6; i++) {
+		char name[8];
+		snprintf(name, sizeof name, "at%d", (int)at[i]);
+		add_integers(&s, name, 1, &at[i]);
+	}
+	add_integers(&s, "most", 1, most);
+	add_integers(&s, "rows", 2, rows);
+	add_integers(&s, "boxes_shape", 3, boxes);
+	add_integers(&s, "flat", 1, flat);
+	surgery_floats(&s, "overlap", 1, &one, overlap);
+	surgery_floats(&s, "least", 1, &one, least);
+	surgery_floats(&s, "corners", 2, square, corners);
+	surgery_node(&s, "Slice", "cut_boxes", "output0 at0 at4 at1", "b");
+	surgery_node(&s, "Slice", "cut_scores", "output0 at4 at14 at1", "all_scores");
+	surgery_node(&s, "Reshape", "flat_boxes", "b rows", "b2");
+	surgery_node(&s, "Transpose", "turned_boxes", "b2", "b3");
+	surgery_node(&s, "MatMul", "corner_boxes", "b3 corners", "b4");
+	surgery_node(&s, "Reshape", "all_boxes", "b4 boxes_shape", "b5");
+	surgery_node(&s, "NonMaxSuppression", "suppress", "b5 all_scores most overlap least", "kept");
+	surgery_node(&s, "Slice", "kept_boxes", "kept at2 at3 at1", "k2");
+	surgery_node(&s, "Reshape", "kept_places", "k2 flat", "k");
+	surgery_node(&s, "Slice", "kept_classes", "kept at1 at2 at1", "c2");
+	surgery_node(&s, "Reshape", "classes", "c2 flat", "labels");
+	surgery_node(&s, "Gather", "found_boxes", "b4 k", "boxes");
+	surgery_node(&s, "GatherND", "found_scores", "all_scores kept", "scores");
+	s.graph->n_output = 0;
+	for (int i = 0; i < 3; i++)
+		surgery_output(&s, !read ? (const char *[]){"kept", "k", "labels"}[i] : (const char *[]){"boxes", "labels", "scores"}[i]);
+	return surgery_close(&s, read ? "suppressed.onnx" : "kept.onnx");
+}
+
+// Of a network with NMS in it, whose shapes are known when it runs, boxes are the yardstick if they can be read.
+void test_repair__boxes_that_a_suppression_leaves(void **state)
+{
+	struct error err = {0};
+	for (int read = 0; read < 2; read++) {
+		struct study *st = open_study_of(with_suppression(read), 1);
+		struct repair *r = NULL;
+		assert_int_equal(repair_open(&r, st, &(struct repair_options){.samples = 2, .goal = repair_goal_default}, &err), STATUS_OK);
+		assert_true(r->rows && !r->reader);
+		if (repair_prepare(r, &err) != STATUS_OK)
+			fail_msg("%s", err.text);
+		assert_null(r->rows);
+		assert_int_equal(r->reader != NULL, read);
+		assert_int_equal(r->figures.damage > REPAIR_RUINED, read); // what is selected from does not tell that all are lost
+		repair_free(&r);
+		study_close(&st);
+	}
+}
+
 // The goal of a search without labels: what the boxes of the quantized network have lost.
 void test_repair__agreement_is_held_against_the_float_network(void **state)
 {

@@ -160,6 +160,8 @@ static enum status begin(struct repair *r, struct error *err)
 
 enum status repair_prepare(struct repair *r, struct error *err)
 {
+	if (!r->prepared && r->rows && repair_try_rows(r, err) != STATUS_OK)
+		return err->status;
 	double fits = PROBE_MACS / ((double)r->total_macs + 1);
 	int samples = r->opt.samples > 0 ? r->opt.samples : r->reader ? SAMPLES_MAX : (int)fmin(fmax(fits, SAMPLES_MIN), SAMPLES_MAX);
 	int count = dataset_count(r->data);
@@ -186,6 +188,7 @@ static enum status open_parts(struct repair *r, const struct study *st, const st
 	r->scales = scales_new(r->g, r->target, r->engine, dataset_count(r->data), r->opt.cancel);
 	scales_learn(r->scales, plan);
 	r->reader = repair_reader(st, r->opt.task);
+	r->rows = r->reader ? NULL : boxes_reader_of_rows(r->g, study_task_wish(st)->decoder);
 	r->queries = repair_decodes_queries(r);
 	return STATUS_OK;
 }
@@ -234,6 +237,7 @@ void repair_free(struct repair **rp)
 		return;
 	probe_free(&r->probe);
 	boxes_reader_free(&r->reader);
+	boxes_reader_free(&r->rows);
 	scales_free(&r->scales);
 	engine_free(&r->engine);
 	plan_free(&r->bare);

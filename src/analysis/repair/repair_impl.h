@@ -118,6 +118,7 @@ struct repair {
 	struct engine *engine;
 	struct probe *probe;
 	struct boxes_reader *reader; // NULL: none
+	struct boxes_reader *rows; // of what a NonMaxSuppression leaves, until a sample tells whether it can be read; NULL: none
 	bool queries;               // weights lie behind a selection by value: boxes and points both speak
 	struct scales *scales;
 	struct repair_memo *memo;   // the study's
@@ -173,6 +174,8 @@ MUST_CHECK enum status repair_measure_states(struct repair *r, struct error *err
 
 // ---- score.c
 // How boxes are read from the outputs: as the task does, else found from the model; NULL: it is no detector.
+// Takes r->rows for the reader if it reads what the float network says of the first sample, else away.
+MUST_CHECK enum status repair_try_rows(struct repair *r, struct error *err);
 struct boxes_reader *repair_reader(const struct study *st, const struct repair_task *t);
 struct key repair_task_identity(const struct repair_task *t); // zero: there is none
 
