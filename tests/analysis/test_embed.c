@@ -98,6 +98,9 @@ void test_embed__figures_are_those_of_the_long_way(void **state)
 		assert_true(isnan(n->of[0].ap));
 		for (int i = 0; i < N; i++) {
 			int first = n->of[i].first;
+			struct query alone = retrieval_query(v.row, v.class, N, LENGTH, i);
+			assert_int_equal(alone.first, first);
+			assert_memory_equal(&alone.ap, &n->of[i].ap, sizeof alone.ap);
 			assert_true(first >= 0 && first != i);
 			for (int k = 0; k < N; k++)
 				if (k != i && cosine(&v, i, k) > cosine(&v, i, first))

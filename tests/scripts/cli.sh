@@ -473,6 +473,11 @@ grep -q graphwise "$dir/gate.json"; report check_fails_after_the_results $?
 expect check_of_the_task 1 "map_drop<0.1: mAP lost" eval $model examples/val --samples 2 --labels examples/val.json --check 'map_drop<0.1' -q
 "$qtui" eval $model $calib --samples 2 --task agree -q | grep -qE '^SNR dB +- +-?[0-9]+\.[0-9] +-$'; report eval_has_decibels_of_one_digit $?
 expect check_of_a_task_that_was_not_measured 1 "what was measured is same_boxes" eval $model $calib --samples 2 --task agree --check 'map_drop<0.9' -q
+# In black pictures neither network finds anything: what is not known is said to be so.
+{ printf '\x93NUMPY\x01\x00\x46\x00%-69s\n' "{'descr':'<f4','fortran_order':False,'shape':(1,3,160,160)}"; head -c 307200 /dev/zero; } >"$dir/black.npy"
+"$qtui" eval $model "$dir/black.npy" --task agree -q | grep -qE '^same boxes +- +- +-$'; report eval_shows_a_figure_that_is_not_known $?
+"$qtui" analyze $model "$dir/black.npy" --task agree -q | grep -q '^same boxes not known over 1 sample'; report analyze_says_that_a_figure_is_not_known $?
+expect check_of_what_is_not_known 1 "same boxes is not known of these samples" eval $model "$dir/black.npy" --task agree --check 'drop<0.9' -q
 expect check_malformed 2 "snr>20, cos>0.99" analyze $model $calib --check 'speed>3'
 echo '{"images": [], "annotations": [], "categories": [{"id": 0}]}' >"$dir/nothing.json"
 mkdir "$dir/own" && cp examples/calib/00[01].jpg "$dir/own"

@@ -241,7 +241,7 @@ static enum status compare(struct task *t, int sample, const struct tensor *f, c
 	s->base.value = s->figure[lead_of(s)].value;
 	if (isnan(s->base.value))
 		return error_set(err, STATUS_UNSUPPORTED,
-		    "output %s has another shape when quantized, and is not read as boxes: --decoder, or --boxes with a program of your own, reads it",
+		    "output %s has another shape when quantized, and is not read as boxes: --decoder says how they are",
 		    t->g->value[t->g->output[0]].name);
 	if (s->compared == t->g->n_outputs) {
 		compare_pixels(t, f, q, s);

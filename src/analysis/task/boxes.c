@@ -45,7 +45,7 @@ struct boxes_reader *boxes_reader_of_rows(const struct graph *g, const char *dec
 {
 	struct boxes_reader *r = xcalloc(1, sizeof *r);
 	head_init(&r->head, g, 0, 0);
-	if (head_is_known(&r->head) || !r->head.suppressed)
+	if (head_is_known(&r->head) || (!r->head.suppressed && !decoder))
 		boxes_reader_free(&r);
 	else
 		r->named = xstrdup(decoder);

@@ -10,8 +10,8 @@ struct boxes_reader;
 // NULL: no decoder fits what is known of the outputs. `decoder`, `classes` and `points` (of labels) may be NULL and 0;
 // without them only a head whose classes are those of the metadata or COCO's is taken for a detector's.
 struct boxes_reader *boxes_reader_new(const struct graph *g, const char *decoder, int classes, int points);
-// Of a detector with NMS in it, which leaves so many rows as there are boxes: its decoder is found with every sample, and where
-// none fits boxes_read fails. NULL: it is none, or its shapes are known. `decoder` may be NULL.
+// Of a detector with NMS in it, which leaves so many rows as there are boxes, or of which the user says how it is read: its
+// decoder is found with every sample, and where none fits boxes_read fails. NULL: it is none, or its shapes are known.
 struct boxes_reader *boxes_reader_of_rows(const struct graph *g, const char *decoder);
 struct task;
 struct boxes_reader *boxes_reader_of(const struct task *t); // as the task reads outputs, which must live on; NULL: its kind has no boxes

@@ -154,25 +154,50 @@ static void embed_release(struct task_result *r)
 
 // ---- scoring
 
-static void *embed_pool(const struct task *t, struct task_result *const *at, int n)
+// Those samples that are there, side by side.
+struct row {
+	const float **vector; // [n]
+	int *class;           // [n]
+	int *sample;          // [n]
+	int n, length;
+};
+
+static void row_init(struct row *r, const struct task *t, struct task_result *const *at, int n)
 {
 	size_t room = (size_t)n + 1;
-	struct pool *p = xcalloc(1, sizeof *p);
-	const float **vector = xcalloc(room, sizeof *vector);
-	int *class = xcalloc(room, sizeof *class), held = 0, length = 0;
-	*p = (struct pool){.place = xcalloc(room, sizeof *p->place), .sample = xcalloc(room, sizeof *p->sample)};
+	*r = (struct row){.vector = xcalloc(room, sizeof *r->vector), .class = xcalloc(room, sizeof *r->class),
+	    .sample = xcalloc(room, sizeof *r->sample)};
 	for (int i = 0; i < n; i++) {
-		p->place[i] = at[i] ? held : -1;
-		if (!at[i])
+		const struct embedding *e = (const struct embedding *)at[i];
+		if (!e)
 			continue;
-		vector[held] = ((const struct embedding *)at[i])->at;
-		length = ((const struct embedding *)at[i])->n;
-		class[held] = t->labels->label[i].class;
-		p->sample[held++] = i;
+		r->vector[r->n] = e->at;
+		r->length = e->n;
+		r->class[r->n] = t->labels->label[i].class;
+		r->sample[r->n++] = i;
 	}
-	p->retrieval = retrieval_new(vector, class, held, length);
-	free(vector);
-	free(class);
+}
+
+static void row_done(struct row *r)
+{
+	free(r->vector);
+	free(r->class);
+	free(r->sample);
+}
+
+static void *embed_pool(const struct task *t, struct task_result *const *at, int n)
+{
+	struct pool *p = xcalloc(1, sizeof *p);
+	struct row r;
+	row_init(&r, t, at, n);
+	*p = (struct pool){.place = xcalloc((size_t)n + 1, sizeof *p->place), .sample = r.sample,
+	    .retrieval = retrieval_new(r.vector, r.class, r.n, r.length)};
+	for (int i = 0; i < n; i++)
+		p->place[i] = -1;
+	for (int i = 0; i < r.n; i++)
+		p->place[r.sample[i]] = i;
+	r.sample = NULL; // the pool has it
+	row_done(&r);
 	return p;
 }
 
@@ -260,19 +285,36 @@ static void embed_report(const struct task *t, const struct frozen f[TASK_VARIAN
 	report_classes(t, f, r);
 }
 
+// What one network finds nearest to the sample, which takes no more than this query.
+static void look_up(struct task *t, const struct task_net *net, enum task_variant v, struct task_look *l)
+{
+	struct task_result **at = xcalloc((size_t)t->n_samples + 1, sizeof *at);
+	struct row r;
+	int query = 0;
+	for (int i = 0; net && i < t->n_samples; i++)
+		at[i] = task_net_result(t, net, i);
+	row_init(&r, t, at, t->n_samples);
+	while (query < r.n && r.sample[query] != l->sample)
+		query++;
+	if (query < r.n) {
+		struct query q = retrieval_query(r.vector, r.class, r.n, r.length, query);
+		int first = q.first < 0 ? -1 : r.sample[q.first];
+		l->value[v] = q.ap;
+		l->said[v] = first < 0 ? "nobody" : task_class_text(t, t->labels->label[first].class, l);
+		l->nearest[v] = first < 0 ? NULL : arena_strdup(l->memory, dataset_name(t->d, first));
+		l->sure[v] = first < 0 ? NAN : (double)q.near;
+	}
+	row_done(&r);
+	for (int i = 0; i < t->n_samples; i++)
+		result_drop(t, at[i]);
+	free(at);
+}
+
 static void embed_look(struct task *t, const struct looked *at, struct task_look *l)
 {
 	l->class = task_class_text(t, t->labels->label[l->sample].class, l);
-	for (int v = 0; v < TASK_VARIANTS; v++) {
-		struct frozen f = task_freeze(t, at->net[v], 0, t->n_samples);
-		const struct query *q = query_of(&f, l->sample);
-		int first = q ? first_of(&f, q) : -1;
-		l->value[v] = q ? q->ap : NAN;
-		l->said[v] = first >= 0 ? task_class_text(t, t->labels->label[first].class, l) : "nobody";
-		l->nearest[v] = first >= 0 ? arena_strdup(l->memory, dataset_name(t->d, first)) : NULL;
-		l->sure[v] = first >= 0 ? (double)q->near : NAN;
-		task_thaw(t, &f);
-	}
+	for (int v = 0; v < TASK_VARIANTS; v++)
+		look_up(t, at->net[v], (enum task_variant)v, l);
 }
 
 const struct task_ops embed_ops = {

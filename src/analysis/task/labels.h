@@ -1,4 +1,4 @@
-// Labels: what is to be found in each sample, read from COCO JSON, a directory of YOLO text files, of Pascal VOC's XML, of
+// Labels: what is to be found in each sample, read from COCO JSON, a directory of YOLO or DOTA text files, of Pascal VOC's XML, of
 // masks or of pictures, a list of classes or texts or the names of the samples' folders. Labels own all that they hold.
 #ifndef QTUI_ANALYSIS_TASK_LABELS_H
 #define QTUI_ANALYSIS_TASK_LABELS_H
@@ -51,7 +51,7 @@ struct labels_samples {
 		PICTURES_SURE,  // they are what it should make, perhaps the samples themselves
 	} pictures;
 };
-// `path`: a COCO JSON, a directory of YOLO text files, of Pascal VOC's XML, of masks or of pictures, a CSV; NULL: the names
+// `path`: a COCO JSON, a directory of YOLO or DOTA text files, of Pascal VOC's XML, of masks or of pictures, a CSV; NULL: the names
 // of the samples' folders.
 MUST_CHECK enum status labels_read(
     struct labels **out, const char *path, const struct labels_samples *s, struct error *err);

@@ -97,8 +97,26 @@ static double average_precision(struct holding *h, int query)
 	return n ? sum / n : NAN;
 }
 
-static struct query ask(struct holding *h, int query)
+static void holding_init(struct holding *h, const int *class, int n)
 {
+	size_t room = (size_t)n + 1;
+	*h = (struct holding){.class = class, .n = n, .near = xcalloc(room, sizeof *h->near), .like = xcalloc(room, sizeof *h->like),
+	    .before = xcalloc(room + 1, sizeof *h->before)};
+}
+
+static void holding_done(struct holding *h)
+{
+	free(h->near);
+	free(h->like);
+	free(h->before);
+	free(h->pair);
+	free(h->others.at);
+}
+
+static struct query ask(struct holding *h, const float *const *vector, int length, int query)
+{
+	for (int i = 0; i < h->n; i++)
+		h->near[i] = dot(vector[query], vector[i], length);
 	struct query q = {.first = -1, .ap = average_precision(h, query)};
 	for (int i = 0; i < h->n; i++) {
 		bool other = h->class[i] != h->class[query];
@@ -141,26 +159,29 @@ static size_t count_others(const int *class, int n)
 	return pairs;
 }
 
+struct query retrieval_query(const float *const *vector, const int *class, int n, int length, int query)
+{
+	struct holding h;
+	holding_init(&h, class, n);
+	struct query q = ask(&h, vector, length, query);
+	holding_done(&h);
+	return q;
+}
+
 struct retrieval *retrieval_new(const float *const *vector, const int *class, int n, int length)
 {
 	struct retrieval *out = xcalloc(1, sizeof *out);
-	size_t room = (size_t)n + 1, accepted = (size_t)(RETRIEVAL_FAR * (double)count_others(class, n));
-	struct holding h = {.class = class, .n = n, .near = xcalloc(room, sizeof *h.near), .like = xcalloc(room, sizeof *h.like),
-	    .before = xcalloc(room + 1, sizeof *h.before), .others = {.most = accepted + 1}};
+	struct holding h;
+	holding_init(&h, class, n);
+	h.others.most = (size_t)(RETRIEVAL_FAR * (double)count_others(class, n)) + 1;
 	h.others.at = xcalloc(h.others.most, sizeof *h.others.at);
-	*out = (struct retrieval){.n = n, .of = xcalloc(room, sizeof *out->of)};
+	*out = (struct retrieval){.n = n, .of = xcalloc((size_t)n + 1, sizeof *out->of)};
 	for (int i = 0; i < n; i++) {
-		for (int k = 0; k < n; k++)
-			h.near[k] = dot(vector[i], vector[k], length);
-		out->of[i] = ask(&h, i);
+		out->of[i] = ask(&h, vector, length, i);
 		add_pairs(&h, i);
 	}
 	out->tar = true_accepts(&h);
-	free(h.near);
-	free(h.like);
-	free(h.before);
-	free(h.pair);
-	free(h.others.at);
+	holding_done(&h);
 	return out;
 }
 

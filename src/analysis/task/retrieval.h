@@ -18,7 +18,8 @@ struct retrieval {
 	double tar;
 };
 #define RETRIEVAL_FAR 1e-3
-// vector: [n] of `length` elements, of length 1 or 0. Takes n * n * length multiplications.
+// vector: [n] of `length` elements, of length 1 or 0. Takes n * n * length multiplications, a query alone n * length.
+struct query retrieval_query(const float *const *vector, const int *class, int n, int length, int query);
 struct retrieval *retrieval_new(const float *const *vector, const int *class, int n, int length);
 void retrieval_free(struct retrieval **n);
 
