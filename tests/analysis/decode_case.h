@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <cmocka.h>
-#include "../../src/analysis/task/decode.h"
+#include "../../src/analysis/task/decode/decode.h"
 #include "qtui/base/mem.h"
 
 enum { SIDE = 64 };

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../src/analysis/task/labels.h"
+#include "../../src/analysis/task/labels/labels.h"
 #include "qtui/base/file.h"
 #include "support.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 #include "../../src/analysis/repair/repair_impl.h"
-#include "../../src/analysis/task/boxes.h"
+#include "../../src/analysis/task/kinds/boxes.h"
 #include "studies.h"
 
 // Joins pixels and probabilities on one grid.

@@ -1,6 +1,6 @@
 // How far two networks' boxes are apart.
 #include <math.h>
-#include "../../src/analysis/task/boxes.h"
+#include "../../src/analysis/task/kinds/boxes.h"
 #include "qtui/analysis/task_look.h"
 #include "support.h"
 

@@ -1,6 +1,6 @@
 // Boxes that a program of the user's reads: its answers, what becomes of them, what is wrong with them.
 #include <string.h>
-#include "../../src/analysis/task/boxes.h"
+#include "../../src/analysis/task/kinds/boxes.h"
 #include "task_case.h"
 
 static void begin_named(struct task_case *c, struct metadata *names, const char *answer, double iou, int w)

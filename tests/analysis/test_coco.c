@@ -1,8 +1,8 @@
 // COCO's protocol: against pycocotools on real detections, and by hand where a rule decides.
 #include <math.h>
 #include <stdlib.h>
-#include "../../src/analysis/task/coco.h"
-#include "../../src/analysis/task/labels.h"
+#include "../../src/analysis/task/labels/labels.h"
+#include "../../src/analysis/task/metric/coco.h"
 #include "qtui/base/json.h"
 #include "qtui/base/mem.h"
 #include "support.h"

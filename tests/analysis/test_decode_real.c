@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../src/analysis/task/coco.h"
-#include "../../src/analysis/task/decode.h"
+#include "../../src/analysis/task/decode/decode.h"
+#include "../../src/analysis/task/metric/coco.h"
 #include "qtui/base/file.h"
 #include "qtui/base/json.h"
 #include "qtui/base/mem.h"

@@ -1,6 +1,6 @@
 // Vectors that tell classes apart: who is nearest, against sums done the long way, and the task from outputs to figures.
 #include <string.h>
-#include "../../src/analysis/task/retrieval.h"
+#include "../../src/analysis/task/metric/retrieval.h"
 #include "../../src/analysis/task/task_impl.h"
 #include "qtui/base/npy.h"
 #include "task_case.h"

@@ -1,8 +1,8 @@
 // Masks of objects: COCO's protocol with masks in place of boxes, and a task from outputs to figures.
 #include <math.h>
 #include <string.h>
-#include "../../src/analysis/task/boxes.h"
-#include "../../src/analysis/task/coco.h"
+#include "../../src/analysis/task/kinds/boxes.h"
+#include "../../src/analysis/task/metric/coco.h"
 #include "task_case.h"
 
 // ---- the protocol

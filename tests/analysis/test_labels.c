@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../src/analysis/task/labels.h"
+#include "../../src/analysis/task/labels/labels.h"
+#include "../engine/data_case.h"
 #include "qtui/base/file.h"
+#include "qtui/base/log.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
-#include "qtui/base/log.h"
-#include "../engine/data_case.h"
 #include "support.h"
 
 static const char *const files[] = {"x/a.jpg", "x/b.jpg", "x/c.jpg"};

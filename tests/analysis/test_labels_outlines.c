@@ -1,7 +1,7 @@
 // Labels with the outlines of objects, which become masks of their images.
 #include <stdlib.h>
 #include <string.h>
-#include "../../src/analysis/task/labels.h"
+#include "../../src/analysis/task/labels/labels.h"
 #include "qtui/base/file.h"
 #include "qtui/base/log.h"
 #include "qtui/base/str.h"

@@ -1,6 +1,6 @@
 // Non-maximum suppression.
 #include <stdlib.h>
-#include "../../src/analysis/task/nms.h"
+#include "../../src/analysis/task/decode/nms.h"
 #include "support.h"
 
 static void add(struct candidates *c, float x, float score, int class)

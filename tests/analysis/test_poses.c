@@ -1,8 +1,8 @@
 // Poses: COCO's protocol for keypoints, and a task from images to figures.
 #include <math.h>
 #include <string.h>
-#include "../../src/analysis/task/boxes.h"
-#include "../../src/analysis/task/coco.h"
+#include "../../src/analysis/task/kinds/boxes.h"
+#include "../../src/analysis/task/metric/coco.h"
 #include "qtui/base/log.h"
 #include "task_case.h"
 

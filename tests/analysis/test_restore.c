@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "../../src/analysis/task/made.h"
-#include "../../src/analysis/task/similarity.h"
+#include "../../src/analysis/task/kinds/made.h"
+#include "../../src/analysis/task/metric/similarity.h"
 #include "../engine/data_case.h"
 #include "../engine/graph_builder.h"
 #include "qtui/analysis/task_look.h"

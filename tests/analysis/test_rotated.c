@@ -1,10 +1,10 @@
 // Rotated boxes: their overlap, their suppression, their labels, and a task from images to figures.
 #include <math.h>
 #include <string.h>
-#include "../../src/analysis/task/boxes.h"
-#include "../../src/analysis/task/labels.h"
-#include "../../src/analysis/task/nms.h"
-#include "../../src/analysis/task/rotated.h"
+#include "../../src/analysis/task/decode/nms.h"
+#include "../../src/analysis/task/kinds/boxes.h"
+#include "../../src/analysis/task/labels/labels.h"
+#include "../../src/analysis/task/metric/rotated.h"
 #include "task_case.h"
 
 static const double PI = 3.14159265358979323846;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "../../src/analysis/task/pixels.h"
+#include "../../src/analysis/task/decode/pixels.h"
 #include "../engine/data_case.h"
 #include "../engine/graph_builder.h"
 #include "qtui/analysis/task_look.h"

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../src/analysis/task/ctc.h"
-#include "../../src/analysis/task/labels.h"
+#include "../../src/analysis/task/decode/ctc.h"
+#include "../../src/analysis/task/labels/labels.h"
 #include "qtui/base/mem.h"
 #include "task_case.h"
 

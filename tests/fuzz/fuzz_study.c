@@ -1,6 +1,6 @@
 // What is said to a study: sessions, edits, selections, labels, lists of samples.
 #include <stdlib.h>
-#include "../../src/analysis/task/boxes_program.h"
+#include "../../src/analysis/task/kinds/boxes_program.h"
 #include "fuzz.h"
 #include "qtui/analysis/compare.h"
 #include "qtui/analysis/latency.h"

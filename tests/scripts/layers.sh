@@ -19,28 +19,43 @@ done <<-'END'
 END
 report layers_meet_in_include "$(includes src | grep -E '"(\.\./)+(src/)?(base|engine|analysis|interop|cli|tui|include)/')"
 
-# The folders of the engine: each uses those that are named before it. (From here on lines "FOLDER FOLDER HOW": the first uses the second.)
-order="tensor kernels graph stats backend ops plan onnx data run tune"
-upwards() {
-	awk -v order="$order" 'BEGIN { n = split(order, f, " "); for (i = 1; i <= n; i++) at[f[i]] = i }
+# Folders inside a layer that have an order: each uses those that are named before it, or beside it with a comma; "." is the folder
+# around them. (From here on lines "FOLDER FOLDER HOW": the first uses the second.)
+upwards() { # ORDER
+	awk -v order="$1" 'BEGIN { n = split(order, rank, " "); for (i = 1; i <= n; i++) { m = split(rank[i], f, ","); for (k = 1; k <= m; k++) at[f[k]] = i } }
 		!($1 in at) || !($2 in at) || at[$2] > at[$1] { print $1 " uses " $2 ": " $3 }'
 }
-report engine_folders_by_includes "$(includes src/engine | grep -F '"../' |
-	sed -E 's|^src/engine/([^/]+)/([^:]+):.*"\.\./([^/]+)/([^"]+)".*|\1 \3 \2_includes_\4|' | upwards)"
-symbols() ( # "FOLDER FOLDER FILE_calls_SYMBOL", from lines "FILE: [ADDRESS] TYPE SYMBOL"
+by_includes() { # ROOT
+	includes "$1" | grep -F '"../' | awk -F: -v root="$1/" '
+		function folder(path) { path = substr(path, length(root) + 1); return sub(/\/.*/, "", path) ? path : "." }
+		{
+			from = $1; to = $0; path = from
+			sub(/.*"\.\.\//, "", to); sub(/".*/, "", to); sub(/\/[^\/]*\/[^\/]*$/, "", path)
+			while (sub(/^\.\.\//, "", to)) sub(/\/[^\/]*$/, "", path)
+			to = path "/" to
+			if (index(to, root) == 1 && folder(from) != folder(to)) print folder(from), folder(to), from "_includes_" to
+		}'
+}
+by_symbols() ( # ROOT
 	set -o pipefail
-	find src/engine -name '*.c' | sed "s|^|$build/|; s|c\$|o|" | xargs nm -gA | awk '
-		{ sub(/:.*/, "", $1); sub(/.*src\/engine\//, "", $1); folder = $1; sub(/\/.*/, "", folder) }
+	find "$1" -name '*.c' | sed "s|^|$build/|; s|c\$|o|" | xargs nm -gA | awk -v root="$1/" '
+		{ sub(/:.*/, "", $1); $1 = substr($1, index($1, root) + length(root)); folder = $1; if (!sub(/\/.*/, "", folder)) folder = "." }
 		$(NF - 1) == "U" { n++; from[n] = folder; file[n] = $1; symbol[n] = $NF; next }
 		{ home[$NF] = folder }
 		END { for (i = 1; i <= n; i++) if (symbol[i] in home && home[symbol[i]] != from[i])
 			print from[i], home[symbol[i]], file[i] "_calls_" symbol[i] }'
 )
-if calls=$(symbols); then
-	report engine_folders_by_symbols "$(upwards <<<"$calls")"
-else
-	echo "not ok engine_folders_by_symbols the object files in $build are not complete: run make"
-fi
+while read -r root order; do
+	report "${root##*/}_folders_by_includes" "$(by_includes "$root" | upwards "$order")"
+	if calls=$(by_symbols "$root"); then
+		report "${root##*/}_folders_by_symbols" "$(upwards "$order" <<<"$calls")"
+	else
+		echo "not ok ${root##*/}_folders_by_symbols the object files in $build are not complete: run make"
+	fi
+done <<-'END'
+	src/engine tensor kernels graph stats backend ops plan onnx data run tune
+	src/analysis/task metric labels decode kinds,.
+END
 
 only() { report "only_$1" "$(includes src include | grep -E "[<\"]($2)" | grep -vE "^$3")"; } # NAME HEADERS FILES
 only curses 'curses|ncurses|panel\.h>|term\.h|readline' src/tui/

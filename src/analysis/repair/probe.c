@@ -2,8 +2,8 @@
 // else channel by channel at the points (concord.c). The float network runs when the first plan is not known yet.
 #include <math.h>
 #include <stdlib.h>
+#include "../task/kinds/boxes.h"
 #include "qtui/base/hash.h"
-#include "../task/boxes.h"
 #include "repair_impl.h"
 
 static const double SEEN = 0.25; // boxes_mass of a sample: where there is less, there is nothing to compare boxes by

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "../study/study_impl.h"
-#include "../task/boxes.h"
-#include "qtui/base/thread.h"
+#include "../task/kinds/boxes.h"
 #include "qtui/base/json.h"
+#include "qtui/base/thread.h"
 #include "repair_impl.h"
 
 enum { SAMPLES_MIN = 4, SAMPLES_MAX = 8, MEMORY_SHARE = 4 }; // of the probe; the engine gets this part of the study's budget, which gives it up

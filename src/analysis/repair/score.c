@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "../study/study_task.h"
-#include "../task/boxes.h"
+#include "../task/kinds/boxes.h"
 #include "qtui/analysis/task.h"
 #include "repair_impl.h"
 

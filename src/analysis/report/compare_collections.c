@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../task/metric/similarity.h"
 #include "compare_impl.h"
-#include "../task/similarity.h"
 #include "qtui/analysis/compare.h"
 #include "qtui/base/file.h"
 #include "qtui/base/json.h"

@@ -3,8 +3,8 @@
 #define QTUI_ANALYSIS_TASK_IMPL_H
 
 #include <pthread.h>
-#include "labels.h"
-#include "names.h"
+#include "labels/labels.h"
+#include "labels/names.h"
 #include "qtui/analysis/task_look.h"
 
 // What a network said of one sample: immutable, counted. A kind's own struct begins with it.
@@ -81,8 +81,6 @@ void task_thaw(const struct task *t, struct frozen *f);
 // Samples that both have results of; `before` NULL: that `after` has.
 int task_paired(const struct frozen *before, const struct frozen *after, int *out);
 
-// Elements as floats: t->data itself when it holds floats, else a copy in *heap, which the caller frees.
-const float *task_floats(const struct tensor *t, float **heap);
 // The output that has a score for each class: the one with the most elements of shape [1, C], [C] or [1, C, 1, 1]; -1:
 // none.
 int task_class_output(const struct graph *g, const struct tensor *out);

@@ -2,7 +2,7 @@
 #ifndef QTUI_ANALYSIS_TASK_CTC_H
 #define QTUI_ANALYSIS_TASK_CTC_H
 
-#include "names.h"
+#include "../labels/names.h"
 #include "qtui/engine/tensor.h"
 
 struct ctc {

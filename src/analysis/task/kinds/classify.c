@@ -2,8 +2,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "argmax.h"
-#include "task_impl.h"
+#include "../decode/argmax.h"
+#include "../decode/floats.h"
+#include "../task_impl.h"
 #include "qtui/base/log.h"
 
 enum { TOP = 5 };                    // top-5
@@ -78,7 +79,7 @@ static enum status classify_read(struct task *t, int sample, const struct task_s
 		class++; // the first is the background
 	if (class >= n)
 		return error_set(err, STATUS_FORMAT, "its label is class %d, the model has %d", (int)class, (int)n);
-	const float *x = task_floats(&out[at], &heap);
+	const float *x = output_floats(&out[at], &heap);
 	struct verdict *v = xcalloc(1, sizeof *v);
 	int64_t first = argmax(x, n, 1);
 	*v = (struct verdict){.base = {.refs = 1, .bytes = sizeof *v, .value = probability(x, n, class)},

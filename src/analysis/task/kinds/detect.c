@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "../metric/rotated.h"
 #include "boxes.h"
 #include "detect.h"
-#include "rotated.h"
 #include "qtui/base/log.h"
 #include "qtui/base/mem.h"
 

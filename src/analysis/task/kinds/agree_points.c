@@ -2,7 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include "decode.h"
+#include "../decode/decode.h"
 #include "qtui/base/mem.h"
 
 struct agree_points {

@@ -1,7 +1,7 @@
 // The loops over what a decoder finds, the same for every family: cells, classes, thresholds, keypoints.
 #include <math.h>
+#include "../metric/rotated.h"
 #include "decode.h"
-#include "rotated.h"
 
 enum { LABEL_MAX = 1 << 16 }; // labels that an output holds: beyond it they are none
 

@@ -3,9 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "ctc.h"
-#include "decode.h"
-#include "task_impl.h"
+#include "../decode/ctc.h"
+#include "../decode/decode.h"
+#include "../decode/floats.h"
+#include "../task_impl.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
 
@@ -145,7 +146,7 @@ static enum status texts_read(struct task *t, int sample, const struct task_said
 	struct ctc c;
 	float *heap;
 	ctc_find(&c, &said->out[at].shape, a->n);
-	char *text = spell(a, &c, task_floats(&said->out[at], &heap));
+	char *text = spell(a, &c, output_floats(&said->out[at], &heap));
 	free(heap);
 	size_t size = sizeof(struct reading) + strlen(text) + 1;
 	struct reading *r = xcalloc(1, size);

@@ -2,8 +2,8 @@
 #ifndef QTUI_ANALYSIS_TASK_BOXES_PROGRAM_H
 #define QTUI_ANALYSIS_TASK_BOXES_PROGRAM_H
 
-#include "labels.h"
-#include "nms.h"
+#include "../decode/nms.h"
+#include "../labels/labels.h"
 #include "program.h"
 
 struct boxes_program;

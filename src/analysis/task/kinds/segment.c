@@ -2,8 +2,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "head.h"
-#include "pixels.h"
+#include "../decode/floats.h"
+#include "../decode/head.h"
+#include "../decode/pixels.h"
 #include "segment.h"
 
 enum { CELLS = 96 }; // along the longer side of what is kept for a look
@@ -174,7 +175,7 @@ static enum status segment_read(struct task *t, int sample, const struct task_sa
 		st = mask_read(&r.mask, r.path, err);
 	if (st != STATUS_OK)
 		return st;
-	const float *data = task_floats(&said->out[p.output], &heap);
+	const float *data = output_floats(&said->out[p.output], &heap);
 	st = read_pixels(&r, &p, data, &where, err);
 	free(heap);
 	mask_done(&r.mask);

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "similarity.h"
+#include "../metric/similarity.h"
 #include "qtui/base/mem.h"
 
 enum { CELLS = 48 * 48, PIXELS = 640 * 640 }; // of a sample, that are kept for a look

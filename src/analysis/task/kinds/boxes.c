@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../decode/decode.h"
+#include "../metric/rotated.h"
 #include "boxes_program.h"
 #include "detect.h"
-#include "decode.h"
-#include "rotated.h"
 #include "qtui/analysis/task_look.h"
 #include "qtui/base/mem.h"
 #include "qtui/engine/data.h"

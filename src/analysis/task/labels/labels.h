@@ -3,9 +3,9 @@
 #ifndef QTUI_ANALYSIS_TASK_LABELS_H
 #define QTUI_ANALYSIS_TASK_LABELS_H
 
-#include "coco.h"
-#include "qtui/base/error.h"
+#include "../metric/coco.h"
 #include "names.h"
+#include "qtui/base/error.h"
 
 enum labels_kind {
 	LABELS_BOXES, LABELS_POSES, LABELS_OUTLINES, LABELS_ROTATED, LABELS_CLASSES, LABELS_MASKS, LABELS_PICTURES, LABELS_TEXTS,

@@ -5,13 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../decode/argmax.h"
+#include "../decode/ctc.h"
+#include "../decode/floats.h"
+#include "../decode/head.h"
+#include "../task_impl.h"
 #include "agree_boxes.h"
 #include "agree_points.h"
-#include "argmax.h"
-#include "ctc.h"
-#include "head.h"
 #include "made.h"
-#include "task_impl.h"
 
 // What a sample may have. The first that there is up to the cosine is what it goes by: a cosine hardly falls where all boxes
 // are lost. Of the others the first that there is stands beside it.
@@ -110,7 +111,7 @@ static void compare_texts(const struct task *t, const struct tensor *f, const st
 	float *heap_f, *heap_q;
 	if (!a->says_texts || !shape_equal(&f->shape, &q->shape) || !ctc_find(&c, &f->shape, a->characters))
 		return;
-	s->figure[TEXT] = (struct share){is_same_text(&c, task_floats(f, &heap_f), task_floats(q, &heap_q)), 1};
+	s->figure[TEXT] = (struct share){is_same_text(&c, output_floats(f, &heap_f), output_floats(q, &heap_q)), 1};
 	free(heap_f);
 	free(heap_q);
 }
@@ -125,8 +126,8 @@ static void compare_pixels(const struct task *t, const struct tensor *f, const s
 	if (!pixels_are_all(t->g) || !pixels_find(&p, t->g, f, w, h) || !p.likely)
 		return;
 	const struct placement as_it_is = {p.w, p.h, p.w, p.h, 1, 1, 0, 0};
-	struct pixel_lines *x = pixel_lines_new(&p, task_floats(&f[p.output], &heap_f), &as_it_is, p.w, p.h);
-	struct pixel_lines *y = pixel_lines_new(&p, task_floats(&q[p.output], &heap_q), &as_it_is, p.w, p.h);
+	struct pixel_lines *x = pixel_lines_new(&p, output_floats(&f[p.output], &heap_f), &as_it_is, p.w, p.h);
+	struct pixel_lines *y = pixel_lines_new(&p, output_floats(&q[p.output], &heap_q), &as_it_is, p.w, p.h);
 	double same = 0, all = (double)p.w * p.h;
 	for (int row = 0; row < p.h; row++) {
 		const int16_t *a = pixel_line(x, row), *b = pixel_line(y, row);
@@ -158,7 +159,7 @@ static void compare_pictures(struct task *t, int sample, const struct tensor *f,
 	if (dataset_place(t->d, sample, &where, &ignored) || !pixels_find(&p, t->g, f, where.input_w, where.input_h) ||
 	    !makes_picture(t, &p, where.input_w))
 		return;
-	const float *x = task_floats(&f[p.output], &heap_f), *y = task_floats(&q[p.output], &heap_q);
+	const float *x = output_floats(&f[p.output], &heap_f), *y = output_floats(&q[p.output], &heap_q);
 	struct area a = made_area(p.w, p.h, &where);
 	int range = levels_range_find(levels, &t->lock, &p, &a, x, NULL);
 	float *before = levels_new(levels, range, &p, x), *after = levels_new(levels, range, &p, y);
@@ -189,7 +190,7 @@ static void compare_elements(const struct task *t, const struct tensor *f, const
 		bool rows = shape_count(&t->g->value[t->g->output[i]].shape) < 0 && !isnan(s->figure[BOXES].value);
 		if (rows || !shape_equal(&f[i].shape, &q[i].shape))
 			continue;
-		const float *x = task_floats(&f[i], &heap_f), *y = task_floats(&q[i], &heap_q);
+		const float *x = output_floats(&f[i], &heap_f), *y = output_floats(&q[i], &heap_q);
 		int64_t n = tensor_count(&f[i]);
 		add_output(s, x, y, n);
 		s->compared++;

@@ -2,7 +2,7 @@
 #ifndef QTUI_ANALYSIS_TASK_MADE_H
 #define QTUI_ANALYSIS_TASK_MADE_H
 
-#include "levels.h"
+#include "../decode/levels.h"
 #include "qtui/analysis/task_look.h"
 
 // What a network made of a sample and what it should have made: planes of levels 0..255.

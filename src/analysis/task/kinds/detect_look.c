@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../metric/rotated.h"
 #include "detect.h"
-#include "rotated.h"
 #include "qtui/base/mem.h"
 
 static const double same_object = .5; // IoU, or similarity of keypoints

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../task_impl.h"
 #include "program.h"
 #include "qtui/base/str.h"
-#include "task_impl.h"
 
 struct scored { // one sample
 	struct task_result base; // value: over / under

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "nms.h"
-#include "rotated.h"
+#include "../metric/rotated.h"
 #include "qtui/base/mem.h"
 
 enum { CONSIDERED = 30000 }; // of an image, the best; as Ultralytics' max_nms

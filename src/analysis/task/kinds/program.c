@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "../task_impl.h"
 #include "qtui/base/child.h"
 #include "qtui/base/file.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
-#include "task_impl.h"
 
 enum { ANSWER_MAX = 1 << 20 }; // bytes: some ten thousand boxes
 

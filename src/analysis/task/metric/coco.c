@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "coco.h"
-#include "rotated.h"
 #include "qtui/base/mem.h"
+#include "rotated.h"
 
 static const double area_low[COCO_AREAS] = {0, 0, 32 * 32, 96 * 96};
 static const double area_high[COCO_AREAS] = {1e10, 32 * 32, 96 * 96, 1e10};

@@ -1,7 +1,7 @@
 // Outlines of objects, as masks of their images or as corners of rotated boxes.
 #include <stdlib.h>
+#include "../metric/rotated.h"
 #include "labels.h"
-#include "rotated.h"
 #include "qtui/base/log.h"
 #include "qtui/base/mem.h"
 #include "qtui/engine/data.h"

@@ -3,9 +3,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "head.h"
+#include "../decode/floats.h"
+#include "../decode/head.h"
+#include "../task_impl.h"
 #include "made.h"
-#include "task_impl.h"
 
 struct restored { // of one sample
 	struct task_result base; // value: PSNR in dB
@@ -68,7 +69,7 @@ static enum status restore_read(struct task *t, int sample, const struct task_sa
 	st = read_truth(&truth, t, sample, &where, err);
 	if (st != STATUS_OK)
 		return st;
-	const float *data = task_floats(&said->out[p.output], &heap);
+	const float *data = output_floats(&said->out[p.output], &heap);
 	struct area a = made_area(p.w, p.h, &where);
 	float *levels = levels_new(t->state, levels_range_find(t->state, &t->lock, &p, &a, data, truth.data), &p, data);
 	const struct pair it = {levels, truth.data, p.channels, p.w, p.h, dataset_preprocess(t->d)->bgr};

@@ -2,7 +2,7 @@
 #ifndef QTUI_ANALYSIS_TASK_SEGMENT_H
 #define QTUI_ANALYSIS_TASK_SEGMENT_H
 
-#include "task_impl.h"
+#include "../task_impl.h"
 
 // Pixels of one class in one sample that have a label.
 struct area {

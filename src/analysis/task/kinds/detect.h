@@ -2,11 +2,11 @@
 #ifndef QTUI_ANALYSIS_TASK_DETECT_H
 #define QTUI_ANALYSIS_TASK_DETECT_H
 
+#include "../decode/decode.h"
+#include "../task_impl.h"
 #include "boxes.h"
 #include "boxes_program.h"
-#include "decode.h"
 #include "qtui/analysis/task_look.h"
-#include "task_impl.h"
 
 struct detect { // the state of a task of this kind
 	struct head head;              // as declared

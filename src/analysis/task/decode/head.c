@@ -3,12 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include "head.h"
-#include "names.h"
+#include "../labels/names.h"
+#include "../metric/coco.h"
+#include "floats.h"
 #include "qtui/analysis/keypoints.h"
 #include "qtui/base/mem.h"
 #include "qtui/engine/data.h"
 #include "qtui/engine/op.h"
-#include "task_impl.h"
 
 static const struct {
 	const char *op;
@@ -212,7 +213,7 @@ void head_fill(struct head *h, const struct head *declared, const struct tensor 
 	for (int i = 0; i < h->n; i++) {
 		h->out[i] = declared->out[i];
 		h->out[i].shape = out[i].shape;
-		h->out[i].data = task_floats(&out[i], &h->out[i].heap);
+		h->out[i].data = output_floats(&out[i], &h->out[i].heap);
 	}
 }
 

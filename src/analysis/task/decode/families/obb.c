@@ -1,7 +1,7 @@
 // Rotated boxes of Ultralytics: centre, size and an angle.
 #include <math.h>
+#include "../../metric/rotated.h"
 #include "../decode_family.h"
-#include "../rotated.h"
 
 static bool wanted(const struct head *h)
 {

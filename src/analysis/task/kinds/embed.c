@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "retrieval.h"
-#include "task_impl.h"
+#include "../decode/floats.h"
+#include "../metric/retrieval.h"
+#include "../task_impl.h"
 #include "qtui/base/mem.h"
 
 struct embedding { // of one sample
@@ -141,7 +142,7 @@ static enum status embed_read(struct task *t, int sample, const struct task_said
 	struct embedding *e = xcalloc(1, size);
 	e->base = (struct task_result){.refs = 1, .bytes = size, .value = NAN};
 	e->n = n;
-	normalize(e->at, task_floats(&said->out[at], &heap), n);
+	normalize(e->at, output_floats(&said->out[at], &heap), n);
 	free(heap);
 	*result = &e->base;
 	return STATUS_OK;
