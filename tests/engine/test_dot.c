@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "../../src/engine/kernels/dot.h"
+#include "../../src/engine/kernels/product/dot.h"
 #include "../../src/engine/tensor/cpu.h"
 #include "support.h"
 

@@ -1,6 +1,6 @@
 // Resize by a filter: the sum that it stands for, the same bits in both layouts,
 // on every processor level and any number of threads.
-#include "../../src/engine/kernels/interp.h"
+#include "../../src/engine/kernels/spatial/interp.h"
 #include "../../src/engine/tensor/cpu.h"
 #include "kernel_case.h"
 

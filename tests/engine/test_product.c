@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <cmocka.h>
-#include "../../src/engine/kernels/product.h"
+#include "../../src/engine/kernels/product/product.h"
 #include "../../src/engine/tensor/cpu.h"
 #include "support.h"
 

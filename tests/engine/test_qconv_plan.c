@@ -1,5 +1,5 @@
 // How an integer convolution is cut into tiles.
-#include "../../src/engine/kernels/qconv.h"
+#include "../../src/engine/kernels/integer/qconv.h"
 #include "qconv_case.h"
 
 // A tile expands all pixels between its first tap and its last. Those of wide dilations see far:

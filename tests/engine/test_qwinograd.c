@@ -1,5 +1,5 @@
 // Integer convolutions after Winograd: exact where they are taken, and taken where they pay.
-#include "../../src/engine/kernels/qkernel.h"
+#include "../../src/engine/kernels/integer/qkernel.h"
 #include "qconv_case.h"
 
 // Whether the convolution is done after Winograd. Not asked of AVX-512,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "../../src/engine/kernels/row_folds.h"
+#include "../../src/engine/kernels/rows/row_folds.h"
 #include "../../src/engine/tensor/cpu.h"
 #include "support.h"
 

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <cmocka.h>
-#include "../../src/engine/kernels/row_moments.h"
+#include "../../src/engine/kernels/rows/row_moments.h"
 #include "../../src/engine/tensor/cpu.h"
 #include "support.h"
 

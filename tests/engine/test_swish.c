@@ -1,5 +1,5 @@
 // The epilogue for swish and logistic: accuracy, limits, residuals.
-#include "../../src/engine/kernels/swish.h"
+#include "../../src/engine/kernels/elementwise/swish.h"
 #include "../../src/engine/tensor/cpu.h"
 #include "kernel_case.h"
 

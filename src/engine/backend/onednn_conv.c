@@ -4,7 +4,7 @@
 // that padding comes out as the epilogue of 0 and needs no care but where that is not 0.
 #include <stdlib.h>
 #include <string.h>
-#include "../kernels/swish.h"
+#include "../kernels/elementwise/swish.h"
 #include "kept.h"
 #include "onednn_conv.h"
 #include "pointwise.h"

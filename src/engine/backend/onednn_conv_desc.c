@@ -1,6 +1,6 @@
 // What a convolution is in oneDNN's terms: memory descriptors, post-ops, groups.
 #include <string.h>
-#include "../kernels/swish.h"
+#include "../kernels/elementwise/swish.h"
 #include "onednn_conv.h"
 
 // More merged groups than this would cost more than a slower kernel that computes only what is needed.

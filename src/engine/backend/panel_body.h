@@ -2,7 +2,7 @@
 // in which sizes sums are held. All levels give the same bits.
 #include "panel.h"
 
-#include "../kernels/swish_vector.h"
+#include "../kernels/elementwise/swish_vector.h"
 
 // Blocks of channels that are summed up before they are added to those before: long sums lose precision.
 enum { SECTION = 128 / VLANES };

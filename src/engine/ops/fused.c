@@ -2,7 +2,7 @@
 #include <float.h>
 #include <string.h>
 #include <strings.h>
-#include "../kernels/unary.h"
+#include "../kernels/elementwise/unary.h"
 #include "conv.h"
 #include "gemm.h"
 #include "rule.h"

@@ -1,5 +1,5 @@
 // BiasGelu and FastGelu: Gelu of x + bias, the bias along the last dimension.
-#include "../kernels/unary.h"
+#include "../kernels/elementwise/unary.h"
 #include "rule.h"
 
 enum status fused_gelu_shape(

@@ -2,7 +2,7 @@
 #ifndef QTUI_ENGINE_OPS_MATMUL_H
 #define QTUI_ENGINE_OPS_MATMUL_H
 
-#include "../kernels/product.h"
+#include "../kernels/product/product.h"
 #include "ops.h"
 
 // NumPy's matmul over batches: vectors become matrices and lose the dimension again, batches are broadcast.

@@ -2,7 +2,7 @@
 #ifndef QTUI_ENGINE_OPS_NORM_H
 #define QTUI_ENGINE_OPS_NORM_H
 
-#include "../kernels/row_moments.h"
+#include "../kernels/rows/row_moments.h"
 #include "ops.h"
 
 // y = (x - mean) * scale + bias, of n elements; y may be x.

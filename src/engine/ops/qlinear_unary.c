@@ -1,7 +1,7 @@
 // QLinearLeakyRelu, QLinearSigmoid, QLinearSoftmax, QLinearAveragePool, QLinearGlobalAveragePool:
 // the float operator between decoding and encoding. All have the inputs x, scale, zero point,
 // output scale, output zero point; zero points may be left out.
-#include "../kernels/unary.h"
+#include "../kernels/elementwise/unary.h"
 #include "qlinear.h"
 #include "rule.h"
 #include "softmax.h"

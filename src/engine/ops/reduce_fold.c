@@ -2,7 +2,7 @@
 #include "reduce_fold.h"
 
 #include <math.h>
-#include "../kernels/row_folds.h"
+#include "../kernels/rows/row_folds.h"
 #include "element.h"
 
 #define SUM(acc, v)    ((acc) + (v))

@@ -3,7 +3,7 @@
 #ifndef QTUI_ENGINE_OPS_RESIZE_H
 #define QTUI_ENGINE_OPS_RESIZE_H
 
-#include "../kernels/interp.h"
+#include "../kernels/spatial/interp.h"
 #include "ops.h"
 
 enum resize_kind { RESIZE_NEAREST, RESIZE_LINEAR, RESIZE_CUBIC };

@@ -2,7 +2,7 @@
 #include "rnn.h"
 
 #include <string.h>
-#include "../kernels/dot.h"
+#include "../kernels/product/dot.h"
 #include "../tensor/transpose.h"
 #include "element.h"
 #include "qtui/base/parts.h"

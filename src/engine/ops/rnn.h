@@ -2,7 +2,7 @@
 #ifndef QTUI_ENGINE_OPS_RNN_H
 #define QTUI_ENGINE_OPS_RNN_H
 
-#include "../kernels/unary.h"
+#include "../kernels/elementwise/unary.h"
 #include "attrs.h"
 #include "qtui/engine/quantizer.h"
 

@@ -1,6 +1,6 @@
 // One time step of RNN, GRU and LSTM.
 #include <string.h>
-#include "../kernels/dot.h"
+#include "../kernels/product/dot.h"
 #include "rnn.h"
 
 #define SIMD_FOR(i, n) _Pragma("omp simd") for (int64_t i = 0; i < (n); i++)

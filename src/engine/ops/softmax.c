@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../kernels/rows.h"
-#include "../kernels/unary.h"
+#include "../kernels/elementwise/unary.h"
+#include "../kernels/rows/rows.h"
 #include "qtui/base/parts.h"
 #include "rule.h"
 #include "softmax.h"

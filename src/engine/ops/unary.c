@@ -2,7 +2,7 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
-#include "../kernels/unary.h"
+#include "../kernels/elementwise/unary.h"
 #include "element.h"
 #include "qtui/base/parts.h"
 #include "rule.h"

@@ -1,6 +1,6 @@
 // Functions of one tensor, element by element and in any layout.
 #include <string.h>
-#include "../kernels/swish.h"
+#include "../kernels/elementwise/swish.h"
 #include "keys.h"
 #include "strips.h"
 

@@ -1,5 +1,5 @@
 // A layer normalisation that its step holds whole: rows of the last axis, in plain layout.
-#include "../kernels/norm.h"
+#include "../kernels/rows/norm.h"
 #include "exec.h"
 
 enum status exec_norm(struct exec *x)
