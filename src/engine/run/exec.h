@@ -3,7 +3,7 @@
 #define QTUI_ENGINE_RUN_EXEC_H
 
 #include "../ops/attrs.h"
-#include "../ops/rnn.h"
+#include "../ops/recurrent/rnn.h"
 #include "run_impl.h"
 
 // Is input i a tensor of floats, or of codes that stand for floats? (What the graph knows of its type may be less.)

@@ -2,7 +2,7 @@
 // nearest, and (in plain layout, through the operator's own code) Reshape, Transpose, Split, Gather and the like.
 // Quantizing commutes with moving, so inputs are brought onto the output's grid first.
 #include <stdlib.h>
-#include "../ops/transpose.h"
+#include "../ops/movement/transpose.h"
 #include "../tensor/unblock.h"
 #include "exec.h"
 #include "places.h"

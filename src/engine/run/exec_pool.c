@@ -1,6 +1,6 @@
 // Poolings by the kernels for them, and what comes to the same: a mean or a maximum over all pixels.
 // Maxima work on codes as on floats.
-#include "../ops/reduce.h"
+#include "../ops/reduction/reduce.h"
 #include "exec.h"
 
 enum { MAXIMUM = 1, GLOBAL = 2, REDUCES = 4 };

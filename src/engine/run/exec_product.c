@@ -1,6 +1,6 @@
 // Products of two tensors by the kernel for matrices, wherever the elements lie:
 // Einsum, and MatMul whose batches are broadcast.
-#include "../ops/einsum.h"
+#include "../ops/product/einsum.h"
 #include "exec.h"
 
 static const char *equation_of(const struct exec *x, const struct tensor *const *in)

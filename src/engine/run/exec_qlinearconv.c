@@ -2,8 +2,8 @@
 // the sum, with the bias, times x_scale * w_scale / y_scale, rounded to the nearest.
 // What it holds besides the input has to be known when the kernel is made.
 #include <stdlib.h>
+#include "../ops/codes/qlinear.h"
 #include "../ops/element.h"
-#include "../ops/qlinear.h"
 #include "exec_conv.h"
 
 enum { X, X_SCALE, X_ZERO, W, W_SCALE, W_ZERO, Y_SCALE, Y_ZERO, BIAS };

@@ -2,7 +2,7 @@
 // and by a filter (linear, cubic).
 #include <stdlib.h>
 #include <string.h>
-#include "../ops/resize.h"
+#include "../ops/spatial/resize.h"
 #include "exec.h"
 
 static bool is_one_of(const char *text, const char *const *list)

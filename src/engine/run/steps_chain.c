@@ -1,7 +1,7 @@
 // Functions that files write out as chains of operators: a layer normalisation (mean, difference, square,
 // mean, sum, root, quotient, product, sum), Gelu (quotient, erf, sum, two products).
 #include <math.h>
-#include "../ops/reduce.h"
+#include "../ops/reduction/reduce.h"
 #include "run_impl.h"
 
 struct chain {

@@ -3,7 +3,7 @@
 // The order of the tool is kept, in which the first pair comes once more at the end.
 #include <stdlib.h>
 #include <string.h>
-#include "../ops/reduce.h"
+#include "../ops/reduction/reduce.h"
 #include "equalize_impl.h"
 
 // The tool passes any mean and any Pad. A factor does not pass a mean over channels (dimension 1),
