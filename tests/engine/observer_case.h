@@ -5,7 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include "../../src/engine/plan/observer_impl.h"
+#include "../../src/engine/plan/observers/observer_impl.h"
 #include "support.h"
 
 static inline struct target *load(const char *name)

@@ -1,7 +1,7 @@
 // Model files whose large weights stay in the file: the message has to be what protobuf-c makes of the same bytes.
 #include <stdlib.h>
 #include <string.h>
-#include "../../src/engine/onnx/model_file.h"
+#include "../../src/engine/onnx/proto/model_file.h"
 #include "qtui/base/mem.h"
 #include "support.h"
 

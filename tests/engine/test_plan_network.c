@@ -1,10 +1,10 @@
 // The whole way of esp-ppq's and PPQ's runs: the model file, our weights' scales,
 // our calibration of the network with rounded weights, and every scale that comes out.
 // The small network runs through the plain interpreter of the operators, the others through the executor.
+#include "../../src/engine/plan/observers/observer_impl.h"
 #include "golden_run.h"
 #include "kl_plain.h"
 #include "qtui/engine/run.h"
-#include "../../src/engine/plan/observer_impl.h"
 
 // Constants as observers shall see them behind: rounded, where the plan says so. One copy a slot.
 static void round_constants(const struct run *r, struct tensor *constant)

@@ -1,8 +1,8 @@
 // Target xquant as XSlim 2 plans and observes. Ranges are those that an independent implementation
 // (torch, written from the tool's observer with its buffers) chose for the same histograms;
 // plans of some hundred random networks were compared with it as well.
+#include "../../src/engine/plan/observers/observer_impl.h"
 #include "plan_case.h"
-#include "../../src/engine/plan/observer_impl.h"
 
 // A peak at bin `center`, as wide as `width` says; what is below `cut` is empty, but for both ends.
 static void peak(uint32_t hist[JOINT_BINS], int center, int width, uint32_t cut)

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../src/engine/plan/observer_impl.h"
+#include "../../src/engine/plan/observers/observer_impl.h"
 #include "../../src/engine/tensor/cpu.h"
 #include "support.h"
 

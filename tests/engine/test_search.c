@@ -1,7 +1,7 @@
 // The searches for a range on counts against their plain definitions (docs/NUMERICS.md).
 #include <math.h>
 #include <stdlib.h>
-#include "../../src/engine/plan/observer_impl.h"
+#include "../../src/engine/plan/observers/observer_impl.h"
 #include "kl_plain.h"
 #include "support.h"
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../src/engine/plan/target_impl.h"
+#include "../../src/engine/plan/target/target_impl.h"
 #include "support.h"
 
 void test_target__all_that_ship_load(void **state)

@@ -5,10 +5,10 @@
 #include "import.h"
 #include "infer.h"
 #include "normalise.h"
-#include "pass.h"
-#include "proto.h"
-#include "proto_constants.h"
-#include "tensor_proto.h"
+#include "passes/pass.h"
+#include "proto/proto.h"
+#include "proto/proto_constants.h"
+#include "proto/tensor_proto.h"
 #include "qtui/base/log.h"
 
 #define DEPTH_MAX 8 // each level may be built three times

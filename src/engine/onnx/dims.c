@@ -6,7 +6,7 @@
 #include <string.h>
 #include "dims.h"
 #include "import.h"
-#include "tensor_proto.h"
+#include "proto/tensor_proto.h"
 #include "qtui/base/file.h"
 #include "qtui/base/log.h"
 #include "qtui/base/str.h"

@@ -5,7 +5,7 @@
 #define QTUI_ENGINE_ONNX_DRAFT_H
 
 #include "onnx.pb-c.h"
-#include "external.h"
+#include "proto/external.h"
 #include "qtui/engine/graph.h"
 #include "qtui/engine/onnx.h"
 #include "qtui/engine/op.h"

@@ -1,11 +1,11 @@
 // The end of a draft: live nodes and the values they touch get their final ids; every node of the file gets its origin.
 #include <math.h>
 #include <stdlib.h>
-#include "qtui/engine/minifloat.h"
 #include "draft.h"
-#include "proto.h"
+#include "proto/proto.h"
 #include "qtui/base/log.h"
 #include "qtui/base/str.h"
+#include "qtui/engine/minifloat.h"
 
 struct finisher {
 	struct draft *d;

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 #include "../ops/attrs.h"
-#include "attr.h"
 #include "import.h"
-#include "proto.h"
-#include "sparse.h"
+#include "proto/attr.h"
+#include "proto/proto.h"
+#include "proto/sparse.h"
 
 enum status import_name(int *id, struct draft *d, struct scope *scope, const char *name, struct error *err)
 {

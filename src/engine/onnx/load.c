@@ -1,19 +1,19 @@
 // onnx_load and onnx_read_tensor: from a file to what the rest of the program sees.
 #include <pthread.h>
 #include <string.h>
-#include "channels_last.h"
 #include "dims.h"
-#include "functions.h"
 #include "import.h"
-#include "model_file.h"
-#include "on_codes.h"
 #include "normalise.h"
-#include "sequences.h"
-#include "tensor_proto.h"
-#include "wire.h"
+#include "proto/model_file.h"
+#include "proto/tensor_proto.h"
+#include "proto/wire.h"
 #include "qtui/base/file.h"
-#include "qtui/base/thread.h"
 #include "qtui/base/log.h"
+#include "qtui/base/thread.h"
+#include "rewrite/channels_last.h"
+#include "rewrite/functions.h"
+#include "rewrite/on_codes.h"
+#include "rewrite/sequences.h"
 
 #define HASHED_AT_ONCE ((size_t)4 << 20)
 

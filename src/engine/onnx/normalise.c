@@ -3,7 +3,7 @@
 #include "fixed.h"
 #include "infer.h"
 #include "normalise.h"
-#include "pass.h"
+#include "passes/pass.h"
 
 #define ROUNDS_MAX 32 // of settling Ifs: a branch that is put in the place of one may hold the next
 

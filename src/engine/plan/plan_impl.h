@@ -4,7 +4,7 @@
 
 #include "qtui/base/mem.h"
 #include "qtui/engine/plan.h"
-#include "target_impl.h"
+#include "target/target_impl.h"
 
 // Where a root quantizer's scale comes from.
 enum origin_of_scale { SCALE_NONE, SCALE_OBSERVED, SCALE_CONSTANT, SCALE_FIXED, SCALE_DERIVED /* the larger of several */ };

@@ -4,7 +4,7 @@
 
 #include <omp.h>
 #include <stdlib.h>
-#include "exec.h"
+#include "exec/exec.h"
 #include "keys.h"
 
 struct ahead {

@@ -1,6 +1,6 @@
 // The engine's life: what all its passes and single runs share.
 #include <stdlib.h>
-#include "exec.h"
+#include "exec/exec.h"
 #include "runner.h"
 
 // The most bytes of float tensors that are alive at once in a walk through the network.

@@ -1,7 +1,7 @@
 // Single runs on given inputs, and the branches of If nodes, which are such runs too.
 #include <stdlib.h>
 #include <string.h>
-#include "exec.h"
+#include "exec/exec.h"
 #include "runner.h"
 
 struct collecting {

@@ -1,6 +1,6 @@
 // Passes: the samples through the network, by all workers, in one round or in two of every stretch.
 #include <stdlib.h>
-#include "exec.h"
+#include "exec/exec.h"
 #include "runner.h"
 
 struct batch {

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "exec.h"
+#include "exec/exec.h"
 
 enum {
 	MOST_PARTS = 64, // bits of whole.given

@@ -3,7 +3,7 @@
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-#include "exec.h"
+#include "exec/exec.h"
 #include "keys.h"
 #include "qtui/engine/eval.h"
 #include "sample_state.h"

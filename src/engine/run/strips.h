@@ -5,7 +5,7 @@
 #ifndef QTUI_ENGINE_RUN_STRIPS_H
 #define QTUI_ENGINE_RUN_STRIPS_H
 
-#include "exec.h"
+#include "exec/exec.h"
 
 struct operand {
 	struct rep *rep;     // floats or codes

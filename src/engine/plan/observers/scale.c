@@ -1,0 +1,84 @@
+// Scales from ranges (docs/NUMERICS.md): computed in double, stored as float, as the tools do.
+// Zero points are those of the double (or of the float, where the target says so), which decides where a range
+// about zero puts them halfway between two codes; what such a range is wide is subtracted as floats.
+#include <float.h>
+#include <math.h>
+#include "../plan_impl.h"
+
+static double round_log2(double scale, enum rounding r)
+{
+	double e = log2(scale);
+	switch (r) {
+	case ROUND_UP:
+		return exp2(ceil(e));
+	case ROUND_DOWN:
+		return exp2(floor(e));
+	case ROUND_HALF_UP:
+		return exp2(floor(e + 0.5));
+	default:
+		return exp2(nearbyint(e));
+	}
+}
+
+double scale_at_least(const struct target *t, double scale)
+{
+	double below = t->scale.below > 0 ? t->scale.below : t->scale.minimum;
+	return scale < t->scale.minimum ? below : scale;
+}
+
+int32_t scale_middle(const struct quantizer *q)
+{
+	return q->qmin < 0 ? 0 : (int32_t)((q->qmin + q->qmax + 1) / 2);
+}
+
+int32_t scale_clamp_zero(const struct quantizer *q, double zero)
+{
+	return (int32_t)fmin(fmax(zero, (double)q->qmin), (double)q->qmax);
+}
+
+struct quantizer scale_chosen_for(const struct target *t, const struct quantizer *q)
+{
+	struct quantizer chosen = *q;
+	if (t->activation.balanced && q->symmetric && q->qmin < -q->qmax)
+		chosen.qmin = -q->qmax;
+	return chosen;
+}
+
+float scale_finite(const struct quantizer *q, double scale, int32_t zero)
+{
+	double farthest = fmax((double)q->qmax - zero, zero - (double)q->qmin), most = FLT_MAX / farthest;
+	if ((double)(float)scale * farthest <= FLT_MAX)
+		return (float)scale;
+	return q->pow2 ? (float)exp2(floor(log2(most))) : nextafterf((float)most, 0);
+}
+
+void scale_of_range(float *scale, int32_t *zero, const struct target *t, const struct quantizer *q, double lo, double hi)
+{
+	lo = fmin(lo, 0);
+	hi = fmax(hi, 0);
+	double levels = (double)(q->qmax - q->qmin);
+	double s = scale_at_least(t, (q->symmetric ? 2 * fmax(-lo, hi) : (double)((float)hi - (float)lo)) / levels);
+	if (q->pow2)
+		s = round_log2(s, t->scale.range);
+	double lowest = t->scale.single ? (double)((float)lo / (float)s) : lo / s;
+	*zero = q->symmetric ? scale_middle(q) : scale_clamp_zero(q, nearbyint((double)q->qmin - lowest));
+	*scale = scale_finite(q, s, *zero);
+}
+
+void scale_of_kl(float *scale, int32_t *zero, const struct target *t, const struct quantizer *q, double wanted)
+{
+	double s = scale_at_least(t, wanted);
+	*zero = scale_middle(q);
+	*scale = scale_finite(q, q->pow2 ? round_log2(s, t->scale.kl) : s, *zero);
+}
+
+bool scale_is_pow2(double scale)
+{
+	int exponent;
+	return frexp(scale, &exponent) == 0.5;
+}
+
+double scale_nearest_pow2(double scale)
+{
+	return exp2(floor(log2(scale) + 0.5));
+}
