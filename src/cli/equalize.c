@@ -1,4 +1,5 @@
 // qtui equalize: which weights can be equalized across layers, what that gains, and the float model that comes of it.
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "qtui/base/file.h"
@@ -110,6 +111,14 @@ static enum status write_model(const struct work *w, struct error *err)
 	return onnx_save_tuned(path, w->g, w->out.weights, err);
 }
 
+// `text` NULL: *out stays as it is.
+static enum status read_number(double *out, const char *option, const char *text, struct error *err)
+{
+	if (text && (!str_to_double(text, out) || !(*out >= 0) || isinf(*out)))
+		return error_set(err, STATUS_USAGE, "--%s %s: a number, 0 or more", option, text);
+	return STATUS_OK;
+}
+
 static enum status read_options(struct work *w, struct error *err)
 {
 	const struct options *o = w->o;
@@ -118,16 +127,16 @@ static enum status read_options(struct work *w, struct error *err)
 		return error_set(err, STATUS_USAGE, "--rules %s: ppq or quark", o->rules);
 	if (o->rules && (o->positional.n > 1 || o->random))
 		return error_set(err, STATUS_USAGE, "--rules is about weights: it has no meaning beside samples");
-	if (quark && o->sums)
-		return error_set(err, STATUS_USAGE, "--sums is not among the rules of quark");
+	if (quark && (o->sums || o->bias))
+		return error_set(err, STATUS_USAGE, "--%s is not among the rules of quark", o->sums ? "sums" : "bias");
 	w->opt = quark ? EQUALIZE_DEFAULT_QUARK : EQUALIZE_DEFAULT;
 	w->opt.sums = o->sums;
 	w->opt.rounds = o->rounds ? o->rounds : w->opt.rounds;
 	if (o->positional.n < 1)
 		return error_set(err, STATUS_USAGE, "a MODEL is needed");
-	if (o->threshold && (!str_to_double(o->threshold, &w->opt.threshold) || !(w->opt.threshold >= 0)))
-		return error_set(err, STATUS_USAGE, "--threshold %s: a number, 0 or more", o->threshold);
-	enum status st = check_output(o->json, err);
+	enum status st = read_number(&w->opt.threshold, "threshold", o->threshold, err);
+	st = st == STATUS_OK ? read_number(&w->opt.bias, "bias", o->bias, err) : st;
+	st = st == STATUS_OK ? check_output(o->json, err) : st;
 	return st == STATUS_OK ? check_output(o->output, err) : st;
 }
 
@@ -146,8 +155,9 @@ static enum status open_model(struct work *w, struct error *err)
 		w->g = w->own;
 		return st;
 	}
-	if (w->o->threshold)
-		return error_set(err, STATUS_USAGE, "--threshold is about weights: it has no meaning beside samples");
+	if (w->o->threshold || w->o->bias)
+		return error_set(
+		    err, STATUS_USAGE, "--%s is about weights: it has no meaning beside samples", w->o->threshold ? "threshold" : "bias");
 	const struct watch watch = {read_reach, w, "ranges", &w->done, 0, &w->cancel, .quiet = w->o->quiet};
 	w->o->study.task.none = true;
 	st = open_study(&w->study, &w->session, w->o, err);

@@ -19,6 +19,7 @@ struct golden {
 	int precision; // of all nodes, -1: the target's
 	int isolated;  // rows of the layerwise table that must be compared; 0: none is made, it takes too long
 	int equalized; // the tool equalized the weights first, with this opt_level; 0: it did not
+	double bias;   // its bias_multiplier there; 0: without including_bias
 	bool on_edge;  // a code of the run hangs on the last bits of its float sums: where it differs, the exact network may decide
 	struct {
 		const char *node; // whose calibration has two scales that are as good, as test_plan_network shows; NULL: none has
@@ -172,14 +173,15 @@ static int compare_isolated(struct study *st, const struct snapshot *s, const cJ
 }
 
 // The model with weights equalized as the tool's run has them.
-static const char *equalized_model(const char *model, int opt_level)
+static const char *equalized_model(const char *model, const struct golden *as)
 {
 	struct error err = {0};
 	struct graph *g = NULL;
 	struct equalization e;
 	struct equalize_options opt = EQUALIZE_DEFAULT;
 	const char *path = support_temp("equalized.onnx");
-	opt.sums = opt_level == 2;
+	opt.sums = as->equalized == 2;
+	opt.bias = as->bias;
 	if (onnx_load(&g, model, &(struct onnx_options){0}, &err) != STATUS_OK || equalize(&e, g, &opt, &err) != STATUS_OK ||
 	    onnx_save_tuned(path, g, e.weights, &err) != STATUS_OK)
 		fail_msg("%s: %s", model, err.text);
@@ -201,7 +203,7 @@ static void check_with(const struct golden *g, const char *inputs, int least)
 	if (!model || !file || !inputs)
 		skip();
 	if (g->equalized)
-		model = equalized_model(model, g->equalized);
+		model = equalized_model(model, g);
 	assert_int_equal(json_read(&golden, file, &err), STATUS_OK);
 	struct snapshot *s = analyse(&st, g, BACKEND_ONEDNN, model, inputs), *exact = NULL;
 	if (g->tie.node)
@@ -276,6 +278,18 @@ void test_golden__resnet20_equalized_tensorrt(void **state)
 {
 	check(&(struct golden){RESNET, "resnet20_ppq_TRT_INT8_n8_equalize", "tensorrt", CALIB_PERCENTILE, -1, .equalized = 1, .on_edge = true},
 	    20);
+}
+
+void test_golden__resnet20_ppl_cuda(void **state)
+{
+	check(&(struct golden){RESNET, "resnet20_ppq_PPL_CUDA_INT8_n8", "ppl_cuda", CALIB_PERCENTILE, -1, .isolated = 22, .on_edge = true}, 30);
+}
+
+// Its Gemm is float: nothing that is quantized comes before it, and nothing behind.
+void test_golden__resnet20_fpga(void **state)
+{
+	check(&(struct golden){RESNET, "resnet20_ppq_FPGA_INT8_n8", "fpga", CALIB_PERCENTILE, -1, .isolated = 21, .equalized = 1, .bias = 0.5},
+	    30);
 }
 
 void test_golden__mobilenetv2_kl(void **state)

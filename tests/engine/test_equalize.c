@@ -53,6 +53,29 @@ void test_equalize__one_round_is_the_formula(void **state)
 	case_done(&c);
 }
 
+// Where a bias, counted so many times, is more than the weights in front, it decides.
+void test_equalize__biases_may_count(void **state)
+{
+	struct onnx_case c;
+	struct equalize_options opt = {.rounds = 1, .threshold = 0.5, .bias = 0.5};
+	begin(&c);
+	case_node(&c, "Conv", "two", "h w2", "y");
+	case_output(&c, c.graph, "y");
+	case_load(&c);
+	struct equalization e = equalized(c.loaded, opt);
+	const float *b1 = tuning_of(e.weights, graph_find_node(c.loaded, "one"))->bias.data;
+	const double weights[MID] = {8, 0.5, 0, 1}, behind_of[MID] = {0.5, 2, 1, 1};
+	int decided = 0;
+	for (int m = 0; m < MID; m++) {
+		double bias = fabs((double)front_bias[m]) / 2, u = fmax(weights[m], bias), f = u > 0 ? sqrt(behind_of[m] / u) : 10;
+		assert_float_equal(b1[m], (double)front_bias[m] * fmin(fmax(f, 0.1), 10), 1e-6);
+		decided += bias > weights[m];
+	}
+	assert_true(decided > 0);
+	equalization_done(&e);
+	case_done(&c);
+}
+
 void test_equalize__channels_below_the_threshold_stay(void **state)
 {
 	struct onnx_case c;

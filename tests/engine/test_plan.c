@@ -42,7 +42,7 @@ void test_plan__is_a_pure_function(void **state)
 
 void test_plan__every_follower_has_a_root(void **state)
 {
-	static const char *const targets[] = {"esp32p4", "tensorrt", "onnxruntime", "xint8", "a16w8", "pytorch", "fp16"};
+	static const char *const targets[] = {"esp32p4", "tensorrt", "ppl_cuda", "fpga", "qnn", "onnxruntime", "xint8", "a16w8", "pytorch", "fp16"};
 	for (size_t k = 0; k < sizeof targets / sizeof *targets; k++) {
 		struct fixture f;
 		fixture_small(&f, targets[k]);
@@ -449,6 +449,32 @@ void test_plan__fusion_ends_at_outputs(void **state)
 		fixture_plan(&f, two_outputs(), cases[i].target, -1);
 		assert_int_equal(out(&f, "conv")->state, cases[i].conv);
 		assert_int_equal(out(&f, "relu")->state, cases[i].relu);
+		teardown(&f);
+	}
+}
+
+// Softsign is float there. PPQ finds what it quantizes on ways from one computing operator to another: the last one,
+// which nothing quantized feeds, is on none.
+void test_plan__tensorrt_leaves_a_last_product_in_float_behind_a_float(void **state)
+{
+	static const struct {
+		const char *between;
+		enum slot_state want;
+	} cases[] = {{"Softsign", SLOT_FLOAT}, {"Relu", SLOT_ACTIVE}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const float w[4] = {1, 2, 3, 4};
+		struct fixture f;
+		struct builder b = builder_new();
+		b.g->value[builder_input(&b, "x")].shape = shape_of(4, (int64_t[]){1, 2, 4, 4});
+		builder_constant(&b, "w", DT_F32, shape_of(4, (int64_t[]){2, 2, 1, 1}), w);
+		builder_node(&b, "Conv", "first", "x w", "c");
+		builder_node(&b, cases[i].between, "between", "c", "s");
+		builder_node(&b, "Conv", "last", "s w", "y");
+		builder_output(&b, "y");
+		fixture_plan(&f, b.g, "tensorrt", -1);
+		assert_int_equal(out(&f, "last")->state, cases[i].want);
+		assert_int_equal(in(&f, "last", 1)->state, cases[i].want);
+		assert_int_equal(in(&f, "first", 0)->state, SLOT_ACTIVE);
 		teardown(&f);
 	}
 }

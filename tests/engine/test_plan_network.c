@@ -216,7 +216,7 @@ void test_plan_network__resnet20_from_file_to_scales(void **state)
 	static const char *const runs[] = {
 		"resnet20_esp_ESPDL_INT8_n8", "resnet20_esp_ESPDL_INT8_n8_minmax", "resnet20_esp_ESPDL_INT8_n8_percentile",
 		"resnet20_esp_ESPDL_INT8_n8_mse", "resnet20_esp_ESPDL_INT8_n8_mixed16", "resnet20_esp_ESPDL_INT16_n8",
-		"resnet20_esp_ESPDL_S3_INT8_n8", "resnet20_esp_ESPDL_C_INT8_n8", "resnet20_ppq_TRT_INT8_n8", NULL,
+		"resnet20_esp_ESPDL_S3_INT8_n8", "resnet20_esp_ESPDL_C_INT8_n8", "resnet20_ppq_TRT_INT8_n8", "resnet20_ppq_PPL_CUDA_INT8_n8", NULL,
 	};
 	struct npy input = inputs("golden/esp-ppq/inputs_resnet20.npy");
 	compare_runs(runs, &input, interpret);

@@ -62,6 +62,9 @@ expect equalize_by_unknown_rules 2 "--rules esp: ppq or quark" equalize $model -
 expect equalize_by_rules_and_samples 2 "no meaning beside samples" equalize $model $calib --rules quark
 expect equalize_by_quark_through_sums 2 "--sums is not among the rules of quark" equalize $model --rules quark --sums
 "$qtui" equalize $model --rules quark --json - 2>/dev/null | grep -q '"rules":.*"quark"'; report equalize_names_its_rules $?
+expect equalize_by_quark_with_biases 2 "--bias is not among the rules of quark" equalize $model --rules quark --bias 0.5
+expect equalize_biases_beside_samples 2 "--bias is about weights" equalize $model $calib --bias 0.5
+expect equalize_bias 2 "--bias half: a number, 0 or more" equalize $model --bias half
 expect equalize_threshold 2 "--threshold -1" equalize $model --threshold -1
 expect equalize_what_cannot_be 1 "can be equalized" equalize $model -o "$dir/equalized.onnx"
 report equalize_writes_no_such_model "$([ -e "$dir/equalized.onnx" ]; echo $((1 - $?)))"

@@ -17,7 +17,7 @@ struct options {
 	const char *session, *json, *report, *output, *format, *script, *theme;
 	const char *config;
 	struct config *config_data;    // what is read from it; private to src/cli/config.c
-	const char *latency, *task, *labels, *scorer, *boxes, *calib, *eval, *decoder, *nms, *budget, *threshold, *rules;
+	const char *latency, *task, *labels, *scorer, *boxes, *calib, *eval, *decoder, *nms, *budget, *threshold, *bias, *rules;
 	const char *method;            // of all nodes: the last of `calibration` that names none, else the configuration's
 	const char *target, *mean, *std, *color, *resize, *threads, *memory, *backend, *seed, *samples;
 	bool quiet, help, version, all, findings, layerwise_output, blame, codes, ascii, mono, no_mouse, sums;

@@ -29,9 +29,10 @@
 
 enum equalize_rules { EQUALIZE_PPQ, EQUALIZE_QUARK };
 struct equalize_options {
-	enum equalize_rules rules; // Quark's know neither `sums` nor `reach`
+	enum equalize_rules rules; // Quark's know neither `sums` nor `bias` nor `reach`
 	int rounds;       // at least 1
 	double threshold; // of u + d, in the weights' own unit
+	double bias;      // biases in front count this much in u, beside the weights: PPQ's bias_multiplier; 0: they do not
 	bool sums;        // groups reach through Add and Sub too: PPQ's opt_level 2
 	double *const *reach; // [n_values] of equalize_reach with the same `sums`, or NULL: weights alone
 	const atomic_bool *cancel; // heard before every group; may be NULL

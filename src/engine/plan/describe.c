@@ -78,6 +78,8 @@ static void explain(struct plan *p, int node, enum precision want)
 	int other = p->priv->node[node].merged >= 0 ? p->priv->node[node].merged : deciding_member(p, node);
 	if (!plan_quantizes(p, node))
 		plan_refuse(p, node, "target %s does not quantize %s: it stays float", t->name, n->op->name);
+	else if (t->after_computing && !p->priv->node[node].reached)
+		plan_refuse(p, node, "target %s quantizes only what a convolution or product leads to: it stays float", t->name);
 	else if (!p->quantizable[node])
 		plan_refuse(p, node, "it does not work on quantized tensors here and stays float");
 	else if (t->kind != TARGET_LINEAR)

@@ -67,6 +67,13 @@ static void merge_swish(struct plan *p)
 	}
 }
 
+// A way begins where a computing operator feeds another one: PPQ's search finds none from the last operator of a network.
+static bool begins_way(const struct plan *p, int node)
+{
+	const struct node *n = &p->g->node[node];
+	return (p->priv->node[node].rule->flags & RULE_COMPUTING) != 0 && n->out[0] >= 0 && p->g->value[n->out[0]].n_consumers > 0;
+}
+
 // After a computing operator, along operators that are quantized themselves.
 static void mark_reached(struct plan *p)
 {
@@ -75,7 +82,7 @@ static void mark_reached(struct plan *p)
 	for (int i = 0; i < g->n_nodes; i++) {
 		if (!plan_quantizes(p, i))
 			continue;
-		v->node[i].reached = (v->node[i].rule->flags & RULE_COMPUTING) != 0;
+		v->node[i].reached = begins_way(p, i);
 		for (int k = 0; k < g->node[i].n_in && !v->node[i].reached; k++) {
 			int producer = g->node[i].in[k] < 0 ? -1 : g->value[g->node[i].in[k]].producer;
 			v->node[i].reached = producer >= 0 && v->node[producer].reached;

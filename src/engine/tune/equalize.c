@@ -53,8 +53,10 @@ static enum status take_ranges(struct ranges *r, const struct equalizer *e, cons
 	if (!r->front || !r->behind || !r->reach)
 		return error_set(err, STATUS_NOMEM, "no memory for the ranges of %lld channels", (long long)g->channels);
 	for (int i = 0; i < g->n_front; i++)
-		if (!e->layer[g->front[i]].addend)
+		if (!e->layer[g->front[i]].addend) {
 			layer_raise(r->front, &e->layer[g->front[i]], true);
+			layer_raise_by_bias(r->front, &e->layer[g->front[i]], e->opt->bias);
+		}
 	for (int i = 0; i < g->n_behind; i++)
 		layer_raise(r->behind, &e->layer[g->behind[i]], false);
 	if (e->reach)

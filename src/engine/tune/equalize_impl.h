@@ -30,6 +30,7 @@ MUST_CHECK enum status layer_open(struct layer *l, const struct graph *g, struct
 void layer_close(struct layer *l);
 bool layer_is_finite(const struct layer *l); // weights and biases
 void layer_raise(float *top, const struct layer *l, bool rows); // top[c] becomes at least the largest weight of row (else column) c
+void layer_raise_by_bias(float *top, const struct layer *l, double by); // at least by * the bias of row c
 void layer_multiply_rows(struct layer *l, const float *factor); // factor[rows]; the bias too
 void layer_divide_columns(struct layer *l, const float *factor); // factor[columns]
 // The copies become tuned constants, if they are others than the graph's.

@@ -58,6 +58,13 @@ void layer_raise(float *top, const struct layer *l, bool rows)
 	}
 }
 
+void layer_raise_by_bias(float *top, const struct layer *l, double by)
+{
+	const float *b = l->b.data;
+	for (int64_t r = 0; b && r < l->rows; r++)
+		top[r] = fmaxf(top[r], fabsf(b[r] * (float)by));
+}
+
 void layer_multiply_rows(struct layer *l, const float *factor)
 {
 	for (int64_t a = 0; a < l->first; a++) {
