@@ -124,6 +124,11 @@ static void read_labels(const char *path)
 	read_labels_as(path, (struct labels_samples){.rotated = true});
 }
 
+void fuzz_values(const struct fuzz_input *in)
+{
+	read_labels_as(in->path, (struct labels_samples){.values = true});
+}
+
 void fuzz_texts(const struct fuzz_input *in)
 {
 	read_labels_as(in->path, (struct labels_samples){.texts = true});

@@ -28,8 +28,8 @@ struct drop_row {
 	const char *name, *figure; // "map_drop", "AP"; NULL: any
 };
 const struct drop_row *drop_row(enum drop d);
-#define DROPS_NONE {{NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN}}
-_Static_assert(DROPS == 8, "as many as DROPS_NONE has");
+#define DROPS_NONE {{NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN}}
+_Static_assert(DROPS == 10, "as many as DROPS_NONE has");
 // The member `field`, a struct drops, of a table's type: #define DROP(id, name, figure, most) DROP_CONDITION(type, field, id,
 // name, most), and drops.def has its rows.
 #define DROP_CONDITION(type, field, id, name, high) {name, '<', offsetof(type, field.most[DROP_##id]), 0, high},

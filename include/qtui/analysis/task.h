@@ -23,10 +23,12 @@ enum task_kind {
 	TASK_SCORE,    // no labels: a program of the user's scores each sample's outputs
 	TASK_TEXT,     // texts against texts: lines of writing, number plates, speech
 	TASK_EMBED,    // classes of samples by the vectors that are nearest: faces, persons, products
+	TASK_DEPTH,    // depths of pixels against depths
+	TASK_REGRESS,  // numbers against numbers: angles, ages, forecasts, landmarks, signals
 	TASK_KINDS,
 };
-const char *task_kind_name(enum task_kind k); // "detect", "pose", "instance", "obb", "classify", "segment", "restore", "agree", "score", "text", "embed"
-const char *task_kinds(void); // for a message: "detect, pose, instance, obb, classify, segment, restore, text, embed, agree or score"
+const char *task_kind_name(enum task_kind k); // "detect", "pose", "instance", "obb", "classify", "segment", "restore", "agree", "score", "text", "embed", "depth", "regress"
+const char *task_kinds(void); // for a message: "detect, pose, instance, obb, classify, segment, restore, text, embed, depth, regress, agree or score"
 bool task_kind_parse(enum task_kind *out, const char *name);
 const char *task_judge(enum task_kind k); // what knows what is right: "the labels", "the scorer"
 MUST_CHECK enum status task_decoder_check(const char *name, struct error *err); // STATUS_NOTFOUND: no decoder has that name
@@ -35,7 +37,7 @@ enum task_variant { TASK_FLOAT, TASK_QUANT, TASK_VARIANTS };
 
 struct task_options {
 	int kind;            // enum task_kind, or -1: what labels and metadata say
-	const char *labels;  // COCO JSON, a directory of text files, XML files, masks or pictures, a CSV; NULL: what lies beside the data set
+	const char *labels;  // COCO JSON, a directory of text files, XML files, masks, pictures or arrays, an array, a CSV; NULL: what lies beside the data set
 	const char *decoder; // a name of docs/TASK.md; NULL: found from names and shapes of the outputs
 	const char *scorer;  // of TASK_SCORE: a command for /bin/sh, which is started with the first sample
 	const char *boxes_by; // of TASK_DETECT: likewise, which reads the boxes in place of a decoder; NULL: none
@@ -115,6 +117,7 @@ const char *task_figure_name(enum task_kind k);        // of figure[0]; of TASK_
 const char *task_leading_figure(const struct task *t); // the same of one task: what task_score is
 // By how much a figure has to change to mean as much as the whole of a share does: of decibels 20.
 double task_unit(const char *figure);
+bool task_is_error(const char *figure); // less of it is better
 const char *task_goal(const char *figure);        // what a repair commonly stops at: "map_drop<0.005"; NULL: nothing is common
 const char *task_sample_word(const char *figure); // what a sample alone has in its place: "AP of a picture"
 struct task_class {
@@ -126,7 +129,7 @@ struct task_class {
 struct task_sample {
 	int sample;
 	const char *name;
-	double value[TASK_VARIANTS]; // AP of the image, probability of its class, mean IoU of its classes, PSNR, nearness of its text, cosine
+	double value[TASK_VARIANTS]; // AP of the image, probability of its class, mean IoU of its classes, PSNR, nearness of its text or numbers, its delta1, cosine
 };
 // What figure[0] loses or gains from one network to another, with a 95 % interval from bootstrap draws of samples, the
 // same draws for both.
@@ -140,7 +143,7 @@ struct task_report {
 	enum task_kind kind;
 	const char *note, *dataset;
 	int samples[TASK_VARIANTS], total; // measured; those that have labels
-	struct task_figure *figure;        // [0] is the one to show first; all are better when higher
+	struct task_figure *figure;        // [0] is the one to show first, better when higher, as all are but errors (task_is_error)
 	int n_figures;
 	struct task_class *class;
 	int n_classes;

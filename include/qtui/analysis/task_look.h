@@ -63,23 +63,23 @@ struct task_look {
 
 	struct task_region *region; // TASK_SEGMENT: those that lost most first
 	int n_regions;
-	struct task_figure figure[TASK_LOOK_FIGURES]; // TASK_RESTORE, TASK_AGREE
+	struct task_figure figure[TASK_LOOK_FIGURES]; // TASK_RESTORE, TASK_DEPTH, TASK_AGREE
 	int n_figures;
 	// enum task_cell of [cells_h, cells_w] that lie over the picture, of TASK_SEGMENT, TASK_INSTANCE and where pictures are
 	// made; NULL: not known.
 	uint8_t *cell;
 	int cells_w, cells_h;
 
-	const char *class;                 // TASK_CLASSIFY, TASK_EMBED: the label's class; TASK_TEXT: its text
+	const char *class;                 // TASK_CLASSIFY, TASK_EMBED: the label's class; TASK_TEXT: its text; TASK_REGRESS: its numbers
 	const char *said[TASK_VARIANTS];   // TASK_CLASSIFY: the class with the highest probability; TASK_TEXT: what was read; TASK_EMBED: the class of the nearest other
 	const char *nearest[TASK_VARIANTS]; // TASK_EMBED: the sample that this is
 	double sure[TASK_VARIANTS];        // and that probability; how near it comes, 1: that is it
 	double value[TASK_VARIANTS];       // as in the report
 
-	// The sample's picture; of TASK_RESTORE that which the networks should make, of TASK_AGREE none where they make any. w x h,
+	// The sample's picture; of TASK_RESTORE and TASK_DEPTH that which the networks should make, of TASK_AGREE none where they make any. w x h,
 	// made smaller where it was large; NULL: there is none.
 	uint8_t *rgb;
-	uint8_t *made[TASK_VARIANTS]; // TASK_RESTORE, TASK_AGREE: what they make, likewise; NULL: no pictures
+	uint8_t *made[TASK_VARIANTS]; // TASK_RESTORE, TASK_DEPTH, TASK_AGREE: what they make, likewise; NULL: no pictures
 	int w, h;
 	double scale; // from pixels of the image to those of the picture
 	struct arena *memory;

@@ -89,6 +89,10 @@ int arrays_count(const struct arrays *a);
 const char *arrays_name(const struct arrays *a, int i); // "" when the file does not name it
 // Array i as a tensor of type `type` with its own shape; `path` names the file in errors.
 MUST_CHECK enum status arrays_read(struct tensor *out, const struct arrays *a, int i, enum dtype type, const char *path, struct error *err);
+// Row `row` of array i, a stack whose first dimension counts them: STATUS_NOTFOUND: it has no such row.
+int arrays_stacked(const struct arrays *a, int i); // its rows; 0: it is a single number
+MUST_CHECK enum status arrays_read_row(
+    struct tensor *out, const struct arrays *a, int i, int row, enum dtype type, const char *path, struct error *err);
 // Reads one array file (.npy, .pb; of an .npz the array `name`) as a tensor of type `type` with the array's own shape.
 MUST_CHECK enum status array_read(struct tensor *out, const char *path, const char *name, enum dtype type, struct error *err);
 // A picture as the input `input` of the graph, prepared as `pre` says; what that leaves open is guessed, with a line in the log.

@@ -7,6 +7,7 @@ static const struct figure {
 	const char *name, *word, *head; // NULL: the same
 	int decimals;                   // 0: a share
 	bool decibels;
+	bool error;         // less is better
 	double blind;       // of a float network that is right by chance at the most
 	const char *goal;   // what a repair commonly stops at, as :fix and --until have it
 	const char *sample; // what a sample alone has in its place
@@ -37,6 +38,11 @@ static const struct figure {
     {.name = "rank1", .word = "rank-1", .blind = .01, .goal = "rank1_drop<0.005", .sample = "AP of a sample"},
     {.name = "retrieval_map", .word = "retrieval mAP", .head = "ret mAP"},
     {.name = "tar", .word = "TAR@FAR 0.001", .head = "TAR"},
+    {.name = "delta1", .blind = .3, .goal = "delta1_drop<0.005", .sample = "delta1 of a picture"},
+    {.name = "abs_rel", .word = "AbsRel", .error = true},
+    {.name = "r2", .word = "R2", .blind = .05, .goal = "r2_drop<0.005", .sample = "nearness of a sample"},
+    {.name = "rmse", .word = "RMSE", .decimals = 4, .error = true},
+    {.name = "mae", .word = "MAE", .decimals = 4, .error = true},
     {.name = "score", .blind = -INFINITY, .sample = "score of a sample"}, // the user's own: nothing is known of it
     {.name = "cosine", .decimals = 4}, // near 1
     {.name = "snr_db", .word = "SNR dB", .decimals = 1, .decibels = true},
@@ -77,6 +83,12 @@ double task_unit(const char *figure)
 {
 	const struct figure *f = find(figure);
 	return f && f->decibels ? 20 : 1;
+}
+
+bool task_is_error(const char *figure)
+{
+	const struct figure *f = find(figure);
+	return f && f->error;
 }
 
 double task_blind(const char *figure)

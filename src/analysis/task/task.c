@@ -21,7 +21,9 @@ static const struct task_ops *const kinds[TASK_KINDS] = {[TASK_DETECT] = &detect
     [TASK_AGREE] = &agree_ops,
     [TASK_SCORE] = &score_ops,
     [TASK_TEXT] = &text_ops,
-    [TASK_EMBED] = &embed_ops};
+    [TASK_EMBED] = &embed_ops,
+    [TASK_DEPTH] = &depth_ops,
+    [TASK_REGRESS] = &regress_ops};
 
 const char *task_kind_name(enum task_kind k)
 {
@@ -40,7 +42,7 @@ const char *task_leading_figure(const struct task *t)
 
 const char *task_kinds(void)
 {
-	return "detect, pose, instance, obb, classify, segment, restore, text, embed, agree or score";
+	return "detect, pose, instance, obb, classify, segment, restore, text, embed, depth, regress, agree or score";
 }
 
 const char *task_judge(enum task_kind k)
@@ -147,6 +149,7 @@ static enum status read_labels(struct task *t, struct error *err)
 	head_points(&s.points, &s.dims, t->g);
 	s.rotated = t->opt.kind == TASK_OBB || (t->opt.kind < 0 && detect_is_rotated(t->g));
 	s.texts = t->opt.kind == TASK_TEXT || (t->opt.kind < 0 && texts_said(&(int){0}, t));
+	s.values = t->opt.kind == TASK_DEPTH || t->opt.kind == TASK_REGRESS;
 	s.outlines = t->opt.kind == TASK_INSTANCE || (t->opt.kind < 0 && detect_may_have_masks(t->g));
 	s.pictures = t->opt.kind == TASK_RESTORE ? PICTURES_SURE : t->opt.kind < 0 ? makes_pictures(t->g) : PICTURES_NONE;
 	const char **file = xcalloc((size_t)t->n_samples + 1, sizeof *file);
@@ -196,7 +199,8 @@ static enum status choose_kind(struct task *t, struct error *err)
 	    [LABELS_CLASSES] = "a class for each sample",
 	    [LABELS_MASKS] = "a class for each pixel",
 	    [LABELS_PICTURES] = "a picture for each sample",
-	    [LABELS_TEXTS] = "a text for each sample"};
+	    [LABELS_TEXTS] = "a text for each sample",
+	    [LABELS_VALUES] = "numbers for each sample"};
 	t->kind = t->opt.kind < 0 ? natural_kind(t) : (enum task_kind)t->opt.kind;
 	if (kinds[t->kind]->labels < 0 || serve(t->labels, t->kind))
 		return STATUS_OK;
@@ -294,8 +298,10 @@ static struct key labels_key(const struct labels *l, int n_samples)
 			k = t->mask ? key_add(k, t->mask->edge, (size_t)t->mask->n * sizeof *t->mask->edge) : k;
 		}
 		k = one->text ? key_add_text(k, one->text) : k;
+		k = one->value ? key_add(k, one->value, (size_t)one->n_values * sizeof *one->value) : k;
 		k = one->file ? task_file_key(k, one->file) : k;
 	}
+	k = l->stack ? task_file_key(k, l->source) : k;
 	return key_add(k, l->class_of, (size_t)l->n_numbers * sizeof *l->class_of);
 }
 

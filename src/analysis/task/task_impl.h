@@ -50,7 +50,7 @@ struct task_ops {
 	void (*look)(struct task *t, const struct looked *at, struct task_look *l); // NULL: nothing more
 };
 extern const struct task_ops detect_ops, pose_ops, instance_ops, obb_ops, classify_ops, segment_ops, restore_ops, agree_ops, score_ops, text_ops,
-    embed_ops;
+    embed_ops, depth_ops, regress_ops;
 
 // The mean of the samples' values, each counted weight times: a kind's `score` where it has no better one.
 double task_mean(const struct task *t, const struct frozen *f, const int *weight);

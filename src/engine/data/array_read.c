@@ -1,4 +1,5 @@
 // One array of a file as a tensor.
+#include <limits.h>
 #include <string.h>
 #include "../ops/element.h"
 #include "arrays.h"
@@ -18,6 +19,28 @@ enum status arrays_read(struct tensor *out, const struct arrays *a, int i, enum 
 	enum status st = tensor_alloc(out, NULL, err);
 	if (st == STATUS_OK)
 		st = arrays_copy(out, a, i, 0, path, err);
+	if (st != STATUS_OK)
+		tensor_drop(out);
+	return st;
+}
+
+int arrays_stacked(const struct arrays *a, int i)
+{
+	struct shape s = arrays_shape(a, i);
+	return s.rank == 0 ? 0 : s.dim[0] < INT_MAX ? (int)s.dim[0] : INT_MAX;
+}
+
+enum status arrays_read_row(
+    struct tensor *out, const struct arrays *a, int i, int row, enum dtype type, const char *path, struct error *err)
+{
+	struct shape s = arrays_shape(a, i);
+	*out = (struct tensor){.type = type};
+	if (row < 0 || row >= arrays_stacked(a, i))
+		return error_set(err, STATUS_NOTFOUND, "%s has %d rows: there is no row %d", path, arrays_stacked(a, i), row);
+	out->shape = shape_of(s.rank - 1, s.dim + 1);
+	enum status st = tensor_alloc(out, NULL, err);
+	if (st == STATUS_OK)
+		st = arrays_copy(out, a, i, row, path, err);
 	if (st != STATUS_OK)
 		tensor_drop(out);
 	return st;

@@ -34,7 +34,7 @@ bool task_has_overlays(const struct task_report *r)
 {
 	if (r->kind == TASK_AGREE)
 		return task_has_figure(r, "psnr_db") || task_has_figure(r, "same_boxes");
-	return r->kind != TASK_CLASSIFY && r->kind != TASK_TEXT && r->kind != TASK_EMBED && r->kind != TASK_SCORE;
+	return r->kind != TASK_CLASSIFY && r->kind != TASK_TEXT && r->kind != TASK_EMBED && r->kind != TASK_REGRESS && r->kind != TASK_SCORE;
 }
 
 const struct task_overlay *task_overlay(enum task_kind k, bool boxes, int i)
@@ -50,7 +50,7 @@ const struct task_overlay *task_overlay(enum task_kind k, bool boxes, int i)
 	  pictures = {4, {{OVERLAY_CHANGED, "quantized, and what changed"}, {OVERLAY_NONE, "quantized"}, {OVERLAY_FLOAT, "float"},
 	                     {OVERLAY_TRUTH, "truth"}}},
 	  alone = {3, {{OVERLAY_CHANGED, "quantized, and what differs"}, {OVERLAY_NONE, "quantized"}, {OVERLAY_FLOAT, "float"}}},
-	  *const of[TASK_KINDS] = {[TASK_SEGMENT] = &classes, [TASK_RESTORE] = &pictures, [TASK_AGREE] = &alone};
+	  *const of[TASK_KINDS] = {[TASK_SEGMENT] = &classes, [TASK_RESTORE] = &pictures, [TASK_DEPTH] = &pictures, [TASK_AGREE] = &alone};
 	const struct set *set = k == TASK_AGREE && boxes ? &both : of[k] ? of[k] : &judged;
 	return &set->at[i % set->n];
 }

@@ -30,7 +30,7 @@ static const struct task_look *look(const struct ui *ui)
 
 static bool has_verdict(const struct task_look *l)
 {
-	return l->kind == TASK_CLASSIFY || l->kind == TASK_TEXT || l->kind == TASK_EMBED;
+	return l->kind == TASK_CLASSIFY || l->kind == TASK_TEXT || l->kind == TASK_EMBED || l->kind == TASK_REGRESS;
 }
 
 static const struct task_overlay *overlay_of(const struct ui *ui, const struct task_look *l)
@@ -51,7 +51,7 @@ static bool has_boxes_alone(const struct task_look *l)
 
 static bool has_figures(const struct task_look *l)
 {
-	return l->kind == TASK_RESTORE || (l->kind == TASK_AGREE && !l->class_name);
+	return l->kind == TASK_RESTORE || l->kind == TASK_DEPTH || (l->kind == TASK_AGREE && !l->class_name);
 }
 
 int view_look_count(const struct ui *ui)
@@ -126,8 +126,9 @@ static void draw_verdict(struct canvas *c, struct rect r, const struct task_look
 	canvas_textf(c, r.x + X_KIND, r.y, r.w - X_KIND, ROLE_TEXT, "truth      %s", l->class);
 	for (int v = 0; v < TASK_VARIANTS && l->known; v++) {
 		bool right = l->kind == TASK_TEXT ? l->sure[v] == 1 : l->said[v] && !strcmp(l->said[v], l->class);
-		canvas_textf(c, r.x + X_KIND, r.y + 1 + v, r.w - X_KIND, right ? ROLE_BETTER : ROLE_WORSE, "%-10s %s %s  %s%s%s", label[v],
-		    right ? "✓" : "×", l->said[v], format_score2(text, l->sure[v]), l->nearest[v] ? "  " : "", l->nearest[v] ? l->nearest[v] : "");
+		bool judged = l->kind != TASK_REGRESS; // numbers are hardly ever those to the last digit
+		canvas_textf(c, r.x + X_KIND, r.y + 1 + v, r.w - X_KIND, !judged ? ROLE_TEXT : right ? ROLE_BETTER : ROLE_WORSE, "%-10s %s%s  %s%s%s",
+		    label[v], !judged ? "" : right ? "✓ " : "× ", l->said[v], format_score2(text, l->sure[v]), l->nearest[v] ? "  " : "", l->nearest[v] ? l->nearest[v] : "");
 	}
 }
 
@@ -246,7 +247,7 @@ static int draw_cell_legend(struct canvas *c, const struct ui *ui, struct rect r
 	static const char *const level[CELL_KINDS] = {[CELL_LOST] = "1 dB worse", [CELL_GAINED] = "1 dB better"};
 	enum task_kind kind = look(ui)->kind;
 	static const char *const alone[CELL_KINDS] = {[CELL_LOST] = "differs"};
-	const char *const *text = kind == TASK_RESTORE ? level : kind == TASK_AGREE ? alone : class;
+	const char *const *text = kind == TASK_RESTORE || kind == TASK_DEPTH ? level : kind == TASK_AGREE ? alone : class;
 	int kinds = kind == TASK_SEGMENT ? CELL_KINDS : kind == TASK_AGREE ? CELL_GAINED : CELL_OTHER; // of one class a pixel is either
 	for (int k = CELL_LOST; k < kinds; k++) {
 		const char letter[] = {picture_cell_letter((enum task_cell)k), '\0'};

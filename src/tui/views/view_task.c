@@ -94,7 +94,7 @@ void view_task_headline(char *out, size_t size, const struct task_report *r)
 static enum role change_role(const char *figure, double change)
 {
 	double seen = 0.5 * pow(10, -task_decimals(figure, 3));
-	return !(fabs(change) >= seen) ? ROLE_DIM : change > 0 ? ROLE_BETTER : ROLE_WORSE;
+	return !(fabs(change) >= seen) ? ROLE_DIM : (change > 0) != task_is_error(figure) ? ROLE_BETTER : ROLE_WORSE;
 }
 
 // As much of it as there is room for, in whole words: the headline says its half width already.

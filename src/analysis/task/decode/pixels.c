@@ -192,11 +192,17 @@ static void make_row(struct pixel_lines *l, struct place y, int channel)
 	l->row[p->w] = l->row[p->w - 1];
 }
 
+static float between(const struct pixel_lines *l, int x)
+{
+	const float *from = l->row + l->x[x].at;
+	return l->x[x].part > 0 ? from[0] + (from[1] - from[0]) * l->x[x].part : from[0]; // else what is infinite beside it would count
+}
+
 // Of equal scores the lower class is first, as with numpy.argmax. NaN never wins.
 static void best_class(struct pixel_lines *l, int channel)
 {
 	for (int x = 0; x < l->w; x++) {
-		const float *from = l->row + l->x[x].at, v = from[0] + (from[1] - from[0]) * l->x[x].part;
+		float v = between(l, x);
 		if (v > l->best[x]) {
 			l->best[x] = v;
 			l->class[x] = (int16_t)channel;
@@ -206,10 +212,8 @@ static void best_class(struct pixel_lines *l, int channel)
 
 static void above_threshold(struct pixel_lines *l)
 {
-	for (int x = 0; x < l->w; x++) {
-		const float *from = l->row + l->x[x].at;
-		l->class[x] = from[0] + (from[1] - from[0]) * l->x[x].part > l->p.threshold;
-	}
+	for (int x = 0; x < l->w; x++)
+		l->class[x] = between(l, x) > l->p.threshold;
 }
 
 // Numbers are not interpolated.
@@ -249,4 +253,14 @@ const int16_t *pixel_line(struct pixel_lines *l, int y)
 		if (!at.seen || !l->x[x].seen)
 			l->class[x] = -1;
 	return l->class;
+}
+
+const float *pixel_value_line(struct pixel_lines *l, int y)
+{
+	make_row(l, l->y[y], 0);
+	for (int x = 0; x < l->w; x++) {
+		float v = between(l, x);
+		l->best[x] = !l->y[y].seen || !l->x[x].seen ? NAN : isnan(v) ? INFINITY : v;
+	}
+	return l->best;
 }

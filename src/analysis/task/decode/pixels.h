@@ -39,6 +39,10 @@ struct pixel_lines;
 struct pixel_lines *pixel_lines_new(const struct pixels *p, const float *data, const struct placement *where, int w, int h);
 // The classes of line y: -1 where the network did not see the image. Valid until the next call.
 const int16_t *pixel_line(struct pixel_lines *l, int y);
+// The values of the output's first channel along line y, interpolated likewise: NAN where the network did not see the image, INFINITY
+// where it says NaN.
+// Valid until the next call.
+const float *pixel_value_line(struct pixel_lines *l, int y);
 void pixel_lines_free(struct pixel_lines **l);
 
 #endif

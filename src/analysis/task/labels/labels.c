@@ -6,6 +6,7 @@
 #include "qtui/base/json.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
+#include "qtui/engine/data.h"
 
 void labels_free(struct labels **lp)
 {
@@ -20,6 +21,7 @@ void labels_free(struct labels **lp)
 		free(l->label[i].truth);
 		free(l->label[i].text);
 		free(l->label[i].file);
+		free(l->label[i].value);
 	}
 	for (int i = 0; i < l->n_classes; i++)
 		free(l->name[i]);
@@ -30,6 +32,7 @@ void labels_free(struct labels **lp)
 	free(l->stray);
 	free(l->class_of);
 	skeleton_done(&l->skeleton);
+	arrays_free(&l->stack);
 	free(l);
 	*lp = NULL;
 }
@@ -120,6 +123,8 @@ static enum status read_format(struct labels *l, const char *path, const struct 
 	bool json = false;
 	if (!path)
 		return labels_read_folders(l, s, err);
+	if (s->values)
+		return labels_read_values(l, path, s, err);
 	if (file_is_dir(path) && labels_are_voc(path, s))
 		return labels_read_voc(l, path, s, err);
 	if (file_is_dir(path) && labels_are_dota(path, s))

@@ -9,6 +9,7 @@
 
 enum labels_kind {
 	LABELS_BOXES, LABELS_POSES, LABELS_OUTLINES, LABELS_ROTATED, LABELS_CLASSES, LABELS_MASKS, LABELS_PICTURES, LABELS_TEXTS,
+	LABELS_VALUES,
 	LABELS_KINDS,
 };
 struct label {
@@ -19,7 +20,9 @@ struct label {
 	int n;
 	size_t cap;
 	char *text;               // LABELS_TEXTS
-	char *file;               // LABELS_MASKS: with the class of each pixel; LABELS_PICTURES: with its colour
+	char *file;               // LABELS_MASKS: with the class of each pixel; LABELS_PICTURES: with its colour; LABELS_VALUES: with numbers
+	float *value;             // LABELS_VALUES: the numbers, where neither `file` nor a stack has them
+	int n_values;
 };
 struct labels {
 	enum labels_kind kind;
@@ -35,6 +38,7 @@ struct labels {
 	char *stray;   // the first file that they name and that is no sample; NULL: none
 	int *class_of; // LABELS_MASKS: [n_numbers] the class of a pixel's number, or LABELS_NO_CLASS; NULL: nothing says so
 	int n_numbers;
+	struct arrays *stack; // LABELS_VALUES: a row of it for each sample; NULL: each has its own
 };
 // The samples that labels are read for: files, NULL where a sample has none; w and h are the size of a sample that is
 // no picture, for boxes given as fractions; points and dims are what the model's metadata say of an object's keypoints,
@@ -44,6 +48,7 @@ struct labels_samples {
 	int n, w, h, points, dims;
 	bool rotated;  // are outlines of four corners rotated boxes?
 	bool texts;    // is a file of lines one of texts? Else it has classes
+	bool values;   // are they numbers for each sample?
 	bool outlines; // are the objects' masks wanted? Boxes alone are read in a fraction of the time
 	enum labels_pictures {
 		PICTURES_NONE,  // a directory of pictures is one of masks
@@ -68,6 +73,16 @@ MUST_CHECK enum status labels_number(struct labels *l, const struct names *names
 MUST_CHECK enum status labels_number_masks(struct labels *l, const struct names *names, int classes, struct error *err);
 enum { LABELS_NO_CLASS = -1, LABELS_UNKNOWN = -2 };
 int labels_class_of_number(const struct labels *l, int number); // or one of these two
+// The numbers that are right of a sample, as an array of w x h in its last dimensions (0: it has fewer than two). `whole`: they
+// are whole numbers of a picture, in a unit that the file does not say. The caller calls truth_done.
+struct truth {
+	float *at;
+	int64_t n;
+	int w, h;
+	bool whole;
+};
+MUST_CHECK enum status labels_truth(struct truth *out, const struct labels *l, int sample, struct error *err);
+void truth_done(struct truth *t);
 // Warns of boxes that cannot be of these images.
 void labels_check(const struct labels *l, const struct labels_samples *s);
 
@@ -140,6 +155,8 @@ MUST_CHECK enum status labels_read_voc(struct labels *l, const char *dir, const 
 MUST_CHECK enum status labels_read_list(
     struct labels *l, const char *path, const struct labels_samples *s, struct error *err);
 MUST_CHECK enum status labels_read_texts(
+    struct labels *l, const char *path, const struct labels_samples *s, struct error *err);
+MUST_CHECK enum status labels_read_values(
     struct labels *l, const char *path, const struct labels_samples *s, struct error *err);
 MUST_CHECK enum status labels_read_folders(struct labels *l, const struct labels_samples *s, struct error *err);
 

@@ -56,6 +56,19 @@ static const struct place places[] = {
     {LABELS_PICTURES, "P/HR", NULL, labels_are_pictures},
     {LABELS_PICTURES, "P/gt", NULL, labels_are_pictures},
     {LABELS_PICTURES, "P/targets", NULL, labels_are_pictures},
+    {LABELS_VALUES, "images", "depth", NULL},
+    {LABELS_VALUES, "images", "depths", NULL},
+    {LABELS_VALUES, "rgb", "depth", NULL}, // NYU, TUM
+    {LABELS_VALUES, "image", "groundtruth_depth", NULL}, // KITTI's selection for validation
+    {LABELS_VALUES, "inputs", "targets", NULL},
+    {LABELS_VALUES, "input", "target", NULL},
+    {LABELS_VALUES, "P/depth", NULL, NULL},
+    {LABELS_VALUES, "P/targets", NULL, NULL},
+    {LABELS_VALUES, "P/targets.npy", NULL, NULL},
+    {LABELS_VALUES, "P/labels.npy", NULL, NULL},
+    {LABELS_VALUES, "D/labels.csv", NULL, NULL},
+    {LABELS_VALUES, "D.csv", NULL, NULL},
+    {LABELS_VALUES, "P/labels.csv", NULL, NULL},
     {LABELS_TEXTS, "D/rec_gt_test.txt", NULL, NULL}, // PaddleOCR
     {LABELS_TEXTS, "D/rec_gt_val.txt", NULL, NULL},
     {LABELS_TEXTS, "D/rec_gt.txt", NULL, NULL},
