@@ -1,5 +1,5 @@
-// esp-ppq: the dispatching table (operator name -> number of a TargetPlatform) and a fragment of a QuantizationSetting
-// with the scales. esp-ppq ignores unknown names in the table silently and stops at unknown names of scales,
+// esp-ppq and PPQ: the dispatching table (operator name -> number of a TargetPlatform); esp-ppq alone: a fragment of a
+// QuantizationSetting with the scales. esp-ppq ignores unknown names in the table silently and stops at unknown names of scales,
 // so only names that exist there are written: those of the operators after its formatting.
 #include <stdlib.h>
 #include "formats.h"
@@ -11,14 +11,24 @@ static int platform(const struct target *t, int precision)
 	return precision == PREC_FLOAT ? 0 : target_platform(t, precision == PREC_INT16 ? 16 : 8);
 }
 
-static enum status check_target(const struct snapshot *s, struct error *err)
+static bool is_esp_ppq(const struct snapshot *s)
+{
+	return target_is_of(snapshot_plan(s)->target, "esp-ppq");
+}
+
+static bool is_ppq(const struct snapshot *s)
+{
+	return target_is_of(snapshot_plan(s)->target, "PPQ") || target_is_of(snapshot_plan(s)->target, "TensorRT");
+}
+
+static enum status check_target(const struct snapshot *s, bool ppq, struct error *err)
 {
 	const struct target *t = snapshot_plan(s)->target;
 	bool named = target_platform(t, 8) && (!target_has_precision(t, 16) || target_platform(t, 16));
-	if (named && target_is_of(t, "esp-ppq"))
+	if (named && (is_esp_ppq(s) || (ppq && is_ppq(s))))
 		return STATUS_OK;
-	return error_set(err, STATUS_UNSUPPORTED, "target %s is none of esp-ppq's, which have a \"platform\" for each width: choose --target "
-	    "esp32p4 or one with it as base", target_name(t));
+	return error_set(err, STATUS_UNSUPPORTED, "target %s is none of esp-ppq's%s, which have a \"platform\" for each width: choose --target "
+	    "esp32p4 or one with it as base", target_name(t), ppq ? " or PPQ's" : "");
 }
 
 static int producer(const struct graph *g, int node, int input)
@@ -44,11 +54,11 @@ static int swish_gate(const struct snapshot *s, int node)
 	return -1;
 }
 
-// esp-ppq merges Sigmoid and Mul into an operator that it names after the operator before it.
+// esp-ppq merges Sigmoid and Mul into an operator that it names after the operator before it; PPQ does not.
 // False: it has no name to follow.
 static bool operator_name(struct str *name, const struct snapshot *s, int node)
 {
-	int gate = swish_gate(s, node);
+	int gate = is_esp_ppq(s) ? swish_gate(s, node) : -1;
 	if (gate < 0) {
 		str_add(name, s->g->node[node].name);
 		return true;
@@ -84,20 +94,21 @@ static cJSON *dispatchings(struct str *loss, const struct decided *d, const stru
 
 enum status esp_ppq_dispatch(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err)
 {
-	if (check_target(s, err) != STATUS_OK)
+	if (check_target(s, true, err) != STATUS_OK)
 		return err->status;
+	const char *what = is_esp_ppq(s) ? "a dispatching table (unlike esp-ppq-setting)" : "a dispatching table";
 	cJSON *root = cJSON_CreateObject();
 	cJSON_AddItemToObject(root, "dispatchings", dispatchings(loss, d, s));
-	lose_scales(loss, d, s, "a dispatching table (unlike esp-ppq-setting)");
-	lose_calibrators(loss, d, s, "a dispatching table (unlike esp-ppq-setting)");
-	lose_unnamed(loss, d, s, "esp-ppq");
+	lose_scales(loss, d, s, what);
+	lose_calibrators(loss, d, s, what);
+	lose_unnamed(loss, d, s, is_esp_ppq(s) ? "esp-ppq" : "PPQ");
 	finish_json(out, root);
 	return STATUS_OK;
 }
 
 enum status esp_ppq_setting(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err)
 {
-	if (check_target(s, err) != STATUS_OK)
+	if (check_target(s, false, err) != STATUS_OK)
 		return err->status;
 	cJSON *root = cJSON_CreateObject(), *scales = cJSON_CreateObject();
 	cJSON_AddStringToObject(cJSON_AddObjectToObject(root, "quantize_activation_setting"), "calib_algorithm", calib_name(s->method));

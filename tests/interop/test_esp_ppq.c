@@ -79,6 +79,26 @@ void test_esp_ppq__dispatch_reports_scales_as_lost(void **state)
 	study_close(&st);
 }
 
+// PPQ has a number for its platform, and names for both parts of a Swish.
+void test_esp_ppq__a_table_of_ppq(void **state)
+{
+	struct study *st = case_open(MODEL, CALIB, "qnn");
+	case_set(st, "op:Sigmoid", PREC_FLOAT);
+	case_set(st, CLASS_CONV, PREC_FLOAT);
+	cJSON *j = case_export_json(st, "esp-ppq-dispatch", NULL);
+	const cJSON *list = case_at(j, "dispatchings"), *one;
+	int floats = 0;
+	cJSON_ArrayForEach(one, list)
+	{
+		floats += one->valueint == 0;
+		assert_null(strstr(one->string, "/Swish"));
+	}
+	assert_true(floats > 2);
+	assert_non_null(cJSON_GetObjectItemCaseSensitive(list, CLASS_CONV));
+	cJSON_Delete(j);
+	study_close(&st);
+}
+
 void test_esp_ppq__other_targets_are_refused(void **state)
 {
 	static const char *const other[] = {"tensorrt", "fp16"}; // the second has a chip as its base

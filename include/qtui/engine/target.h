@@ -18,7 +18,7 @@ MUST_CHECK enum status target_load(struct target **out, const char *name, struct
 void target_free(struct target **t);
 const char *target_name(const struct target *t);
 bool target_is_of(const struct target *t, const char *tool); // are its rules those of the tool ("Quark")? What has it as base inherits that
-int target_platform(const struct target *t, int bits);       // esp-ppq's number for nodes of so many bits; 0: it has none
+int target_platform(const struct target *t, int bits);       // esp-ppq's or PPQ's number for nodes of so many bits; 0: it has none
 enum calib_method target_default_calibration(const struct target *t);
 double target_percentile(const struct target *t); // of the calibrator of that name, .5 to 1
 // The i-th of the members that were given beside the name, as "calibration.percentile=0.999"; NULL: there are not so many.
