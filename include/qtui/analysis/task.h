@@ -30,6 +30,15 @@ enum task_kind {
 const char *task_kind_name(enum task_kind k); // "detect", "pose", "instance", "obb", "classify", "segment", "restore", "agree", "score", "text", "embed", "depth", "regress"
 const char *task_kinds(void); // for a message: "detect, pose, instance, obb, classify, segment, restore, text, embed, depth, regress, agree or score"
 bool task_kind_parse(enum task_kind *out, const char *name);
+// What is seen of one sample.
+enum task_shows {
+	SHOWS_OBJECTS, // boxes over its picture, and those that changed
+	SHOWS_REGIONS, // classes of pixels
+	SHOWS_FIGURES, // figures of its own, and pictures that the networks make, if any
+	SHOWS_VERDICT, // what both networks say beside the truth
+	SHOWS_NOTHING, // its score alone
+};
+enum task_shows task_shows(enum task_kind k); // TASK_AGREE: SHOWS_FIGURES, though where it finds boxes these are seen
 const char *task_judge(enum task_kind k); // what knows what is right: "the labels", "the scorer"
 MUST_CHECK enum status task_decoder_check(const char *name, struct error *err); // STATUS_NOTFOUND: no decoder has that name
 

@@ -33,7 +33,7 @@ const char *task_order_name(enum task_order o);
 enum task_order task_list_next_order(const struct task_list *l); // of those that the page has
 bool task_has_overlays(const struct task_report *r); // does it have something to draw over a picture, or pictures of its own?
 // From 0 on, then again the first; of a kind that has some. `boxes`: of TASK_AGREE, the networks find boxes.
-const struct task_overlay *task_overlay(enum task_kind k, bool boxes, int i);
-bool task_has_figure(const struct task_report *r, const char *name);
+const struct task_overlay *task_overlay(enum task_shows shows, bool labelled, int i);
+enum task_shows task_list_shows(const struct task_report *r); // what its samples show
 
 #endif

@@ -45,6 +45,11 @@ const char *task_kinds(void)
 	return "detect, pose, instance, obb, classify, segment, restore, text, embed, depth, regress, agree or score";
 }
 
+enum task_shows task_shows(enum task_kind k)
+{
+	return kinds[k]->shows;
+}
+
 const char *task_judge(enum task_kind k)
 {
 	return k == TASK_SCORE ? "the scorer" : "the labels";

@@ -30,6 +30,7 @@ struct task_ops {
 	const char *name, *figure; // figure[0] of its reports
 	const char *(*leads)(const struct task *t); // that of this network; NULL: it is the same of all
 	int labels; // enum labels_kind, or -1: it needs none
+	enum task_shows shows;
 	enum status (*open)(struct task *t, struct error *err); // NULL: nothing to do; so is close
 	void (*close)(struct task *t);
 	void (*note)(struct task *t, char *out, size_t size); // the lock is held

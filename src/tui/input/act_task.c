@@ -51,9 +51,10 @@ void act_task_boxes(struct ui *ui)
 		ui_note(ui, t ? "nothing lies over these pictures" : "no task is measured");
 		return;
 	}
-	bool boxes = task_has_figure(t, "same_boxes"), made = t->kind == TASK_RESTORE || t->kind == TASK_DEPTH || (t->kind == TASK_AGREE && !boxes);
+	enum task_shows shows = task_list_shows(t);
 	ui->task.overlay++;
-	ui_note(ui, "%s: %s", made ? "the picture" : "over the picture", task_overlay(t->kind, boxes, ui->task.overlay)->name);
+	ui_note(ui, "%s: %s", shows == SHOWS_FIGURES ? "the picture" : "over the picture",
+	    task_overlay(shows, t->kind != TASK_AGREE, ui->task.overlay)->name);
 }
 
 static void step(struct ui *ui, int by)

@@ -21,7 +21,7 @@ const char *task_order_name(enum task_order o)
 	return name[o];
 }
 
-bool task_has_figure(const struct task_report *r, const char *name)
+static bool has_figure(const struct task_report *r, const char *name)
 {
 	for (int i = 0; i < r->n_figures; i++)
 		if (strcmp(r->figure[i].name, name) == 0)
@@ -30,14 +30,19 @@ bool task_has_figure(const struct task_report *r, const char *name)
 }
 
 // Networks that agree have pictures where they make some, or boxes.
-bool task_has_overlays(const struct task_report *r)
+enum task_shows task_list_shows(const struct task_report *r)
 {
-	if (r->kind == TASK_AGREE)
-		return task_has_figure(r, "psnr_db") || task_has_figure(r, "same_boxes");
-	return r->kind != TASK_CLASSIFY && r->kind != TASK_TEXT && r->kind != TASK_EMBED && r->kind != TASK_REGRESS && r->kind != TASK_SCORE;
+	if (r->kind != TASK_AGREE)
+		return task_shows(r->kind);
+	return has_figure(r, "same_boxes") ? SHOWS_OBJECTS : has_figure(r, "psnr_db") ? SHOWS_FIGURES : SHOWS_NOTHING;
 }
 
-const struct task_overlay *task_overlay(enum task_kind k, bool boxes, int i)
+bool task_has_overlays(const struct task_report *r)
+{
+	return task_list_shows(r) < SHOWS_VERDICT;
+}
+
+const struct task_overlay *task_overlay(enum task_shows shows, bool labelled, int i)
 {
 	enum { MOST = 4 };
 	static const struct set {
@@ -50,8 +55,9 @@ const struct task_overlay *task_overlay(enum task_kind k, bool boxes, int i)
 	  pictures = {4, {{OVERLAY_CHANGED, "quantized, and what changed"}, {OVERLAY_NONE, "quantized"}, {OVERLAY_FLOAT, "float"},
 	                     {OVERLAY_TRUTH, "truth"}}},
 	  alone = {3, {{OVERLAY_CHANGED, "quantized, and what differs"}, {OVERLAY_NONE, "quantized"}, {OVERLAY_FLOAT, "float"}}},
-	  *const of[TASK_KINDS] = {[TASK_SEGMENT] = &classes, [TASK_RESTORE] = &pictures, [TASK_DEPTH] = &pictures, [TASK_AGREE] = &alone};
-	const struct set *set = k == TASK_AGREE && boxes ? &both : of[k] ? of[k] : &judged;
+	  *const of[][2] = {[SHOWS_OBJECTS] = {&both, &judged}, [SHOWS_REGIONS] = {&classes, &classes}, [SHOWS_FIGURES] = {&alone, &pictures},
+      [SHOWS_VERDICT] = {&both, &judged}, [SHOWS_NOTHING] = {&both, &judged}};
+	const struct set *set = of[shows][labelled];
 	return &set->at[i % set->n];
 }
 

@@ -28,14 +28,20 @@ static const struct task_look *look(const struct ui *ui)
 	return l && l->sample == view_task_sample(ui) ? l : NULL;
 }
 
-static bool has_verdict(const struct task_look *l)
+// Without labels, but with boxes of both networks: these.
+static enum task_shows shows(const struct task_look *l)
 {
-	return l->kind == TASK_CLASSIFY || l->kind == TASK_TEXT || l->kind == TASK_EMBED || l->kind == TASK_REGRESS;
+	return l->kind == TASK_AGREE && l->class_name ? SHOWS_OBJECTS : task_shows(l->kind);
+}
+
+static bool has_labels(const struct task_look *l)
+{
+	return l->kind != TASK_AGREE;
 }
 
 static const struct task_overlay *overlay_of(const struct ui *ui, const struct task_look *l)
 {
-	return task_overlay(l->kind, l->class_name != NULL, ui->task.overlay);
+	return task_overlay(shows(l), has_labels(l), ui->task.overlay);
 }
 
 static bool has_poses(const struct task_look *l)
@@ -43,29 +49,18 @@ static bool has_poses(const struct task_look *l)
 	return l->points && !l->rotated;
 }
 
-// Without labels, but with boxes of both networks.
-static bool has_boxes_alone(const struct task_look *l)
-{
-	return l->kind == TASK_AGREE && l->class_name;
-}
-
-static bool has_figures(const struct task_look *l)
-{
-	return l->kind == TASK_RESTORE || l->kind == TASK_DEPTH || (l->kind == TASK_AGREE && !l->class_name);
-}
-
 int view_look_count(const struct ui *ui)
 {
 	const struct task_look *l = look(ui);
-	return !l ? 0 : l->kind == TASK_SEGMENT ? l->n_regions : has_figures(l) ? l->n_figures : l->n_changes;
+	return !l ? 0 : shows(l) == SHOWS_REGIONS ? l->n_regions : shows(l) == SHOWS_FIGURES ? l->n_figures : l->n_changes;
 }
 
 void view_look_text(char *out, size_t size, const struct ui *ui, int row)
 {
 	const struct task_look *l = look(ui);
-	if (l->kind == TASK_SEGMENT)
+	if (shows(l) == SHOWS_REGIONS)
 		snprintf(out, size, "%s", l->region[row].name);
-	else if (has_figures(l))
+	else if (shows(l) == SHOWS_FIGURES)
 		snprintf(out, size, "%s", task_word(l->figure[row].name));
 	else
 		snprintf(out, size, "%s %s", task_change_name(l->change[row].kind), l->change[row].name);
@@ -210,14 +205,14 @@ static void draw_boxes(struct canvas *c, const struct ui *ui, const struct pictu
 
 static const uint8_t *pixels_of(const struct task_look *l, int which)
 {
-	if (!has_figures(l) || which == OVERLAY_TRUTH || (l->kind == TASK_AGREE && !l->made[TASK_QUANT]))
+	if (shows(l) != SHOWS_FIGURES || which == OVERLAY_TRUTH || (!has_labels(l) && !l->made[TASK_QUANT]))
 		return l->rgb;
 	return l->made[which == OVERLAY_FLOAT ? TASK_FLOAT : TASK_QUANT];
 }
 
 static bool has_cells(const struct task_look *l, int which)
 {
-	return has_figures(l) ? which == OVERLAY_CHANGED : which != OVERLAY_NONE;
+	return shows(l) == SHOWS_FIGURES ? which == OVERLAY_CHANGED : which != OVERLAY_NONE;
 }
 
 // Returns how many lines it takes.
@@ -245,10 +240,11 @@ static int draw_cell_legend(struct canvas *c, const struct ui *ui, struct rect r
 {
 	static const char *const class[CELL_KINDS] = {[CELL_LOST] = "lost", [CELL_GAINED] = "gained", [CELL_OTHER] = "wrong otherwise"};
 	static const char *const level[CELL_KINDS] = {[CELL_LOST] = "1 dB worse", [CELL_GAINED] = "1 dB better"};
-	enum task_kind kind = look(ui)->kind;
 	static const char *const alone[CELL_KINDS] = {[CELL_LOST] = "differs"};
-	const char *const *text = kind == TASK_RESTORE || kind == TASK_DEPTH ? level : kind == TASK_AGREE ? alone : class;
-	int kinds = kind == TASK_SEGMENT ? CELL_KINDS : kind == TASK_AGREE ? CELL_GAINED : CELL_OTHER; // of one class a pixel is either
+	enum task_shows what = shows(look(ui));
+	bool labelled = has_labels(look(ui));
+	const char *const *text = what != SHOWS_FIGURES ? class : labelled ? level : alone;
+	int kinds = what == SHOWS_REGIONS ? CELL_KINDS : labelled ? CELL_OTHER : CELL_GAINED; // of one class a pixel is either
 	for (int k = CELL_LOST; k < kinds; k++) {
 		const char letter[] = {picture_cell_letter((enum task_cell)k), '\0'};
 		x += canvas_textf(c, x, r.y, r.x + r.w - x, picture_cell_role((enum task_cell)k), "%s %s", ui->blocks ? "■" : letter, text[k]) +
@@ -265,19 +261,18 @@ static int draw_box_legend(struct canvas *c, const struct ui *ui, struct rect r,
 		enum pen_kind pen;
 	} item[] = {{"t─ truth", "t─+ truth", PEN_TRUTH}, {"f╌ float", "f╌○ float", PEN_FLOAT}, {"q═ quantized", "q═● quantized", PEN_QUANT}};
 	bool poses = has_poses(look(ui));
-	for (size_t i = has_boxes_alone(look(ui)); i < sizeof item / sizeof *item; i++)
+	for (size_t i = !has_labels(look(ui)); i < sizeof item / sizeof *item; i++)
 		x += canvas_text(c, x, r.y, r.x + r.w - x, picture_role(item[i].pen), poses ? item[i].pose : item[i].text) + 2;
 	return x;
 }
 
 static void draw_legend(struct canvas *c, const struct ui *ui, struct rect r)
 {
-	enum task_kind kind = look(ui)->kind;
 	int x = r.x;
-	bool pixels = kind == TASK_SEGMENT || has_figures(look(ui));
+	bool pixels = shows(look(ui)) != SHOWS_OBJECTS;
 	if (!pixels)
 		x = draw_box_legend(c, ui, r, x);
-	if (pixels || kind == TASK_INSTANCE)
+	if (pixels || look(ui)->kind == TASK_INSTANCE)
 		x = draw_cell_legend(c, ui, r, x);
 	canvas_textf(c, x, r.y, r.x + r.w - x, ROLE_DIM, "b: %s", overlay_of(ui, look(ui))->name);
 }
@@ -307,26 +302,27 @@ int view_look_rows(const struct ui *ui, struct rect r)
 
 static void draw_said(struct canvas *c, struct rect r, const struct task_look *l, struct scroll s)
 {
-	if (has_verdict(l))
+	enum task_shows what = shows(l);
+	if (what == SHOWS_VERDICT)
 		draw_verdict(c, r, l);
-	else if (l->kind == TASK_SEGMENT)
+	else if (what == SHOWS_REGIONS)
 		for (struct rows at = rows_in(c, r, s, l->n_regions, true); rows_next(&at);)
 			draw_region(c, at.line, &l->region[at.row]);
-	else if (has_figures(l))
+	else if (what == SHOWS_FIGURES)
 		for (struct rows at = rows_in(c, r, s, l->n_figures, true); rows_next(&at);)
 			draw_figure(c, at.line, &l->figure[at.row]);
-	else if (l->kind == TASK_SCORE)
+	else if (what == SHOWS_NOTHING)
 		return; // the title has its score, and nothing else is known of what the network found
 	else if (l->known && l->n_changes == 0)
 		canvas_text(c, r.x + X_KIND, r.y, r.w - X_KIND, ROLE_DIM, "nothing that scores .25 or more has changed");
 	else
 		for (struct rows at = rows_in(c, r, s, l->n_changes, true); rows_next(&at);)
-			draw_change(c, at.line, &l->change[at.row], has_poses(l) ? "OKS" : "IoU", l->kind != TASK_AGREE);
+			draw_change(c, at.line, &l->change[at.row], has_poses(l) ? "OKS" : "IoU", has_labels(l));
 }
 
 static bool has_legend(const struct task_look *l)
 {
-	return l->kind == TASK_AGREE ? l->made[TASK_QUANT] || has_boxes_alone(l) : !has_verdict(l) && l->kind != TASK_SCORE;
+	return shows(l) == SHOWS_FIGURES ? has_labels(l) || l->made[TASK_QUANT] : shows(l) < SHOWS_FIGURES;
 }
 
 void view_look_draw(struct canvas *c, const struct ui *ui, struct rect r)
@@ -352,7 +348,7 @@ void view_look_preview(struct canvas *c, const struct ui *ui, struct rect r)
 	int rows, top, n = view_look_count(ui);
 	if (!l)
 		return;
-	n = has_verdict(l) ? 3 : n < 1 ? 1 : n;
+	n = shows(l) == SHOWS_VERDICT ? 3 : n < 1 ? 1 : n;
 	rows = n < PREVIEW_CHANGES ? n : PREVIEW_CHANGES;
 	rows = rows < r.h / 3 ? rows : r.h / 3;
 	draw_title(c, (struct rect){r.x, r.y, r.w, 1}, l);

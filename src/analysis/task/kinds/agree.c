@@ -377,6 +377,7 @@ const struct task_ops agree_ops = {
     .figure = "cosine",
     .leads = agree_leads,
     .labels = -1,
+    .shows = SHOWS_FIGURES,
     .open = agree_open,
     .close = agree_close,
     .note = agree_note,

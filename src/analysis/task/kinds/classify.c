@@ -167,6 +167,7 @@ static void classify_look(struct task *t, const struct looked *at, struct task_l
 const struct task_ops classify_ops = {
     .name = "classify", .figure = "top1",
     .labels = LABELS_CLASSES,
+    .shows = SHOWS_VERDICT,
     .open = classify_open,
     .note = classify_note,
     .read = classify_read,

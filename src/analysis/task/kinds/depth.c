@@ -403,6 +403,7 @@ static void depth_look(struct task *t, const struct looked *at, struct task_look
 const struct task_ops depth_ops = {
     .name = "depth", .figure = "delta1",
     .labels = LABELS_VALUES,
+    .shows = SHOWS_FIGURES,
     .open = depth_open,
     .close = depth_close,
     .note = depth_note,

@@ -321,6 +321,7 @@ static void embed_look(struct task *t, const struct looked *at, struct task_look
 const struct task_ops embed_ops = {
     .name = "embed", .figure = "rank1",
     .labels = LABELS_CLASSES,
+    .shows = SHOWS_VERDICT,
     .open = embed_open,
     .close = embed_close,
     .note = embed_note,

@@ -212,6 +212,7 @@ static void regress_look(struct task *t, const struct looked *at, struct task_lo
 const struct task_ops regress_ops = {
     .name = "regress", .figure = "r2",
     .labels = LABELS_VALUES,
+    .shows = SHOWS_VERDICT,
     .note = regress_note,
     .read = regress_read,
     .release = regress_release,

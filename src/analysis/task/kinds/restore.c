@@ -155,6 +155,7 @@ static void restore_report(const struct task *t, const struct frozen f[TASK_VARI
 const struct task_ops restore_ops = {
     .name = "restore", .figure = "psnr_db",
     .labels = LABELS_PICTURES,
+    .shows = SHOWS_FIGURES,
     .open = restore_open,
     .close = restore_close,
     .note = restore_note,

@@ -105,6 +105,7 @@ static void score_report(const struct task *t, const struct frozen f[TASK_VARIAN
 const struct task_ops score_ops = {
     .name = "score", .figure = "score",
     .labels = -1,
+    .shows = SHOWS_NOTHING,
     .open = score_open,
     .close = score_close,
     .note = score_note,

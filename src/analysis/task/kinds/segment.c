@@ -302,6 +302,7 @@ static void segment_report(const struct task *t, const struct frozen f[TASK_VARI
 const struct task_ops segment_ops = {
     .name = "segment", .figure = "mIoU",
     .labels = LABELS_MASKS,
+    .shows = SHOWS_REGIONS,
     .open = segment_open,
     .note = segment_note,
     .read = segment_read,

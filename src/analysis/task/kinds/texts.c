@@ -211,6 +211,7 @@ static void texts_look(struct task *t, const struct looked *at, struct task_look
 const struct task_ops text_ops = {
     .name = "text", .figure = "accuracy",
     .labels = LABELS_TEXTS,
+    .shows = SHOWS_VERDICT,
     .open = texts_open,
     .close = texts_close,
     .note = texts_note,
