@@ -234,12 +234,12 @@ void test_import__passes_that_change_weights_are_said(void **state)
 {
 	struct study *st = bare();
 	struct import_report r =
-	    take(st, file("{\"equalization\": true, \"equalization_setting\": {\"opt_level\": 2}, \"tqt_optimization\": true, "
+	    take(st, file("{\"equalization\": true, \"equalization_setting\": {\"opt_level\": 2, \"iterations\": 5, \"value_threshold\": 0, \"including_bias\": true}, \"tqt_optimization\": true, "
 	                  "\"bias_correct\": false, \"dispatching_table\": {\"dispatchings\": {}}}"));
 	assert_int_equal(r.precisions + r.scales, 0);
 	assert_int_equal(r.n_notes, 2);
 	assert_non_null(strstr(str_text(&r.notes), "equalization: "));
-	assert_non_null(strstr(str_text(&r.notes), "qtui equalize"));
+	assert_non_null(strstr(str_text(&r.notes), "open what qtui equalize --sums --rounds 5 --threshold 0 --bias 0.5 writes"));
 	assert_non_null(strstr(str_text(&r.notes), "tqt_optimization: "));
 	import_report_done(&r);
 	study_close(&st);

@@ -87,13 +87,33 @@ void read_esp_ppq_dispatch(struct wishes *w, const cJSON *root)
 	read_dispatchings(w, object_in(w, root, "dispatchings"));
 }
 
+// The command that moves the same factors.
+static void note_equalization(struct wishes *w, const cJSON *root)
+{
+	const cJSON *o = object_in(w, root, "equalization_setting");
+	double rounds = json_number(o, "iterations", 10), threshold = json_number(o, "value_threshold", 0.5);
+	struct str command = {0};
+	if (!json_bool(root, "equalization", false))
+		return;
+	str_add(&command, "qtui equalize");
+	str_add(&command, json_number(o, "opt_level", 1) >= 2 ? " --sums" : "");
+	if (rounds != 10)
+		str_addf(&command, " --rounds %.0f", rounds);
+	if (threshold != 0.5)
+		str_addf(&command, " --threshold %g", threshold);
+	if (json_bool(o, "including_bias", false))
+		str_addf(&command, " --bias %g", json_number(o, "bias_multiplier", 0.5));
+	wish_note(w, "equalization: changes weights, which no edit says; for the same%s, open what %s writes",
+	    json_bool(o, "including_act", false) ? " but for its including_act" : "", str_text(&command));
+	str_done(&command);
+}
+
 // Passes that give the tool's run other weights than the model has.
 static void note_weight_passes(struct wishes *w, const cJSON *root)
 {
 	static const struct {
 		const char *name, *instead;
 	} pass[] = {
-	    {"equalization", "for the same, open what qtui equalize writes"},
 	    {"ssd_equalization", "qtui equalize has equalization alone"},
 	    {"channel_split", "give the node more bits"},
 	    {"weight_split", "give the node more bits"},
@@ -102,6 +122,7 @@ static void note_weight_passes(struct wishes *w, const cJSON *root)
 	    {"tqt_optimization", "qtui tune fits weights in its own way"},
 	    {"blockwise_reconstruction", "qtui tune fits weights in its own way"},
 	};
+	note_equalization(w, root);
 	for (size_t i = 0; i < sizeof pass / sizeof *pass; i++)
 		if (json_bool(root, pass[i].name, false))
 			wish_note(w, "%s: changes weights, which no edit says; %s", pass[i].name, pass[i].instead);
