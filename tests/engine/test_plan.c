@@ -479,6 +479,27 @@ void test_plan__tensorrt_leaves_a_last_product_in_float_behind_a_float(void **st
 	}
 }
 
+// PPL CUDA has no integer MatMul: it stays in float, and what it leads to is quantized all the same.
+void test_plan__ppl_cuda_goes_on_behind_a_float_product(void **state)
+{
+	const float w[4] = {1, 2, 3, 4};
+	struct fixture f;
+	struct builder b = builder_new();
+	b.g->value[builder_input(&b, "x")].shape = shape_of(2, (int64_t[]){1, 2});
+	builder_constant(&b, "w", DT_F32, shape_of(2, (int64_t[]){2, 2}), w);
+	builder_node(&b, "Sigmoid", "before", "x", "s");
+	builder_node(&b, "MatMul", "product", "s w", "p");
+	builder_node(&b, "Sigmoid", "behind", "p", "t");
+	builder_node(&b, "Mul", "last", "t t", "y");
+	builder_output(&b, "y");
+	fixture_plan(&f, b.g, "ppl_cuda", -1);
+	assert_int_equal(out(&f, "before")->state, SLOT_FLOAT);
+	assert_int_equal(in(&f, "product", 1)->state, SLOT_FLOAT);
+	assert_int_equal(in(&f, "behind", 0)->state, SLOT_ACTIVE);
+	assert_int_equal(out(&f, "last")->state, SLOT_ACTIVE);
+	teardown(&f);
+}
+
 void test_plan__tensorrt_leaves_biases_in_float(void **state)
 {
 	struct fixture f;

@@ -74,16 +74,14 @@ static bool begins_way(const struct plan *p, int node)
 	return (p->priv->node[node].rule->flags & RULE_COMPUTING) != 0 && n->out[0] >= 0 && p->g->value[n->out[0]].n_consumers > 0;
 }
 
-// After a computing operator, along operators that are quantized themselves.
+// After a computing operator, whether it is quantized itself or not, along operators that are.
 static void mark_reached(struct plan *p)
 {
 	const struct graph *g = p->g;
 	struct plan_priv *v = p->priv;
 	for (int i = 0; i < g->n_nodes; i++) {
-		if (!plan_quantizes(p, i))
-			continue;
 		v->node[i].reached = begins_way(p, i);
-		for (int k = 0; k < g->node[i].n_in && !v->node[i].reached; k++) {
+		for (int k = 0; k < g->node[i].n_in && plan_quantizes(p, i) && !v->node[i].reached; k++) {
 			int producer = g->node[i].in[k] < 0 ? -1 : g->value[g->node[i].in[k]].producer;
 			v->node[i].reached = producer >= 0 && v->node[producer].reached;
 		}
