@@ -1,6 +1,6 @@
 // The first of the greatest, as numpy.argmax has it, but that NaN is never the greatest.
-#ifndef QTUI_ANALYSIS_TASK_ARGMAX_H
-#define QTUI_ANALYSIS_TASK_ARGMAX_H
+#ifndef QTUI_ANALYSIS_TASK_DECODE_ARGMAX_H
+#define QTUI_ANALYSIS_TASK_DECODE_ARGMAX_H
 
 #include <math.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 // Texts of networks that say a class a step, or that none has come (CTC): lines of writing, number plates, speech.
-#ifndef QTUI_ANALYSIS_TASK_CTC_H
-#define QTUI_ANALYSIS_TASK_CTC_H
+#ifndef QTUI_ANALYSIS_TASK_DECODE_CTC_H
+#define QTUI_ANALYSIS_TASK_DECODE_CTC_H
 
 #include "../labels/names.h"
 #include "qtui/engine/tensor.h"

@@ -1,8 +1,8 @@
 // Decoders: from the outputs of a detector to candidates, in pixels of its input. A decoder is a row of decoders.def:
 // `bind` says from shapes alone where boxes and scores are, or that this is not its family; `box` computes one box. All
 // else (loops, activations, thresholds) is the same for every family and is done here.
-#ifndef QTUI_ANALYSIS_TASK_DECODE_H
-#define QTUI_ANALYSIS_TASK_DECODE_H
+#ifndef QTUI_ANALYSIS_TASK_DECODE_DECODE_H
+#define QTUI_ANALYSIS_TASK_DECODE_DECODE_H
 
 #include "head.h"
 #include "nms.h"

@@ -1,6 +1,6 @@
 // The functions that decoders.def names.
-#ifndef QTUI_ANALYSIS_TASK_DECODE_FAMILY_H
-#define QTUI_ANALYSIS_TASK_DECODE_FAMILY_H
+#ifndef QTUI_ANALYSIS_TASK_DECODE_DECODE_FAMILY_H
+#define QTUI_ANALYSIS_TASK_DECODE_DECODE_FAMILY_H
 
 #include "decode.h"
 

@@ -1,6 +1,6 @@
 // The elements of an output as floats, whatever its type.
-#ifndef QTUI_ANALYSIS_TASK_FLOATS_H
-#define QTUI_ANALYSIS_TASK_FLOATS_H
+#ifndef QTUI_ANALYSIS_TASK_DECODE_FLOATS_H
+#define QTUI_ANALYSIS_TASK_DECODE_FLOATS_H
 
 #include "qtui/engine/tensor.h"
 

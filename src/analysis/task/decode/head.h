@@ -1,7 +1,7 @@
 // The outputs of a detector as decoders see them: shapes, what each output comes from, and the cells of the grid that
 // its elements belong to. The head of a graph owns its array; names are the graph's.
-#ifndef QTUI_ANALYSIS_TASK_HEAD_H
-#define QTUI_ANALYSIS_TASK_HEAD_H
+#ifndef QTUI_ANALYSIS_TASK_DECODE_HEAD_H
+#define QTUI_ANALYSIS_TASK_DECODE_HEAD_H
 
 #include "qtui/engine/graph.h"
 

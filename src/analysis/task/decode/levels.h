@@ -1,7 +1,7 @@
 // The levels 0..255 of a picture that a network makes: its outputs may be 0..1, 0..255, -1..1 or as the input is normalized.
 // The pictures that it should make tell which, else its own values.
-#ifndef QTUI_ANALYSIS_TASK_LEVELS_H
-#define QTUI_ANALYSIS_TASK_LEVELS_H
+#ifndef QTUI_ANALYSIS_TASK_DECODE_LEVELS_H
+#define QTUI_ANALYSIS_TASK_DECODE_LEVELS_H
 
 #include <pthread.h>
 #include "pixels.h"

@@ -1,6 +1,6 @@
 // Candidates of a detector and non-maximum suppression among them, in pixels of the network's input.
-#ifndef QTUI_ANALYSIS_TASK_NMS_H
-#define QTUI_ANALYSIS_TASK_NMS_H
+#ifndef QTUI_ANALYSIS_TASK_DECODE_NMS_H
+#define QTUI_ANALYSIS_TASK_DECODE_NMS_H
 
 #include <stddef.h>
 #include <stdint.h>

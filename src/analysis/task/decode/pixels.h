@@ -1,7 +1,7 @@
 // Networks that give each pixel a class: which output says so and how, and what it says of the pixels of an image of any
 // size.
-#ifndef QTUI_ANALYSIS_TASK_PIXELS_H
-#define QTUI_ANALYSIS_TASK_PIXELS_H
+#ifndef QTUI_ANALYSIS_TASK_DECODE_PIXELS_H
+#define QTUI_ANALYSIS_TASK_DECODE_PIXELS_H
 
 #include "qtui/engine/data.h"
 

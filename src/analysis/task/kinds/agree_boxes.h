@@ -1,6 +1,6 @@
 // How like the boxes are that two networks find, and which are not.
-#ifndef QTUI_ANALYSIS_TASK_AGREE_BOXES_H
-#define QTUI_ANALYSIS_TASK_AGREE_BOXES_H
+#ifndef QTUI_ANALYSIS_TASK_KINDS_AGREE_BOXES_H
+#define QTUI_ANALYSIS_TASK_KINDS_AGREE_BOXES_H
 
 #include "detect.h"
 

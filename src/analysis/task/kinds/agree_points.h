@@ -1,6 +1,6 @@
 // How like the keypoints are that two networks find, of networks that find those of one object.
-#ifndef QTUI_ANALYSIS_TASK_AGREE_POINTS_H
-#define QTUI_ANALYSIS_TASK_AGREE_POINTS_H
+#ifndef QTUI_ANALYSIS_TASK_KINDS_AGREE_POINTS_H
+#define QTUI_ANALYSIS_TASK_KINDS_AGREE_POINTS_H
 
 #include "qtui/engine/graph.h"
 

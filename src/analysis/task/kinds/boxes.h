@@ -1,6 +1,6 @@
 // What a detector says of samples, without labels, and how far two networks are apart in it.
-#ifndef QTUI_ANALYSIS_TASK_BOXES_H
-#define QTUI_ANALYSIS_TASK_BOXES_H
+#ifndef QTUI_ANALYSIS_TASK_KINDS_BOXES_H
+#define QTUI_ANALYSIS_TASK_KINDS_BOXES_H
 
 #include "program.h"
 #include "qtui/engine/graph.h"

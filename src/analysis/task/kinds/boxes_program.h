@@ -1,6 +1,6 @@
 // Boxes that a program of the user's reads out of a detector's outputs, where no decoder does (docs/TASK.md).
-#ifndef QTUI_ANALYSIS_TASK_BOXES_PROGRAM_H
-#define QTUI_ANALYSIS_TASK_BOXES_PROGRAM_H
+#ifndef QTUI_ANALYSIS_TASK_KINDS_BOXES_PROGRAM_H
+#define QTUI_ANALYSIS_TASK_KINDS_BOXES_PROGRAM_H
 
 #include "../decode/nms.h"
 #include "../labels/labels.h"

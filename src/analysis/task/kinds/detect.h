@@ -1,6 +1,6 @@
 // Private to detect.c, detect_read.c, detect_look.c, and task.c, which asks whether a model has poses.
-#ifndef QTUI_ANALYSIS_TASK_DETECT_H
-#define QTUI_ANALYSIS_TASK_DETECT_H
+#ifndef QTUI_ANALYSIS_TASK_KINDS_DETECT_H
+#define QTUI_ANALYSIS_TASK_KINDS_DETECT_H
 
 #include "../decode/decode.h"
 #include "../task_impl.h"

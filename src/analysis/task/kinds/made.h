@@ -1,6 +1,6 @@
 // Pictures that networks make: how like they are to what they should be, and what is kept of them for a look.
-#ifndef QTUI_ANALYSIS_TASK_MADE_H
-#define QTUI_ANALYSIS_TASK_MADE_H
+#ifndef QTUI_ANALYSIS_TASK_KINDS_MADE_H
+#define QTUI_ANALYSIS_TASK_KINDS_MADE_H
 
 #include "../decode/levels.h"
 #include "qtui/analysis/task_look.h"

@@ -1,7 +1,7 @@
 // A program of the user's that is asked of each sample's outputs (docs/TASK.md, "A score of your own"). Any thread may ask;
 // the others wait their turn.
-#ifndef QTUI_ANALYSIS_TASK_PROGRAM_H
-#define QTUI_ANALYSIS_TASK_PROGRAM_H
+#ifndef QTUI_ANALYSIS_TASK_KINDS_PROGRAM_H
+#define QTUI_ANALYSIS_TASK_KINDS_PROGRAM_H
 
 #include <stdatomic.h>
 #include "qtui/base/error.h"

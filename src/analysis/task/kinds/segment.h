@@ -1,6 +1,6 @@
 // What segment.c knows of a sample, and segment_look.c shows.
-#ifndef QTUI_ANALYSIS_TASK_SEGMENT_H
-#define QTUI_ANALYSIS_TASK_SEGMENT_H
+#ifndef QTUI_ANALYSIS_TASK_KINDS_SEGMENT_H
+#define QTUI_ANALYSIS_TASK_KINDS_SEGMENT_H
 
 #include "../task_impl.h"
 

@@ -1,7 +1,7 @@
 // Labels: what is to be found in each sample, read from COCO JSON, a directory of YOLO or DOTA text files, of Pascal VOC's XML, of
 // masks or of pictures, a list of classes or texts or the names of the samples' folders. Labels own all that they hold.
-#ifndef QTUI_ANALYSIS_TASK_LABELS_H
-#define QTUI_ANALYSIS_TASK_LABELS_H
+#ifndef QTUI_ANALYSIS_TASK_LABELS_LABELS_H
+#define QTUI_ANALYSIS_TASK_LABELS_LABELS_H
 
 #include "../metric/coco.h"
 #include "names.h"

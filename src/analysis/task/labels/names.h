@@ -1,6 +1,6 @@
 // Names of classes: in the metadata that Ultralytics writes ({0: 'person', 1: 'bicycle'} or ['person', 'bicycle']).
-#ifndef QTUI_ANALYSIS_TASK_NAMES_H
-#define QTUI_ANALYSIS_TASK_NAMES_H
+#ifndef QTUI_ANALYSIS_TASK_LABELS_NAMES_H
+#define QTUI_ANALYSIS_TASK_LABELS_NAMES_H
 
 #include "qtui/engine/graph.h"
 

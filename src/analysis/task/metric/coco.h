@@ -1,8 +1,8 @@
 // COCO's protocol for detectors: boxes of an image, their keypoints or their masks are matched once (coco_image_match),
 // and the matches of many images are pooled and scored (coco_pool_score), again and again for a bootstrap. Everything is
 // in pixels of the image.
-#ifndef QTUI_ANALYSIS_TASK_COCO_H
-#define QTUI_ANALYSIS_TASK_COCO_H
+#ifndef QTUI_ANALYSIS_TASK_METRIC_COCO_H
+#define QTUI_ANALYSIS_TASK_METRIC_COCO_H
 
 #include <stdbool.h>
 #include <stdint.h>

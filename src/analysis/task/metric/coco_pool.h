@@ -1,6 +1,6 @@
 // Private to coco_pool.c and coco_draw.c: how the matches of many images lie.
-#ifndef QTUI_ANALYSIS_TASK_COCO_POOL_H
-#define QTUI_ANALYSIS_TASK_COCO_POOL_H
+#ifndef QTUI_ANALYSIS_TASK_METRIC_COCO_POOL_H
+#define QTUI_ANALYSIS_TASK_METRIC_COCO_POOL_H
 
 #include "coco.h"
 

@@ -1,7 +1,7 @@
 // Vectors of samples of known classes, each held against all others by the cosine between them: who is nearest, and how well
 // vectors of one class are told from those of others.
-#ifndef QTUI_ANALYSIS_TASK_RETRIEVAL_H
-#define QTUI_ANALYSIS_TASK_RETRIEVAL_H
+#ifndef QTUI_ANALYSIS_TASK_METRIC_RETRIEVAL_H
+#define QTUI_ANALYSIS_TASK_METRIC_RETRIEVAL_H
 
 struct query { // a sample in search of its like
 	int first;  // the nearest other, which is of another class where one is as near as one of its own; -1: it is alone

@@ -1,6 +1,6 @@
 // Rotated boxes, as networks that look from above find them: four corners in order around the box, kept as an object's keypoints.
-#ifndef QTUI_ANALYSIS_TASK_ROTATED_H
-#define QTUI_ANALYSIS_TASK_ROTATED_H
+#ifndef QTUI_ANALYSIS_TASK_METRIC_ROTATED_H
+#define QTUI_ANALYSIS_TASK_METRIC_ROTATED_H
 
 #include "qtui/analysis/keypoints.h"
 

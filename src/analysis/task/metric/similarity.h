@@ -1,6 +1,6 @@
 // How like two pictures are. Pictures are planes of floats, 0..255.
-#ifndef QTUI_ANALYSIS_TASK_SIMILARITY_H
-#define QTUI_ANALYSIS_TASK_SIMILARITY_H
+#ifndef QTUI_ANALYSIS_TASK_METRIC_SIMILARITY_H
+#define QTUI_ANALYSIS_TASK_METRIC_SIMILARITY_H
 
 // Peak signal-to-noise ratio of a mean square error, in dB of a peak of 255; 100 at the most, where nothing differs.
 double psnr_of(double mse);

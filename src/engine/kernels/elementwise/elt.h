@@ -1,7 +1,7 @@
 // Arithmetic on arrays by processor level (private): elt_body.h makes one table a level,
 // elt.c picks one when it is called.
-#ifndef QTUI_ENGINE_KERNELS_ELT_H
-#define QTUI_ENGINE_KERNELS_ELT_H
+#ifndef QTUI_ENGINE_KERNELS_ELEMENTWISE_ELT_H
+#define QTUI_ENGINE_KERNELS_ELEMENTWISE_ELT_H
 
 #include "qtui/engine/kernel.h"
 

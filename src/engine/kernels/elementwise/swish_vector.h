@@ -1,6 +1,6 @@
 // Swish and logistic of a vector, within 3 and 2 ulp: the same bits at all levels with a fused multiply-add.
-#ifndef QTUI_ENGINE_KERNELS_SWISH_VECTOR_H
-#define QTUI_ENGINE_KERNELS_SWISH_VECTOR_H
+#ifndef QTUI_ENGINE_KERNELS_ELEMENTWISE_SWISH_VECTOR_H
+#define QTUI_ENGINE_KERNELS_ELEMENTWISE_SWISH_VECTOR_H
 
 #include "../../tensor/vector.h"
 

@@ -1,7 +1,7 @@
 // Functions of one float over arrays, for the element-wise operators, for others that contain them
 // (Softmax, LSTM, FusedConv) and for the activations of kernels.
-#ifndef QTUI_ENGINE_KERNELS_UNARY_H
-#define QTUI_ENGINE_KERNELS_UNARY_H
+#ifndef QTUI_ENGINE_KERNELS_ELEMENTWISE_UNARY_H
+#define QTUI_ENGINE_KERNELS_ELEMENTWISE_UNARY_H
 
 #include "qtui/engine/op.h"
 

@@ -3,8 +3,8 @@
 // Included by unary_base.c, unary_avx2.c and unary_avx512.c, which compile it for three processor levels: without
 // fused multiply-add the same operations in the same order give the same bits in all, in loops and in their tails.
 // Polynomials are minimax fits; the errors measured against double precision are in tests/engine/test_unary.c.
-#ifndef QTUI_ENGINE_KERNELS_UNARY_LOOPS_H
-#define QTUI_ENGINE_KERNELS_UNARY_LOOPS_H
+#ifndef QTUI_ENGINE_KERNELS_ELEMENTWISE_UNARY_LOOPS_H
+#define QTUI_ENGINE_KERNELS_ELEMENTWISE_UNARY_LOOPS_H
 
 #include <math.h>
 #include <stdint.h>

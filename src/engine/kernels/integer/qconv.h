@@ -1,6 +1,6 @@
 // Fast integer convolution (private): what is fixed at creation.
-#ifndef QTUI_ENGINE_KERNELS_QCONV_H
-#define QTUI_ENGINE_KERNELS_QCONV_H
+#ifndef QTUI_ENGINE_KERNELS_INTEGER_QCONV_H
+#define QTUI_ENGINE_KERNELS_INTEGER_QCONV_H
 
 #include "qtile.h"
 

@@ -1,8 +1,8 @@
 // Depthwise integer convolution (private): a vector of channels at a time, in int32 from several
 // taps of a column at once where that is exact, else tap by tap in double, exact to 2^53.
 // qdepthwise_body.h is compiled once for every processor level.
-#ifndef QTUI_ENGINE_KERNELS_QDEPTHWISE_H
-#define QTUI_ENGINE_KERNELS_QDEPTHWISE_H
+#ifndef QTUI_ENGINE_KERNELS_INTEGER_QDEPTHWISE_H
+#define QTUI_ENGINE_KERNELS_INTEGER_QDEPTHWISE_H
 
 #include "qfast.h"
 

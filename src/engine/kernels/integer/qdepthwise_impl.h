@@ -1,6 +1,6 @@
 // A depthwise kernel and its ring of expanded rows (private to qdepthwise*.c).
-#ifndef QTUI_ENGINE_KERNELS_QDEPTHWISE_IMPL_H
-#define QTUI_ENGINE_KERNELS_QDEPTHWISE_IMPL_H
+#ifndef QTUI_ENGINE_KERNELS_INTEGER_QDEPTHWISE_IMPL_H
+#define QTUI_ENGINE_KERNELS_INTEGER_QDEPTHWISE_IMPL_H
 
 #include "qdepthwise.h"
 

@@ -1,6 +1,6 @@
 // Sums of taps (private): the loops of qdepthwise.h that do not depend on what a number is.
-#ifndef QTUI_ENGINE_KERNELS_QDEPTHWISE_TAPS_H
-#define QTUI_ENGINE_KERNELS_QDEPTHWISE_TAPS_H
+#ifndef QTUI_ENGINE_KERNELS_INTEGER_QDEPTHWISE_TAPS_H
+#define QTUI_ENGINE_KERNELS_INTEGER_QDEPTHWISE_TAPS_H
 
 #include <string.h>
 #include "../../tensor/vector.h"

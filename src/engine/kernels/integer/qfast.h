@@ -6,8 +6,8 @@
 // Where int32 could overflow ("wide": 16-bit codes, very long sums), the sum is cut into chunks that fit,
 // and the chunks are added up in double, exact to 2^53. Weights whose products with 16-bit inputs are too large
 // for that are split into w = lo + 256 * hi: the panel then holds the low parts of 8 channels and their high parts.
-#ifndef QTUI_ENGINE_KERNELS_QFAST_H
-#define QTUI_ENGINE_KERNELS_QFAST_H
+#ifndef QTUI_ENGINE_KERNELS_INTEGER_QFAST_H
+#define QTUI_ENGINE_KERNELS_INTEGER_QFAST_H
 
 #include "qkernel.h"
 

@@ -1,6 +1,6 @@
 // Integer kernels (private): what follows the exact sum, and what the reference and the fast kernels share.
-#ifndef QTUI_ENGINE_KERNELS_QKERNEL_H
-#define QTUI_ENGINE_KERNELS_QKERNEL_H
+#ifndef QTUI_ENGINE_KERNELS_INTEGER_QKERNEL_H
+#define QTUI_ENGINE_KERNELS_INTEGER_QKERNEL_H
 
 #include "../../tensor/quantizer_span.h"
 #include "../kernel_impl.h"

@@ -1,5 +1,5 @@
-#ifndef QTUI_ENGINE_KERNELS_QLUT_H
-#define QTUI_ENGINE_KERNELS_QLUT_H
+#ifndef QTUI_ENGINE_KERNELS_INTEGER_QLUT_H
+#define QTUI_ENGINE_KERNELS_INTEGER_QLUT_H
 
 #include "qtui/engine/kernel.h"
 

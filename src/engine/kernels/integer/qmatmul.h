@@ -1,7 +1,7 @@
 // Fast integer matrix product (private): what is fixed at creation, and b as panels.
 // A constant b is packed once, another one for every batch.
-#ifndef QTUI_ENGINE_KERNELS_QMATMUL_H
-#define QTUI_ENGINE_KERNELS_QMATMUL_H
+#ifndef QTUI_ENGINE_KERNELS_INTEGER_QMATMUL_H
+#define QTUI_ENGINE_KERNELS_INTEGER_QMATMUL_H
 
 #include "qtile.h"
 

@@ -1,6 +1,6 @@
 // The usual end of an integer kernel in AVX2 (private): sums to the nearest 8-bit codes in registers.
-#ifndef QTUI_ENGINE_KERNELS_QSIMPLE_H
-#define QTUI_ENGINE_KERNELS_QSIMPLE_H
+#ifndef QTUI_ENGINE_KERNELS_INTEGER_QSIMPLE_H
+#define QTUI_ENGINE_KERNELS_INTEGER_QSIMPLE_H
 
 #include <immintrin.h>
 #include "qfast.h"

@@ -1,6 +1,6 @@
 // The usual end of an integer kernel in AVX-512 (private): 16 sums to the nearest 8-bit codes in registers.
-#ifndef QTUI_ENGINE_KERNELS_QSIMPLE_AVX512_H
-#define QTUI_ENGINE_KERNELS_QSIMPLE_AVX512_H
+#ifndef QTUI_ENGINE_KERNELS_INTEGER_QSIMPLE_AVX512_H
+#define QTUI_ENGINE_KERNELS_INTEGER_QSIMPLE_AVX512_H
 
 #include <immintrin.h>
 #include "qfast.h"

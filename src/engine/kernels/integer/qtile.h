@@ -1,7 +1,7 @@
 // Tiles of input pixels as the values that inner loops multiply (private): [rows][cols][pitch],
 // what lies outside of the image filled with the zero point, so that the inner loops know no borders.
-#ifndef QTUI_ENGINE_KERNELS_QTILE_H
-#define QTUI_ENGINE_KERNELS_QTILE_H
+#ifndef QTUI_ENGINE_KERNELS_INTEGER_QTILE_H
+#define QTUI_ENGINE_KERNELS_INTEGER_QTILE_H
 
 #include "qfast.h"
 

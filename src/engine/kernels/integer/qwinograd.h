@@ -12,8 +12,8 @@
 // It is exact: inputs of 8 bits without their zero point are at most 255, B d B' at most 100 * 255 and G g G' at most
 // 144 * 128: both fit int16. Their sums need not fit int32: all that follows is modulo 2^32, where 9 has an inverse
 // and only the 64 of 576 takes bits away. So the result is right wherever the convolution's own sum is below 2^25.
-#ifndef QTUI_ENGINE_KERNELS_QWINOGRAD_H
-#define QTUI_ENGINE_KERNELS_QWINOGRAD_H
+#ifndef QTUI_ENGINE_KERNELS_INTEGER_QWINOGRAD_H
+#define QTUI_ENGINE_KERNELS_INTEGER_QWINOGRAD_H
 
 #include "qconv.h"
 

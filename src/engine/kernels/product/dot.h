@@ -1,6 +1,6 @@
 // Products of a matrix with vectors, in the same order of sums on every processor.
-#ifndef QTUI_ENGINE_KERNELS_DOT_H
-#define QTUI_ENGINE_KERNELS_DOT_H
+#ifndef QTUI_ENGINE_KERNELS_PRODUCT_DOT_H
+#define QTUI_ENGINE_KERNELS_PRODUCT_DOT_H
 
 #include <stdint.h>
 

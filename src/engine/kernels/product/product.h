@@ -1,7 +1,7 @@
 // Products of two matrices wherever their elements lie: of floats, for the operators' own evaluations, and of codes,
 // as the operators of quantized files have them. The same bits on every processor and for any number of threads.
-#ifndef QTUI_ENGINE_KERNELS_PRODUCT_H
-#define QTUI_ENGINE_KERNELS_PRODUCT_H
+#ifndef QTUI_ENGINE_KERNELS_PRODUCT_PRODUCT_H
+#define QTUI_ENGINE_KERNELS_PRODUCT_PRODUCT_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 // Layer normalisation of the float network: rows with their mean taken away, divided by their deviation. Every step is
 // rounded as the operators that it is made of round it; sums are in double, in the same order on every processor.
-#ifndef QTUI_ENGINE_KERNELS_NORM_H
-#define QTUI_ENGINE_KERNELS_NORM_H
+#ifndef QTUI_ENGINE_KERNELS_ROWS_NORM_H
+#define QTUI_ENGINE_KERNELS_ROWS_NORM_H
 
 #include <stdint.h>
 

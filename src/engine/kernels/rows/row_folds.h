@@ -1,7 +1,7 @@
 // Totals and ends of a row of floats; the same bits on every processor.
 // A row of no elements has the total 0 and no ends.
-#ifndef QTUI_ENGINE_KERNELS_ROW_FOLDS_H
-#define QTUI_ENGINE_KERNELS_ROW_FOLDS_H
+#ifndef QTUI_ENGINE_KERNELS_ROWS_ROW_FOLDS_H
+#define QTUI_ENGINE_KERNELS_ROWS_ROW_FOLDS_H
 
 #include <stdint.h>
 

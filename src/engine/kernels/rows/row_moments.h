@@ -1,6 +1,6 @@
 // Mean and variance of rows, and rows normalised by them, in double; sums in the same order on every processor.
-#ifndef QTUI_ENGINE_KERNELS_ROW_MOMENTS_H
-#define QTUI_ENGINE_KERNELS_ROW_MOMENTS_H
+#ifndef QTUI_ENGINE_KERNELS_ROWS_ROW_MOMENTS_H
+#define QTUI_ENGINE_KERNELS_ROWS_ROW_MOMENTS_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 // Sums of a row of floats in double, for bodies that every processor level compiles (private):
 // in the same order on all of them.
-#ifndef QTUI_ENGINE_KERNELS_ROW_SUMS_H
-#define QTUI_ENGINE_KERNELS_ROW_SUMS_H
+#ifndef QTUI_ENGINE_KERNELS_ROWS_ROW_SUMS_H
+#define QTUI_ENGINE_KERNELS_ROWS_ROW_SUMS_H
 
 #include "../../tensor/vector.h"
 

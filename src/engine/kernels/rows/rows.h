@@ -1,7 +1,7 @@
 // What softmax does to a row, and to rows that lie side by side, besides the exponential.
 // The sum of a row is in eight parts, in the same order on every processor.
-#ifndef QTUI_ENGINE_KERNELS_ROWS_H
-#define QTUI_ENGINE_KERNELS_ROWS_H
+#ifndef QTUI_ENGINE_KERNELS_ROWS_ROWS_H
+#define QTUI_ENGINE_KERNELS_ROWS_ROWS_H
 
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
 // the products of both weights with a pixel, from the upper left to the lower right, since half-way weights put many
 // results between two codes. Others go over the rows first and then over the columns, from the first tap to the last,
 // and leave taps of weight 0 out. Both layouts and any number of threads give the same bits.
-#ifndef QTUI_ENGINE_KERNELS_INTERP_H
-#define QTUI_ENGINE_KERNELS_INTERP_H
+#ifndef QTUI_ENGINE_KERNELS_SPATIAL_INTERP_H
+#define QTUI_ENGINE_KERNELS_SPATIAL_INTERP_H
 
 #include <stdint.h>
 

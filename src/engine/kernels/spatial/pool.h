@@ -1,6 +1,6 @@
 // Pooling loops by processor level (private): pool_body.h makes one table a level.
-#ifndef QTUI_ENGINE_KERNELS_POOL_H
-#define QTUI_ENGINE_KERNELS_POOL_H
+#ifndef QTUI_ENGINE_KERNELS_SPATIAL_POOL_H
+#define QTUI_ENGINE_KERNELS_SPATIAL_POOL_H
 
 #include <stdint.h>
 #include "qtui/engine/tensor.h"

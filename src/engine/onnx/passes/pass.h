@@ -1,6 +1,6 @@
 // The normalisation passes, one file each, and what they share.
-#ifndef QTUI_ENGINE_ONNX_PASS_H
-#define QTUI_ENGINE_ONNX_PASS_H
+#ifndef QTUI_ENGINE_ONNX_PASSES_PASS_H
+#define QTUI_ENGINE_ONNX_PASSES_PASS_H
 
 #include "../draft.h"
 

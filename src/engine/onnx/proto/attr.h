@@ -1,6 +1,6 @@
 // Attributes of a NodeProto into the struct that the operator's row describes.
-#ifndef QTUI_ENGINE_ONNX_ATTR_H
-#define QTUI_ENGINE_ONNX_ATTR_H
+#ifndef QTUI_ENGINE_ONNX_PROTO_ATTR_H
+#define QTUI_ENGINE_ONNX_PROTO_ATTR_H
 
 #include "../draft.h"
 

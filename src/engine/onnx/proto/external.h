@@ -1,6 +1,6 @@
 // Files beside a model that hold its large tensors (external data). Each is mapped once; the list owns the mappings.
-#ifndef QTUI_ENGINE_ONNX_EXTERNAL_H
-#define QTUI_ENGINE_ONNX_EXTERNAL_H
+#ifndef QTUI_ENGINE_ONNX_PROTO_EXTERNAL_H
+#define QTUI_ENGINE_ONNX_PROTO_EXTERNAL_H
 
 #include <stdint.h>
 #include "qtui/base/file.h"

@@ -1,6 +1,6 @@
 // A model file unpacked, but for its large weights: protobuf-c would copy them, and tensors are copies once more.
-#ifndef QTUI_ENGINE_ONNX_MODEL_FILE_H
-#define QTUI_ENGINE_ONNX_MODEL_FILE_H
+#ifndef QTUI_ENGINE_ONNX_PROTO_MODEL_FILE_H
+#define QTUI_ENGINE_ONNX_PROTO_MODEL_FILE_H
 
 #include "onnx.pb-c.h"
 #include "qtui/base/file.h"

@@ -1,7 +1,7 @@
 // Elements of less than 16 bits that C has no type for: integers of 4 bits,
 // floats of 8 and of 4 (qtui/engine/minifloat.h).
-#ifndef QTUI_ENGINE_ONNX_NARROW_H
-#define QTUI_ENGINE_ONNX_NARROW_H
+#ifndef QTUI_ENGINE_ONNX_PROTO_NARROW_H
+#define QTUI_ENGINE_ONNX_PROTO_NARROW_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 // What a ModelProto may leave out, and the two names of ONNX's own domain.
-#ifndef QTUI_ENGINE_ONNX_PROTO_H
-#define QTUI_ENGINE_ONNX_PROTO_H
+#ifndef QTUI_ENGINE_ONNX_PROTO_PROTO_H
+#define QTUI_ENGINE_ONNX_PROTO_PROTO_H
 
 #include <string.h>
 #include "onnx.pb-c.h"

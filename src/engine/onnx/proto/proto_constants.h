@@ -1,7 +1,7 @@
 // Private to src/engine/onnx: what a node says in its attributes and its constant inputs,
 // before the file has become a graph.
-#ifndef QTUI_ENGINE_ONNX_PROTO_CONSTANTS_H
-#define QTUI_ENGINE_ONNX_PROTO_CONSTANTS_H
+#ifndef QTUI_ENGINE_ONNX_PROTO_PROTO_CONSTANTS_H
+#define QTUI_ENGINE_ONNX_PROTO_PROTO_CONSTANTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

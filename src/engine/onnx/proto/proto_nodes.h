@@ -1,7 +1,7 @@
 // Private to src/engine/onnx: nodes made in the place of others before the file has become a graph.
 // They are protobuf-c's: freed with the model, or by onnx__node_proto__free_unpacked.
-#ifndef QTUI_ENGINE_ONNX_PROTO_NODES_H
-#define QTUI_ENGINE_ONNX_PROTO_NODES_H
+#ifndef QTUI_ENGINE_ONNX_PROTO_PROTO_NODES_H
+#define QTUI_ENGINE_ONNX_PROTO_PROTO_NODES_H
 
 #include "onnx.pb-c.h"
 

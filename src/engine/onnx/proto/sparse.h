@@ -1,6 +1,6 @@
 // SparseTensorProto to a dense struct tensor: the engine has no sparse ones.
-#ifndef QTUI_ENGINE_ONNX_SPARSE_H
-#define QTUI_ENGINE_ONNX_SPARSE_H
+#ifndef QTUI_ENGINE_ONNX_PROTO_SPARSE_H
+#define QTUI_ENGINE_ONNX_PROTO_SPARSE_H
 
 #include "tensor_proto.h"
 

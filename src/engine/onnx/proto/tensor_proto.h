@@ -1,7 +1,7 @@
 // TensorProto to struct tensor: raw bytes, typed fields or external data; float16, bfloat16, double and floats of
 // 8 and 4 bits become float32.
-#ifndef QTUI_ENGINE_ONNX_TENSOR_PROTO_H
-#define QTUI_ENGINE_ONNX_TENSOR_PROTO_H
+#ifndef QTUI_ENGINE_ONNX_PROTO_TENSOR_PROTO_H
+#define QTUI_ENGINE_ONNX_PROTO_TENSOR_PROTO_H
 
 #include "external.h"
 #include "onnx.pb-c.h"

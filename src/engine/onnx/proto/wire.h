@@ -1,6 +1,6 @@
 // What protobuf-c does not check: nesting (it recurses without a limit) and how much memory a small file would become.
-#ifndef QTUI_ENGINE_ONNX_WIRE_H
-#define QTUI_ENGINE_ONNX_WIRE_H
+#ifndef QTUI_ENGINE_ONNX_PROTO_WIRE_H
+#define QTUI_ENGINE_ONNX_PROTO_WIRE_H
 
 #include <protobuf-c/protobuf-c.h>
 #include <stdbool.h>

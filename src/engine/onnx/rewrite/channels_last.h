@@ -1,6 +1,6 @@
 // ONNX Runtime's operators on tensors whose channels come last, as its optimizer writes them.
-#ifndef QTUI_ENGINE_ONNX_CHANNELS_LAST_H
-#define QTUI_ENGINE_ONNX_CHANNELS_LAST_H
+#ifndef QTUI_ENGINE_ONNX_REWRITE_CHANNELS_LAST_H
+#define QTUI_ENGINE_ONNX_REWRITE_CHANNELS_LAST_H
 
 #include "onnx.pb-c.h"
 

@@ -1,6 +1,6 @@
 // Functions that a model brings along: their calls give way to their nodes.
-#ifndef QTUI_ENGINE_ONNX_FUNCTIONS_H
-#define QTUI_ENGINE_ONNX_FUNCTIONS_H
+#ifndef QTUI_ENGINE_ONNX_REWRITE_FUNCTIONS_H
+#define QTUI_ENGINE_ONNX_REWRITE_FUNCTIONS_H
 
 #include "onnx.pb-c.h"
 #include "qtui/base/error.h"

@@ -1,6 +1,6 @@
 // Operators on codes, as ONNX Runtime's format QOperator has them.
-#ifndef QTUI_ENGINE_ONNX_ON_CODES_H
-#define QTUI_ENGINE_ONNX_ON_CODES_H
+#ifndef QTUI_ENGINE_ONNX_REWRITE_ON_CODES_H
+#define QTUI_ENGINE_ONNX_REWRITE_ON_CODES_H
 
 #include "onnx.pb-c.h"
 

@@ -1,6 +1,6 @@
 // Private to src/engine/onnx: lists that loops append to.
-#ifndef QTUI_ENGINE_ONNX_SEQUENCE_LOOPS_H
-#define QTUI_ENGINE_ONNX_SEQUENCE_LOOPS_H
+#ifndef QTUI_ENGINE_ONNX_REWRITE_SEQUENCE_LOOPS_H
+#define QTUI_ENGINE_ONNX_REWRITE_SEQUENCE_LOOPS_H
 
 #include "onnx.pb-c.h"
 

@@ -1,7 +1,7 @@
 // Sequences of tensors whose length is known: what makes them and takes them apart gives
 // way to nodes on their elements.
-#ifndef QTUI_ENGINE_ONNX_SEQUENCES_H
-#define QTUI_ENGINE_ONNX_SEQUENCES_H
+#ifndef QTUI_ENGINE_ONNX_REWRITE_SEQUENCES_H
+#define QTUI_ENGINE_ONNX_REWRITE_SEQUENCES_H
 
 #include "onnx.pb-c.h"
 #include "qtui/base/error.h"

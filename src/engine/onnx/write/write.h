@@ -1,7 +1,7 @@
 // A graph and its plan on the way to an ONNX file. The messages live in the writer's arena;
 // tensors that are made for them are kept until the file is packed.
-#ifndef QTUI_ENGINE_ONNX_WRITE_H
-#define QTUI_ENGINE_ONNX_WRITE_H
+#ifndef QTUI_ENGINE_ONNX_WRITE_WRITE_H
+#define QTUI_ENGINE_ONNX_WRITE_WRITE_H
 
 #include "onnx.pb-c.h"
 #include "qtui/base/hash.h"

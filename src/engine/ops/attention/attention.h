@@ -1,6 +1,6 @@
 // Scaled dot products of heads, for the operators that are an attention: Y = softmax(scale Q K' + masks) V.
-#ifndef QTUI_ENGINE_OPS_ATTENTION_H
-#define QTUI_ENGINE_OPS_ATTENTION_H
+#ifndef QTUI_ENGINE_OPS_ATTENTION_ATTENTION_H
+#define QTUI_ENGINE_OPS_ATTENTION_ATTENTION_H
 
 #include <float.h>
 #include "../ops.h"

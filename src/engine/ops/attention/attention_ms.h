@@ -1,7 +1,7 @@
 // What ONNX Runtime's own attentions share (private): queries, keys and values where they lie,
 // what is added to them and which keys are seen.
-#ifndef QTUI_ENGINE_OPS_ATTENTION_MS_H
-#define QTUI_ENGINE_OPS_ATTENTION_MS_H
+#ifndef QTUI_ENGINE_OPS_ATTENTION_ATTENTION_MS_H
+#define QTUI_ENGINE_OPS_ATTENTION_ATTENTION_MS_H
 
 #include "attention.h"
 

@@ -1,6 +1,6 @@
 // Rotary positions: pairs of elements of a head turned by the angles of its position.
-#ifndef QTUI_ENGINE_OPS_ROTARY_H
-#define QTUI_ENGINE_OPS_ROTARY_H
+#ifndef QTUI_ENGINE_OPS_ATTENTION_ROTARY_H
+#define QTUI_ENGINE_OPS_ATTENTION_ROTARY_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 // Matrix products of codes.
-#ifndef QTUI_ENGINE_OPS_MATMULINTEGER_H
-#define QTUI_ENGINE_OPS_MATMULINTEGER_H
+#ifndef QTUI_ENGINE_OPS_CODES_MATMULINTEGER_H
+#define QTUI_ENGINE_OPS_CODES_MATMULINTEGER_H
 
 #include "../product/matmul.h"
 

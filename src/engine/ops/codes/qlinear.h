@@ -1,6 +1,6 @@
 // What the operators on codes share: codes of a tensor stand for (code - zero) * scale, rounded half to even.
-#ifndef QTUI_ENGINE_OPS_QLINEAR_H
-#define QTUI_ENGINE_OPS_QLINEAR_H
+#ifndef QTUI_ENGINE_OPS_CODES_QLINEAR_H
+#define QTUI_ENGINE_OPS_CODES_QLINEAR_H
 
 #include "../ops.h"
 #include "qtui/engine/quantizer.h"

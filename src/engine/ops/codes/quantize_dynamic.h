@@ -1,6 +1,6 @@
 // The range of codes that are made when the node runs.
-#ifndef QTUI_ENGINE_OPS_QUANTIZE_DYNAMIC_H
-#define QTUI_ENGINE_OPS_QUANTIZE_DYNAMIC_H
+#ifndef QTUI_ENGINE_OPS_CODES_QUANTIZE_DYNAMIC_H
+#define QTUI_ENGINE_OPS_CODES_QUANTIZE_DYNAMIC_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 // What the two halves of Loop and Scan share: what is known before they run (loop_known.c), and running (loop.c).
-#ifndef QTUI_ENGINE_OPS_LOOP_H
-#define QTUI_ENGINE_OPS_LOOP_H
+#ifndef QTUI_ENGINE_OPS_CONTROL_LOOP_H
+#define QTUI_ENGINE_OPS_CONTROL_LOOP_H
 
 #include "../ops.h"
 

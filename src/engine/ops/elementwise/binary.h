@@ -1,6 +1,6 @@
 // What other element-wise operators take from binary.c.
-#ifndef QTUI_ENGINE_OPS_BINARY_H
-#define QTUI_ENGINE_OPS_BINARY_H
+#ifndef QTUI_ENGINE_OPS_ELEMENTWISE_BINARY_H
+#define QTUI_ENGINE_OPS_ELEMENTWISE_BINARY_H
 
 #include "../ops.h"
 #include "../strided.h"

@@ -1,6 +1,6 @@
 // Index arithmetic that gathering and scattering share.
-#ifndef QTUI_ENGINE_OPS_GATHER_H
-#define QTUI_ENGINE_OPS_GATHER_H
+#ifndef QTUI_ENGINE_OPS_MOVEMENT_GATHER_H
+#define QTUI_ENGINE_OPS_MOVEMENT_GATHER_H
 
 #include "../ops.h"
 

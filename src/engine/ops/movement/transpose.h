@@ -1,6 +1,6 @@
 // What a Transpose does, for those who move blocks themselves.
-#ifndef QTUI_ENGINE_OPS_TRANSPOSE_H
-#define QTUI_ENGINE_OPS_TRANSPOSE_H
+#ifndef QTUI_ENGINE_OPS_MOVEMENT_TRANSPOSE_H
+#define QTUI_ENGINE_OPS_MOVEMENT_TRANSPOSE_H
 
 #include "qtui/engine/op.h"
 

@@ -1,6 +1,6 @@
 // What the normalisations share.
-#ifndef QTUI_ENGINE_OPS_NORM_H
-#define QTUI_ENGINE_OPS_NORM_H
+#ifndef QTUI_ENGINE_OPS_NORMALIZATION_NORM_H
+#define QTUI_ENGINE_OPS_NORMALIZATION_NORM_H
 
 #include "../../kernels/rows/row_moments.h"
 #include "../ops.h"

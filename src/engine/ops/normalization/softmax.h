@@ -1,6 +1,6 @@
 // Softmax for the operators that contain one.
-#ifndef QTUI_ENGINE_OPS_SOFTMAX_H
-#define QTUI_ENGINE_OPS_SOFTMAX_H
+#ifndef QTUI_ENGINE_OPS_NORMALIZATION_SOFTMAX_H
+#define QTUI_ENGINE_OPS_NORMALIZATION_SOFTMAX_H
 
 #include "../ops.h"
 

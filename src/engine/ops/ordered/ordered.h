@@ -1,8 +1,8 @@
 // Evaluations that give the bits of ONNX Runtime's CPU kernels: the same approximations,
 // the same order of sums. They serve files that are quantized already (see op_eval_ordered):
 // there the last bit of a float decides which code it becomes.
-#ifndef QTUI_ENGINE_OPS_ORDERED_H
-#define QTUI_ENGINE_OPS_ORDERED_H
+#ifndef QTUI_ENGINE_OPS_ORDERED_ORDERED_H
+#define QTUI_ENGINE_OPS_ORDERED_ORDERED_H
 
 #include "../ops.h"
 

@@ -1,7 +1,7 @@
 // The loops of struct ordered_loops, included by ordered_plain.c and ordered_avx2.c.
 // Every fmaf stands where ONNX Runtime fuses, and nothing else is fused; the constants are those of its approximations.
-#ifndef QTUI_ENGINE_OPS_ORDERED_LOOPS_H
-#define QTUI_ENGINE_OPS_ORDERED_LOOPS_H
+#ifndef QTUI_ENGINE_OPS_ORDERED_ORDERED_LOOPS_H
+#define QTUI_ENGINE_OPS_ORDERED_ORDERED_LOOPS_H
 
 #include <math.h>
 #include "../../tensor/float_bits.h"

@@ -1,6 +1,6 @@
 // An Einsum's equation taken apart (private).
-#ifndef QTUI_ENGINE_OPS_EINSUM_H
-#define QTUI_ENGINE_OPS_EINSUM_H
+#ifndef QTUI_ENGINE_OPS_PRODUCT_EINSUM_H
+#define QTUI_ENGINE_OPS_PRODUCT_EINSUM_H
 
 #include "../ops.h"
 #include "../strided.h"

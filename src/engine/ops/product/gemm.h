@@ -1,6 +1,6 @@
 // The sizes of a Gemm, for the operators that contain one.
-#ifndef QTUI_ENGINE_OPS_GEMM_H
-#define QTUI_ENGINE_OPS_GEMM_H
+#ifndef QTUI_ENGINE_OPS_PRODUCT_GEMM_H
+#define QTUI_ENGINE_OPS_PRODUCT_GEMM_H
 
 #include "matmul.h"
 

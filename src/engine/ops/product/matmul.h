@@ -1,6 +1,6 @@
 // Matrix products in row-major order.
-#ifndef QTUI_ENGINE_OPS_MATMUL_H
-#define QTUI_ENGINE_OPS_MATMUL_H
+#ifndef QTUI_ENGINE_OPS_PRODUCT_MATMUL_H
+#define QTUI_ENGINE_OPS_PRODUCT_MATMUL_H
 
 #include "../../kernels/product/product.h"
 #include "../ops.h"

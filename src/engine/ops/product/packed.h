@@ -1,6 +1,6 @@
 // Codes of less than 8 bits that share bytes.
-#ifndef QTUI_ENGINE_OPS_PACKED_H
-#define QTUI_ENGINE_OPS_PACKED_H
+#ifndef QTUI_ENGINE_OPS_PRODUCT_PACKED_H
+#define QTUI_ENGINE_OPS_PRODUCT_PACKED_H
 
 #include <stdint.h>
 

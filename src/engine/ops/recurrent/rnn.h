@@ -1,6 +1,6 @@
 // Recurrent networks: the sizes that RNN, GRU and LSTM share, and one time step of each.
-#ifndef QTUI_ENGINE_OPS_RNN_H
-#define QTUI_ENGINE_OPS_RNN_H
+#ifndef QTUI_ENGINE_OPS_RECURRENT_RNN_H
+#define QTUI_ENGINE_OPS_RECURRENT_RNN_H
 
 #include "../../kernels/elementwise/unary.h"
 #include "../attrs.h"

@@ -1,6 +1,6 @@
 // What reductions share.
-#ifndef QTUI_ENGINE_OPS_REDUCE_H
-#define QTUI_ENGINE_OPS_REDUCE_H
+#ifndef QTUI_ENGINE_OPS_REDUCTION_REDUCE_H
+#define QTUI_ENGINE_OPS_REDUCTION_REDUCE_H
 
 #include "../ops.h"
 

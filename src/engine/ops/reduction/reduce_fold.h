@@ -1,6 +1,6 @@
 // Totals of floats in double (private to reduce.c).
-#ifndef QTUI_ENGINE_OPS_REDUCE_FOLD_H
-#define QTUI_ENGINE_OPS_REDUCE_FOLD_H
+#ifndef QTUI_ENGINE_OPS_REDUCTION_REDUCE_FOLD_H
+#define QTUI_ENGINE_OPS_REDUCTION_REDUCE_FOLD_H
 
 #include "../strided.h"
 

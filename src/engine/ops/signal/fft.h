@@ -1,8 +1,8 @@
 // Discrete Fourier transforms in double: y[k] = sum of x[i] e^(-2 pi sqrt(-1) i k / n),
 // with + for `inverse`, which is not divided by n. In steps of the factors of n;
 // where one is large, as a convolution of a power of two (Bluestein). Complex numbers are pairs of doubles.
-#ifndef QTUI_ENGINE_OPS_FFT_H
-#define QTUI_ENGINE_OPS_FFT_H
+#ifndef QTUI_ENGINE_OPS_SIGNAL_FFT_H
+#define QTUI_ENGINE_OPS_SIGNAL_FFT_H
 
 #include <stdbool.h>
 #include <stdint.h>

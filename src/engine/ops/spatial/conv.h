@@ -1,6 +1,6 @@
 // Convolution as the operators that contain one see it.
-#ifndef QTUI_ENGINE_OPS_CONV_H
-#define QTUI_ENGINE_OPS_CONV_H
+#ifndef QTUI_ENGINE_OPS_SPATIAL_CONV_H
+#define QTUI_ENGINE_OPS_SPATIAL_CONV_H
 
 #include "convolve.h"
 

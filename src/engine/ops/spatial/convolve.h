@@ -1,8 +1,8 @@
 // The loops of convolution and transposed convolution, for float and for int32 (integer operators, zero points
 // subtracted; unsigned, because sums wrap). Every output element is a sum in one order (channels, then kernel
 // positions), whatever the number of threads.
-#ifndef QTUI_ENGINE_OPS_CONVOLVE_H
-#define QTUI_ENGINE_OPS_CONVOLVE_H
+#ifndef QTUI_ENGINE_OPS_SPATIAL_CONVOLVE_H
+#define QTUI_ENGINE_OPS_SPATIAL_CONVOLVE_H
 
 #include "window.h"
 

@@ -1,7 +1,7 @@
 // Resize and Upsample: resize.c reads sizes and coordinates from whichever inputs and attributes a version has,
 // resize_taps.c makes the weights along one axis, resize_eval.c applies them.
-#ifndef QTUI_ENGINE_OPS_RESIZE_H
-#define QTUI_ENGINE_OPS_RESIZE_H
+#ifndef QTUI_ENGINE_OPS_SPATIAL_RESIZE_H
+#define QTUI_ENGINE_OPS_SPATIAL_RESIZE_H
 
 #include "../../kernels/spatial/interp.h"
 #include "../ops.h"

@@ -1,7 +1,7 @@
 // The window that convolutions and poolings move over up to three spatial dimensions, with padding resolved. Fewer
 // dimensions are filled up in front with size 1, so that every loop is over three.
-#ifndef QTUI_ENGINE_OPS_WINDOW_H
-#define QTUI_ENGINE_OPS_WINDOW_H
+#ifndef QTUI_ENGINE_OPS_SPATIAL_WINDOW_H
+#define QTUI_ENGINE_OPS_SPATIAL_WINDOW_H
 
 #include "../ops.h"
 

@@ -1,7 +1,7 @@
 // The parts of an observer. Every method keeps one result a sample or integer counts,
 // so that the order in which threads feed samples does not show in the scale.
-#ifndef QTUI_ENGINE_PLAN_OBSERVER_IMPL_H
-#define QTUI_ENGINE_PLAN_OBSERVER_IMPL_H
+#ifndef QTUI_ENGINE_PLAN_OBSERVERS_OBSERVER_IMPL_H
+#define QTUI_ENGINE_PLAN_OBSERVERS_OBSERVER_IMPL_H
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 // The passes of scan.c as a table, one a processor level, and what they do to one element.
 // All levels give the same bits.
-#ifndef QTUI_ENGINE_PLAN_SCAN_IMPL_H
-#define QTUI_ENGINE_PLAN_SCAN_IMPL_H
+#ifndef QTUI_ENGINE_PLAN_OBSERVERS_SCAN_IMPL_H
+#define QTUI_ENGINE_PLAN_OBSERVERS_SCAN_IMPL_H
 
 #include <float.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 // A target as the planner sees it: settings, and one rule for every operator type that the target's file names.
-#ifndef QTUI_ENGINE_PLAN_TARGET_IMPL_H
-#define QTUI_ENGINE_PLAN_TARGET_IMPL_H
+#ifndef QTUI_ENGINE_PLAN_TARGET_TARGET_IMPL_H
+#define QTUI_ENGINE_PLAN_TARGET_TARGET_IMPL_H
 
 #include <cjson/cJSON.h>
 #include "qtui/base/mem.h"

@@ -1,7 +1,7 @@
 // Members of a target's file: a row names one, its reader and where it goes. Unknown members are errors,
 // since a misspelt rule that is silently dropped would give a plan that no device follows.
-#ifndef QTUI_ENGINE_PLAN_TARGET_MEMBERS_H
-#define QTUI_ENGINE_PLAN_TARGET_MEMBERS_H
+#ifndef QTUI_ENGINE_PLAN_TARGET_TARGET_MEMBERS_H
+#define QTUI_ENGINE_PLAN_TARGET_TARGET_MEMBERS_H
 
 #include "target_impl.h"
 

@@ -1,6 +1,6 @@
 // Private to src/engine/run: what the families of exec_*.c share.
-#ifndef QTUI_ENGINE_RUN_EXEC_H
-#define QTUI_ENGINE_RUN_EXEC_H
+#ifndef QTUI_ENGINE_RUN_EXEC_EXEC_H
+#define QTUI_ENGINE_RUN_EXEC_EXEC_H
 
 #include "../../ops/attrs.h"
 #include "../../ops/recurrent/rnn.h"

@@ -1,6 +1,6 @@
 // What the executors of convolutions share (private to exec_conv*.c).
-#ifndef QTUI_ENGINE_RUN_EXEC_CONV_H
-#define QTUI_ENGINE_RUN_EXEC_CONV_H
+#ifndef QTUI_ENGINE_RUN_EXEC_EXEC_CONV_H
+#define QTUI_ENGINE_RUN_EXEC_EXEC_CONV_H
 
 #include "exec.h"
 
