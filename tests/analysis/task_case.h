@@ -4,11 +4,14 @@
 #define TESTS_ANALYSIS_TASK_CASE_H
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "../engine/data_case.h"
 #include "../engine/graph_builder.h"
 #include "qtui/analysis/task_look.h"
 #include "qtui/base/file.h"
+#include "qtui/base/npy.h"
 #include "qtui/base/str.h"
 
 enum { CASE_SIDE = 64, CASE_WIDE = 128 };
@@ -56,6 +59,38 @@ static inline void case_begin(struct task_case *c, struct metadata *metadata, in
 	char *path = file_join(dir, "a.png");
 	assert_true(png_image_write_to_file(&image, path, 0, rgb, 0, NULL));
 	free(path);
+	if (dataset_open(&c->d, dir, c->b.g, &(struct dataset_options){0}, &c->err))
+		fail_msg("%s", c->err.text);
+}
+
+// Instead of the picture samples 0.npy, 1.npy ... of `wide` zeros, and an output of as many numbers; labels.csv beside them has
+// the text `csv` (NULL: there is none).
+static inline void case_begin_arrays(struct task_case *c, const char *op, int samples, int64_t wide, const char *csv)
+{
+	static int n; // labels that were read cannot be written again
+	char name[32];
+	float *zeros = calloc((size_t)wide, sizeof *zeros);
+	const struct npy one = {.kind = 'f', .item = 4, .rank = 2, .dim = {1, wide}, .data = zeros, .size = (size_t)wide * sizeof *zeros};
+	snprintf(name, sizeof name, "arrays%d", n++);
+	const char *dir = support_temp(name);
+	*c = (struct task_case){.b = builder_new()};
+	c->b.g->value[builder_input(&c->b, "x")].shape = SHAPE(1, wide);
+	c->b.g->value[c->b.g->input[0]].type = DT_F32;
+	builder_node(&c->b, op, "last", "x", "y");
+	builder_output(&c->b, "y");
+	c->b.g->value[c->b.g->output[0]].shape = SHAPE(1, wide);
+	assert_int_equal(file_mkdirs(dir, &c->err), STATUS_OK);
+	for (int i = 0; i < samples; i++) {
+		snprintf(name, sizeof name, "%d.npy", i);
+		char *path = file_join(dir, name);
+		assert_int_equal(npy_write(&one, path, &c->err), STATUS_OK);
+		free(path);
+	}
+	free(zeros);
+	char *labels = file_join(dir, "labels.csv");
+	if (csv)
+		assert_int_equal(file_write(labels, csv, strlen(csv), &c->err), STATUS_OK);
+	free(labels);
 	if (dataset_open(&c->d, dir, c->b.g, &(struct dataset_options){0}, &c->err))
 		fail_msg("%s", c->err.text);
 }

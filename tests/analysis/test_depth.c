@@ -232,3 +232,44 @@ void test_depth__what_does_not_fit(void **state)
 	case_end(&c);
 	free(dir);
 }
+
+void test_depth__labels_beside_the_pictures(void **state)
+{
+	static const char *const beside[][2] = {{"images", "depth"}, {"rgb", "depth"}, {"image", "groundtruth_depth"}, {"photos", "depth"}};
+	(void)state;
+	for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
+		struct error err;
+		char name[32];
+		snprintf(name, sizeof name, "scene%zu", i);
+		char *pictures = file_join(support_temp(name), beside[i][0]), *depths = file_join(support_temp(name), beside[i][1]);
+		assert_int_equal(file_mkdirs(pictures, &err), STATUS_OK);
+		assert_null(labels_find(pictures, LABELS_VALUES, &(struct labels_samples){0}));
+		assert_int_equal(file_mkdirs(depths, &err), STATUS_OK);
+		char *found = labels_find(pictures, LABELS_VALUES, &(struct labels_samples){0});
+		assert_non_null(found);
+		assert_true(file_is_same(found, depths));
+		free(found);
+		free(pictures);
+		free(depths);
+	}
+}
+
+// Names that NYU and KITTI give to what goes with a picture.
+void test_depth__names_of_files(void **state)
+{
+	static const char *const names[][2] = {{"00001_colors.png", "00001_depth.png"}, {"bath_rgb.png", "bath_depth.npy"},
+	    {"2011_09_26_drive_0002_sync_image_0000000005_image_02.png", "2011_09_26_drive_0002_sync_groundtruth_depth_0000000005_image_02.png"}};
+	(void)state;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		struct error err;
+		struct labels *l = NULL;
+		char name[32];
+		snprintf(name, sizeof name, "named%zu", i);
+		const char *dir = support_temp(name), *file[] = {names[i][0]};
+		write_in(dir, names[i][1], "x");
+		if (labels_read(&l, dir, &(struct labels_samples){.file = file, .n = 1, .values = true}, &err))
+			fail_msg("%s", err.text);
+		assert_true(str_has_suffix(l->label[0].file, names[i][1]));
+		labels_free(&l);
+	}
+}

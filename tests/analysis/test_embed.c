@@ -2,7 +2,6 @@
 #include <string.h>
 #include "../../src/analysis/task/metric/retrieval.h"
 #include "../../src/analysis/task/task_impl.h"
-#include "qtui/base/npy.h"
 #include "task_case.h"
 
 enum { N = 60, LENGTH = 5, CLASSES = 7 };
@@ -141,31 +140,7 @@ enum { SAMPLES = 5, WIDE = 2 };
 
 static void begin_arrays(struct task_case *c, const char *op)
 {
-	static const char csv[] = "file,class\n0.npy,3\n1.npy,3\n2.npy,1\n3.npy,1\n4.npy,0\n";
-	static const float zeros[WIDE] = {0};
-	const struct npy one = {.kind = 'f', .item = 4, .rank = 2, .dim = {1, WIDE}, .data = (void *)zeros, .size = sizeof zeros};
-	static int n; // labels that were read cannot be written again
-	char name[16];
-	snprintf(name, sizeof name, "vectors%d", n++);
-	const char *dir = support_temp(name);
-	*c = (struct task_case){.b = builder_new()};
-	c->b.g->value[builder_input(&c->b, "x")].shape = SHAPE(1, WIDE);
-	c->b.g->value[c->b.g->input[0]].type = DT_F32;
-	builder_node(&c->b, op, "last", "x", "y");
-	builder_output(&c->b, "y");
-	c->b.g->value[c->b.g->output[0]].shape = SHAPE(1, WIDE);
-	assert_int_equal(file_mkdirs(dir, &c->err), STATUS_OK);
-	for (int i = 0; i < SAMPLES; i++) {
-		snprintf(name, sizeof name, "%d.npy", i);
-		char *path = file_join(dir, name);
-		assert_int_equal(npy_write(&one, path, &c->err), STATUS_OK);
-		free(path);
-	}
-	char *labels = file_join(dir, "labels.csv");
-	assert_int_equal(file_write(labels, csv, strlen(csv), &c->err), STATUS_OK);
-	free(labels);
-	if (dataset_open(&c->d, dir, c->b.g, &(struct dataset_options){0}, &c->err))
-		fail_msg("%s", c->err.text);
+	case_begin_arrays(c, op, SAMPLES, WIDE, "file,class\n0.npy,3\n1.npy,3\n2.npy,1\n3.npy,1\n4.npy,0\n");
 }
 
 static void say_vectors(struct task_case *c, enum task_variant v, const float x[SAMPLES][WIDE])

@@ -6,31 +6,9 @@
 
 enum { SAMPLES = 4, WIDE = 2 };
 
-// Samples 0.npy to 3.npy, of an input and an output of so many numbers.
 static void begin(struct task_case *c, int64_t wide)
 {
-	static int n; // what was read cannot be written again
-	char name[32];
-	float *zeros = calloc((size_t)wide, sizeof *zeros);
-	const struct npy one = {.kind = 'f', .item = 4, .rank = 2, .dim = {1, wide}, .data = zeros, .size = (size_t)wide * sizeof *zeros};
-	snprintf(name, sizeof name, "numbers%d", n++);
-	const char *dir = support_temp(name);
-	*c = (struct task_case){.b = builder_new()};
-	c->b.g->value[builder_input(&c->b, "x")].shape = SHAPE(1, wide);
-	c->b.g->value[c->b.g->input[0]].type = DT_F32;
-	builder_node(&c->b, "Relu", "last", "x", "y");
-	builder_output(&c->b, "y");
-	c->b.g->value[c->b.g->output[0]].shape = SHAPE(1, wide);
-	assert_int_equal(file_mkdirs(dir, &c->err), STATUS_OK);
-	for (int i = 0; i < SAMPLES; i++) {
-		snprintf(name, sizeof name, "%d.npy", i);
-		char *path = file_join(dir, name);
-		assert_int_equal(npy_write(&one, path, &c->err), STATUS_OK);
-		free(path);
-	}
-	free(zeros);
-	if (dataset_open(&c->d, dir, c->b.g, &(struct dataset_options){0}, &c->err))
-		fail_msg("%s", c->err.text);
+	case_begin_arrays(c, "Relu", SAMPLES, wide, NULL);
 }
 
 static void open_list(struct task_case *c, const char *csv)
