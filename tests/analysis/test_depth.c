@@ -183,7 +183,12 @@ void test_depth__pixels_without_a_depth_do_not_count(void **state)
 	say(&c, TASK_FLOAT, x, CASE_SIDE);
 	r = report(&c);
 	assert_true(isnan(r->figure[0].value[TASK_FLOAT]));
+	assert_int_equal(r->samples[TASK_FLOAT], 1); // it was measured: there is nothing more to wait for
 	task_report_drop(&r);
+	say(&c, TASK_QUANT, x, CASE_SIDE);
+	struct task_look *l = case_look(&c, TASK_FLOAT, TASK_QUANT);
+	assert_true(l->n_figures == 0 && !l->rgb);
+	task_look_drop(&l);
 	case_end(&c);
 	free(dir);
 	free(empty);

@@ -81,8 +81,12 @@ void test_regress__numbers_that_are_missing(void **state)
 	task_report_drop(&r);
 	case_end(&c);
 	begin(&c, WIDE);
-	open_list(&c, "2.npy,3,7\n");
+	open_list(&c, "2.npy,3,7\n3.npy,,nan\n");
 	assert_int_equal(say(&c, TASK_FLOAT, 2, right[2], WIDE), STATUS_OK);
+	assert_int_equal(say(&c, TASK_FLOAT, 3, right[3], WIDE), STATUS_OK);
+	struct task_look *l = task_look_new(c.t, case_net(&c, TASK_FLOAT), case_net(&c, TASK_QUANT), (struct key){1, 2}, 3, 0);
+	assert_true(isnan(l->value[TASK_FLOAT]));
+	task_look_drop(&l);
 	r = report(&c);
 	assert_true(isnan(r->figure[0].value[TASK_FLOAT])); // one sample has no variance
 	near(r->figure[2].value[TASK_FLOAT], 1.5, 1e-12);

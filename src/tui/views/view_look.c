@@ -205,7 +205,7 @@ static void draw_boxes(struct canvas *c, const struct ui *ui, const struct pictu
 
 static const uint8_t *pixels_of(const struct task_look *l, int which)
 {
-	if (shows(l) != SHOWS_FIGURES || which == OVERLAY_TRUTH || (!has_labels(l) && !l->made[TASK_QUANT]))
+	if (shows(l) != SHOWS_FIGURES || which == OVERLAY_TRUTH || !l->made[TASK_QUANT])
 		return l->rgb;
 	return l->made[which == OVERLAY_FLOAT ? TASK_FLOAT : TASK_QUANT];
 }
@@ -322,7 +322,7 @@ static void draw_said(struct canvas *c, struct rect r, const struct task_look *l
 
 static bool has_legend(const struct task_look *l)
 {
-	return shows(l) == SHOWS_FIGURES ? has_labels(l) || l->made[TASK_QUANT] : shows(l) < SHOWS_FIGURES;
+	return shows(l) == SHOWS_FIGURES ? l->made[TASK_QUANT] != NULL : shows(l) < SHOWS_FIGURES;
 }
 
 void view_look_draw(struct canvas *c, const struct ui *ui, struct rect r)

@@ -31,7 +31,7 @@ enum { READINGS = sizeof readings / sizeof *readings, NO_VOTE = -1 };
 enum { DELTA1, ABS_REL, RMSE, FIGURES }; // RMSE: NAN where the unit is not known
 static const char *const figure_name[FIGURES] = {"delta1", "abs_rel", "rmse"};
 
-struct depths { // of one sample
+struct depths { // of one sample; without a true depth anywhere it has no vote, no figures and no pictures
 	struct task_result base; // value: delta1 as the sample itself would have it read
 	int vote;                // of this sample, for one of the readings
 	double figure[READINGS][FIGURES];
@@ -235,20 +235,19 @@ static enum status depth_read(struct task *t, int sample, const struct task_said
 	if (st != STATUS_OK)
 		return st;
 	struct pairs p = pairs_of(&m);
-	if (p.n) { // else there is nothing to measure on it
-		struct depths *d = xcalloc(1, sizeof *d);
-		for (int i = 0; i < READINGS; i++)
-			measure(d->figure[i], &readings[i], &p);
-		d->vote = vote_of((const double(*)[FIGURES])d->figure);
+	struct depths *d = xcalloc(1, sizeof *d);
+	for (int i = 0; i < READINGS; i++)
+		measure(d->figure[i], &readings[i], &p);
+	d->vote = p.n ? vote_of((const double(*)[FIGURES])d->figure) : NO_VOTE;
+	if (p.n)
 		keep_picture(d, &m, &p, made_share(t->labels->n_known));
-		d->base = (struct task_result){.refs = 1, .bytes = sizeof *d + d->made.bytes, .value = d->figure[d->vote][DELTA1]};
-		if (said->out == said->float_out) {
-			pthread_mutex_lock(&t->lock);
-			((struct state *)t->state)->vote[sample] = d->vote;
-			pthread_mutex_unlock(&t->lock);
-		}
-		*result = &d->base;
+	d->base = (struct task_result){.refs = 1, .bytes = sizeof *d + d->made.bytes, .value = p.n ? d->figure[d->vote][DELTA1] : NAN};
+	if (said->out == said->float_out) {
+		pthread_mutex_lock(&t->lock);
+		((struct state *)t->state)->vote[sample] = d->vote;
+		pthread_mutex_unlock(&t->lock);
 	}
+	*result = &d->base;
 	pairs_done(&p);
 	maps_done(&m);
 	return STATUS_OK;
@@ -330,13 +329,19 @@ static void depth_note(struct task *t, char *out, size_t size)
 
 // ---- scoring
 
+// NAN: the sample has none.
+static double figure_of(const struct frozen *f, int sample, int figure)
+{
+	int reading = *(const int *)f->pool;
+	return f->at[sample] && reading != NO_VOTE ? ((const struct depths *)f->at[sample])->figure[reading][figure] : NAN;
+}
+
 static double mean_of(const struct frozen *f, int figure, const int *weight)
 {
 	double sum = 0, n = 0;
-	int reading = *(const int *)f->pool;
 	for (int i = 0; i < f->n; i++) {
-		double times = !f->at[i] ? 0 : weight ? weight[i] : 1;
-		sum += times > 0 ? times * ((const struct depths *)f->at[i])->figure[reading][figure] : 0;
+		double v = figure_of(f, i, figure), times = isnan(v) ? 0 : weight ? weight[i] : 1;
+		sum += times > 0 ? times * v : 0;
 		n += times;
 	}
 	return n > 0 ? sum / n : NAN;
@@ -350,7 +355,7 @@ static double depth_score(const struct task *t, const struct frozen *f, const in
 
 static double depth_value(const struct frozen *f, int sample)
 {
-	return ((const struct depths *)f->at[sample])->figure[*(const int *)f->pool][DELTA1];
+	return figure_of(f, sample, DELTA1);
 }
 
 static void depth_report(const struct task *t, const struct frozen f[TASK_VARIANTS], struct task_report *r)
@@ -388,7 +393,7 @@ static uint8_t *truth_of(const struct task *t, int sample, const struct made *li
 static void depth_look(struct task *t, const struct looked *at, struct task_look *l)
 {
 	const struct depths *a = (const struct depths *)at->result[TASK_FLOAT], *b = (const struct depths *)at->result[TASK_QUANT];
-	if (!a || !b || !made_look(l, &a->made, &b->made))
+	if (!a || !b || a->vote == NO_VOTE || b->vote == NO_VOTE || !made_look(l, &a->made, &b->made))
 		return;
 	pthread_mutex_lock(&t->lock);
 	int reading = reading_of(t);

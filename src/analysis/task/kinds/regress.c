@@ -12,7 +12,7 @@
 enum { COLUMNS = 256, SHOWN = 4 }; // numbers of a sample that are kept; that a look shows
 
 struct numbers { // of one sample
-	struct task_result base;        // value: nearness, the sum of all |truth| over that of |truth| and |error|
+	struct task_result base;        // value: nearness, the sum of all |truth| over that of |truth| and |error|; NAN: it has none
 	double n, square, absolute;     // of the errors
 	double sum, squares;            // of the truth
 	int columns;                    // that are kept; 0: they are too many
@@ -51,7 +51,7 @@ static struct numbers *compare(const float *said, const struct truth *truth)
 		whole += fabs(x);
 	}
 	r->columns = columns;
-	r->base = (struct task_result){.refs = 1, .bytes = size, .value = r->absolute == 0 ? 1 : whole / (whole + r->absolute)};
+	r->base = (struct task_result){.refs = 1, .bytes = size, .value = r->n == 0 ? NAN : r->absolute == 0 ? 1 : whole / (whole + r->absolute)};
 	return r;
 }
 
