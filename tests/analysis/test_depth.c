@@ -131,6 +131,27 @@ void test_depth__units_of_pictures(void **state)
 	}
 }
 
+// Nearly half of the pixels happen to be within 1.25 as they are, and all by a shift.
+void test_depth__a_fit_that_is_twice_as_near(void **state)
+{
+	static float truth[PIXELS], x[PIXELS];
+	char *dir = truth_dir("depth_shifted");
+	struct task_case c;
+	ramp(truth);
+	write_floats(dir, truth, CASE_SIDE, CASE_SIDE);
+	for (int more = 0; more < 2; more++) {
+		begin(&c, dir, CASE_SIDE);
+		for (int i = 0; i < PIXELS; i++)
+			x[i] = truth[i] + (more ? .83F : .6F); // within 1.25 from 3.32 and from 2.4 on: 42 % and 65 %
+		say(&c, TASK_FLOAT, x, CASE_SIDE);
+		struct task_report *r = report(&c);
+		near(r->figure[0].value[TASK_FLOAT], more ? 1 : .65, more ? 0 : .02);
+		task_report_drop(&r);
+		case_end(&c);
+	}
+	free(dir);
+}
+
 // A quantized network that has lost its mind is read as the float one is, however near another fit would come.
 void test_depth__up_to_scale_and_shift(void **state)
 {

@@ -134,6 +134,21 @@ void test_import__esp_ppq_s_own_export(void **state)
 	study_close(&st);
 }
 
+// Those of PPQ, by the numbers of its TargetPlatform.
+void test_import__platforms_of_ppq(void **state)
+{
+	struct study *st = case_open(MODEL, CALIB, "qnn");
+	case_set(st, STEM, PREC_FLOAT);
+	struct import_report r =
+	    take(st, file("{\"dispatchings\": {\"" STEM "\": 304, \"" CLASS_CONV "\": 203, \"/model.1/conv/Conv\": \"FPGA_INT8\"}}"));
+	assert_int_equal(r.n_notes, 1);
+	assert_non_null(strstr(str_text(&r.notes), STEM ": was set to float, the file's int8 is taken"));
+	assert_int_not_equal(precision(st, STEM), PREC_FLOAT);
+	assert_int_equal(precision(st, CLASS_CONV), PREC_FLOAT);
+	import_report_done(&r);
+	study_close(&st);
+}
+
 void test_import__platforms_by_number_and_by_name(void **state)
 {
 	struct study *st = bare();

@@ -1,4 +1,4 @@
-// Depths: how many of a sample's pixels the network has within a quarter of the true depth, and by how much it is off; means
+// Depths: how many of a sample's pixels the network has within a factor of the true depth, and by how much it is off; means
 // over the samples. Networks say depths in metres, or (as MiDaS and what follows it) depths or inverse depths up to a scale and
 // a shift, which least squares find for each sample, as their authors measure them. What a network says is told by the
 // float network's own outputs: the samples vote.
@@ -12,7 +12,7 @@
 #include "made.h"
 #include "qtui/base/mem.h"
 
-static const double WITHIN = 1.25, PLAUSIBLE = .25; // of the ratio; of the share that is within it
+static const double WITHIN = 1.25;
 
 enum fit { FIT_NONE, FIT_DEPTH, FIT_INVERSE };
 static const struct reading {
@@ -37,10 +37,6 @@ struct depths { // of one sample; without a true depth anywhere it has no vote, 
 	double figure[READINGS][FIGURES];
 	struct made made;        // pictures: what is near is light
 };
-struct state {
-	int *vote; // [n_samples] of the float network's outputs, or NO_VOTE
-};
-
 // ---- one sample
 
 struct pairs { // of pixels that have a true depth
@@ -96,7 +92,8 @@ static void measure(double figure[FIGURES], const struct reading *r, const struc
 	figure[RMSE] = r->fit == FIT_NONE ? sqrt(square / (double)p->n) : NAN;
 }
 
-// The unit that comes nearest, where it is plausible; a fit nearly always comes as near.
+// The unit that comes nearest, where it has half the pixels that the best fit has: a fit, which may choose two numbers, nearly
+// always has more.
 static int vote_of(const double figure[READINGS][FIGURES])
 {
 	int best[2] = {NO_VOTE, NO_VOTE};
@@ -105,7 +102,7 @@ static int vote_of(const double figure[READINGS][FIGURES])
 		if (*to == NO_VOTE || figure[i][ABS_REL] < figure[*to][ABS_REL])
 			*to = i;
 	}
-	return figure[best[0]][DELTA1] >= PLAUSIBLE ? best[0] : best[1];
+	return figure[best[0]][DELTA1] >= figure[best[1]][DELTA1] / 2 ? best[0] : best[1];
 }
 
 // As much light as the logarithm of a depth is below the greatest of the truth.
@@ -228,6 +225,12 @@ static enum status read_maps(struct depth_maps *m, struct task *t, int sample, c
 	return STATUS_OK;
 }
 
+// [n_samples] of the float network's outputs, or NO_VOTE. The lock guards them.
+static int *votes_of(const struct task *t)
+{
+	return t->state;
+}
+
 static enum status depth_read(struct task *t, int sample, const struct task_said *said, struct task_result **result, struct error *err)
 {
 	struct depth_maps m;
@@ -244,7 +247,7 @@ static enum status depth_read(struct task *t, int sample, const struct task_said
 	d->base = (struct task_result){.refs = 1, .bytes = sizeof *d + d->made.bytes, .value = p.n ? d->figure[d->vote][DELTA1] : NAN};
 	if (said->out == said->float_out) {
 		pthread_mutex_lock(&t->lock);
-		((struct state *)t->state)->vote[sample] = d->vote;
+		votes_of(t)[sample] = d->vote;
 		pthread_mutex_unlock(&t->lock);
 	}
 	*result = &d->base;
@@ -277,7 +280,7 @@ static int most_votes(const int *vote, int n)
 // The lock is held.
 static int reading_of(const struct task *t)
 {
-	return most_votes(((const struct state *)t->state)->vote, t->n_samples);
+	return most_votes(votes_of(t), t->n_samples);
 }
 
 // That of the float network; of a network whose float one has not been asked, as it tells itself.
@@ -303,20 +306,16 @@ static enum status depth_open(struct task *t, struct error *err)
 	if (task_outputs_known(t->g) && (!pixels_find(&p, t->g, NULL, w, h) || p.channels != 1))
 		return error_set(err, STATUS_UNSUPPORTED, "%s: depths, but no output of the model is a map of one number for each pixel",
 		    t->labels->source);
-	struct state *s = xcalloc(1, sizeof *s);
-	s->vote = xcalloc((size_t)t->n_samples + 1, sizeof *s->vote);
+	int *vote = xcalloc((size_t)t->n_samples + 1, sizeof *vote);
 	for (int i = 0; i < t->n_samples; i++)
-		s->vote[i] = NO_VOTE;
-	t->state = s;
+		vote[i] = NO_VOTE;
+	t->state = vote;
 	return STATUS_OK;
 }
 
 static void depth_close(struct task *t)
 {
-	struct state *s = t->state;
-	if (s)
-		free(s->vote);
-	free(s);
+	free(t->state);
 	t->state = NULL;
 }
 

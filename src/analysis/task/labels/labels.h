@@ -73,13 +73,12 @@ MUST_CHECK enum status labels_number(struct labels *l, const struct names *names
 MUST_CHECK enum status labels_number_masks(struct labels *l, const struct names *names, int classes, struct error *err);
 enum { LABELS_NO_CLASS = -1, LABELS_UNKNOWN = -2 };
 int labels_class_of_number(const struct labels *l, int number); // or one of these two
-// The numbers that are right of a sample, as an array of w x h in its last dimensions (0: it has fewer than two). `whole`: they
-// are whole numbers of a picture, in a unit that the file does not say. The caller calls truth_done.
+// The numbers that are right of a sample, as an array of w x h in its last dimensions (0: it has fewer than two). The
+// caller calls truth_done.
 struct truth {
 	float *at;
 	int64_t n;
 	int w, h;
-	bool whole;
 };
 MUST_CHECK enum status labels_truth(struct truth *out, const struct labels *l, int sample, struct error *err);
 void truth_done(struct truth *t);

@@ -164,7 +164,7 @@ enum status labels_read_values(struct labels *l, const char *path, const struct 
 
 // ---- of a sample
 
-static enum status read_array(struct truth *out, struct tensor *t)
+static void take_array(struct truth *out, struct tensor *t)
 {
 	const struct shape *s = &t->shape;
 	out->n = tensor_count(t);
@@ -173,7 +173,6 @@ static enum status read_array(struct truth *out, struct tensor *t)
 	out->at = xcalloc((size_t)out->n + 1, sizeof *out->at);
 	memcpy(out->at, t->data, (size_t)out->n * sizeof *out->at);
 	tensor_drop(t);
-	return STATUS_OK;
 }
 
 static enum status read_numbers(struct truth *out, const char *path, struct error *err)
@@ -182,7 +181,7 @@ static enum status read_numbers(struct truth *out, const char *path, struct erro
 	enum status st = mask_read(&m, path, err);
 	if (st != STATUS_OK)
 		return st;
-	*out = (struct truth){.n = (int64_t)m.w * m.h, .w = m.w, .h = m.h, .whole = true};
+	*out = (struct truth){.n = (int64_t)m.w * m.h, .w = m.w, .h = m.h};
 	out->at = xcalloc((size_t)out->n + 1, sizeof *out->at);
 	for (int64_t i = 0; i < out->n; i++)
 		out->at[i] = m.number[i];
@@ -205,7 +204,9 @@ enum status labels_truth(struct truth *out, const struct labels *l, int sample, 
 		return read_numbers(out, from->file, err);
 	enum status st = from->file ? array_read(&t, from->file, NULL, DT_F32, err)
 	                            : arrays_read_row(&t, l->stack, 0, sample, DT_F32, l->source, err);
-	return st == STATUS_OK ? read_array(out, &t) : st;
+	if (st == STATUS_OK)
+		take_array(out, &t);
+	return st;
 }
 
 void truth_done(struct truth *t)
