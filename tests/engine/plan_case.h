@@ -54,6 +54,35 @@ static inline struct slot *out(const struct fixture *f, const char *name)
 	return plan_out(f->p, node(f, name), 0);
 }
 
+struct grid {
+	float scale;
+	int32_t zero;
+};
+// The finished plan of min-max calibration: every observed tensor has the grid `usual`, that called "wide" the grid `wide`.
+static inline void fixture_grids(struct fixture *f, struct graph *g, const char *target, struct grid usual, struct grid wide)
+{
+	struct error err;
+	float scale[32];
+	int32_t zero[32];
+	fixture_plan(f, g, target, CALIB_MINMAX);
+	assert_in_range(f->p->n_observe, 1, 32);
+	for (int i = 0; i < f->p->n_observe; i++) {
+		bool is_wide = strcmp(f->g->value[f->p->observe[i].value].name, "wide") == 0;
+		scale[i] = is_wide ? wide.scale : usual.scale;
+		zero[i] = is_wide ? wide.zero : usual.zero;
+	}
+	if (plan_finish(f->p, scale, zero, f->e, &err))
+		fail_msg("%s", err.text);
+}
+
+static inline void has_grid(const struct slot *s, float scale, int32_t zero, int qmax)
+{
+	assert_int_not_equal(s->state, SLOT_FLOAT);
+	assert_float_equal(s->quant.scale[0], scale, 0);
+	assert_int_equal(s->quant.zero[0], zero);
+	assert_int_equal(s->quant.qmax, qmax);
+}
+
 // x -> Conv+Relu -> MaxPool -> Conv (Swish) -> Add with the pool -> Concat with an index chain beside it.
 static inline struct graph *small_graph(void)
 {

@@ -6,26 +6,7 @@
 // Every observed scale is 1/64 with zero point 20, except that of "wide", 1/16 with 50.
 static void setup(struct fixture *f, struct builder *b)
 {
-	struct error err;
-	float scale[32];
-	int32_t zero[32];
-	fixture_plan(f, b->g, "pytorch", CALIB_MINMAX);
-	assert_in_range(f->p->n_observe, 1, 32);
-	for (int i = 0; i < f->p->n_observe; i++) {
-		bool wide = strcmp(f->g->value[f->p->observe[i].value].name, "wide") == 0;
-		scale[i] = wide ? 0x1p-4f : 0x1p-6f;
-		zero[i] = wide ? 50 : 20;
-	}
-	if (plan_finish(f->p, scale, zero, f->e, &err))
-		fail_msg("%s", err.text);
-}
-
-static void has(const struct slot *s, float scale, int32_t zero, int qmax)
-{
-	assert_int_not_equal(s->state, SLOT_FLOAT);
-	assert_float_equal(s->quant.scale[0], scale, 0);
-	assert_int_equal(s->quant.zero[0], zero);
-	assert_int_equal(s->quant.qmax, qmax);
+	fixture_grids(f, b->g, "pytorch", (struct grid){0x1p-6f, 20}, (struct grid){0x1p-4f, 50});
 }
 
 // x -> Conv, its weights {1, -.25}.
@@ -71,9 +52,9 @@ void test_plan_pytorch__what_keeps_the_scale(void **state)
 	setup(&f, &b);
 	static const char *const keep[] = {"conv", "relu6", "pool", "alone", "mean"};
 	for (size_t i = 0; i < sizeof keep / sizeof *keep; i++)
-		has(out(&f, keep[i]), 0x1p-4f, 50, 127);
+		has_grid(out(&f, keep[i]), 0x1p-4f, 50, 127);
 	assert_int_equal(out(&f, "add")->state, SLOT_OVERLAPPED);
-	has(out(&f, "behind"), 0x1p-6f, 20, 127);
+	has_grid(out(&f, "behind"), 0x1p-6f, 20, 127);
 	teardown(&f);
 }
 
@@ -88,12 +69,12 @@ void test_plan_pytorch__fixed_scales(void **state)
 	builder_output(&b, "y");
 	struct fixture f;
 	setup(&f, &b);
-	has(out(&f, "sigmoid"), 0x1p-8f, 0, 255);
-	has(in(&f, "mean", 0), 0x1p-8f, 0, 255);
-	has(out(&f, "mean"), 0x1p-8f, 0, 255);
-	has(out(&f, "tanh"), 0x1p-7f, 128, 255);
-	has(in(&f, "mul", 0), 0x1p-7f, 128, 255);
-	has(in(&f, "mul", 1), 0x1p-6f, 20, 127);
+	has_grid(out(&f, "sigmoid"), 0x1p-8f, 0, 255);
+	has_grid(in(&f, "mean", 0), 0x1p-8f, 0, 255);
+	has_grid(out(&f, "mean"), 0x1p-8f, 0, 255);
+	has_grid(out(&f, "tanh"), 0x1p-7f, 128, 255);
+	has_grid(in(&f, "mul", 0), 0x1p-7f, 128, 255);
+	has_grid(in(&f, "mul", 1), 0x1p-6f, 20, 127);
 	teardown(&f);
 }
 
@@ -108,8 +89,8 @@ void test_plan_pytorch__concat_and_silu(void **state)
 	struct fixture f;
 	setup(&f, &b);
 	assert_int_equal(out(&f, "sigmoid")->state, SLOT_FLOAT);
-	has(out(&f, "conv"), 0x1p-4f, 50, 127);
-	has(out(&f, "mul"), 0x1p-4f, 50, 127);
-	has(out(&f, "concat"), 0x1p-4f, 50, 127);
+	has_grid(out(&f, "conv"), 0x1p-4f, 50, 127);
+	has_grid(out(&f, "mul"), 0x1p-4f, 50, 127);
+	has_grid(out(&f, "concat"), 0x1p-4f, 50, 127);
 	teardown(&f);
 }

@@ -1,0 +1,119 @@
+// Plans of the target tflite. Expected: what TensorFlow Lite's specification of 8-bit quantization says of each operator.
+#include "plan_case.h"
+
+// Every observed scale is 1/64 with zero point -20, except that of "wide", 1/16 with -50.
+static void setup(struct fixture *f, struct builder *b)
+{
+	fixture_grids(f, b->g, "tflite", (struct grid){0x1p-6f, -20}, (struct grid){0x1p-4f, -50});
+}
+
+// x -> Conv, its weights {1, -.25}, its bias {.5, 0}.
+static struct builder convolution(const char *result)
+{
+	static const float w[2] = {1, -.25f}, bias[2] = {.5f, 0};
+	struct builder b = builder_new();
+	b.g->value[builder_input(&b, "x")].shape = shape_of(4, (int64_t[]){1, 1, 4, 4});
+	builder_constant(&b, "w", DT_F32, shape_of(4, (int64_t[]){2, 1, 1, 1}), w);
+	builder_constant(&b, "bias", DT_F32, shape_of(1, (int64_t[]){2}), bias);
+	builder_node(&b, "Conv", "conv", "x w bias", result);
+	return b;
+}
+
+void test_plan_tflite__weights_and_biases(void **state)
+{
+	struct builder b = convolution("y");
+	builder_output(&b, "y");
+	struct fixture f;
+	setup(&f, &b);
+	const struct quantizer *w = &in(&f, "conv", 1)->quant, *bias = &in(&f, "conv", 2)->quant;
+	assert_int_equal(w->n, 2);
+	assert_int_equal(w->qmin, -127);
+	assert_int_equal(w->qmax, 127);
+	assert_float_equal(w->scale[0], 1.0 / 127, 1e-9);
+	assert_float_equal(w->scale[1], .25 / 127, 1e-9);
+	assert_int_equal(bias->bits, 32);
+	assert_float_equal(bias->scale[1], .25 / 127 / 64, 1e-10);
+	assert_int_equal(out(&f, "conv")->quant.rounding, ROUND_HALF_FAR_FROM_ZERO);
+	assert_int_equal(out(&f, "conv")->quant.qmin, -128);
+	teardown(&f);
+}
+
+// Relu and Relu6 run with what computes, sums and pools; a Clip to other limits and what stands alone do not.
+void test_plan_tflite__fused_activations(void **state)
+{
+	struct builder b = convolution("c");
+	builder_constant(&b, "low", DT_F32, shape_of(0, NULL), &(float){0});
+	builder_constant(&b, "six", DT_F32, shape_of(0, NULL), &(float){6});
+	builder_constant(&b, "two", DT_F32, shape_of(0, NULL), &(float){2});
+	builder_node(&b, "Clip", "relu6", "c low six", "r");
+	builder_node(&b, "Add", "add", "r r", "a");
+	builder_node(&b, "Relu", "behind", "a", "s");
+	builder_node(&b, "Clip", "other", "s low two", "t");
+	builder_node(&b, "Sigmoid", "sigmoid", "t", "u");
+	builder_node(&b, "Relu", "alone", "u", "y");
+	builder_output(&b, "y");
+	struct fixture f;
+	setup(&f, &b);
+	assert_int_equal(out(&f, "conv")->state, SLOT_OVERLAPPED);
+	assert_int_equal(out(&f, "add")->state, SLOT_OVERLAPPED);
+	assert_int_equal(out(&f, "behind")->state, SLOT_ACTIVE);
+	assert_int_equal(out(&f, "other")->state, SLOT_ACTIVE);
+	assert_int_equal(out(&f, "alone")->state, SLOT_ACTIVE);
+	teardown(&f);
+}
+
+void test_plan_tflite__fixed_outputs(void **state)
+{
+	struct builder b = convolution("c");
+	builder_node(&b, "Sigmoid", "sigmoid", "c", "s");
+	builder_node(&b, "Mul", "silu", "c s", "m");
+	builder_node(&b, "Tanh", "tanh", "m", "t");
+	builder_node(&b, "Softmax", "softmax", "t", "p");
+	builder_node(&b, "LogSoftmax", "logsoftmax", "t", "q");
+	builder_output(&b, "p");
+	builder_output(&b, "q");
+	struct fixture f;
+	setup(&f, &b);
+	has_grid(out(&f, "sigmoid"), 0x1p-8f, -128, 127);
+	has_grid(in(&f, "silu", 0), 0x1p-6f, -20, 127);
+	has_grid(in(&f, "silu", 1), 0x1p-8f, -128, 127);
+	has_grid(out(&f, "tanh"), 0x1p-7f, 0, 127);
+	has_grid(out(&f, "softmax"), 0x1p-8f, -128, 127);
+	has_grid(out(&f, "logsoftmax"), 0x1p-4f, 127, 127);
+	teardown(&f);
+}
+
+// Input and output have one scale: what is joined takes that of the result wherever it is read, a pool that of its input. A
+// mean has its own.
+void test_plan_tflite__shared_scales(void **state)
+{
+	struct builder b = convolution("c");
+	builder_node(&b, "Relu", "relu", "c", "r");
+	builder_node(&b, "MaxPool", "pool", "r", "p");
+	builder_node(&b, "Concat", "concat", "r p", "wide");
+	builder_node(&b, "AveragePool", "average", "wide", "v");
+	builder_node(&b, "GlobalAveragePool", "mean", "v", "y");
+	builder_output(&b, "y");
+	struct fixture f;
+	setup(&f, &b);
+	static const char *const same[] = {"relu", "pool", "concat", "average"};
+	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+		has_grid(out(&f, same[i]), 0x1p-4f, -50, 127);
+	has_grid(in(&f, "pool", 0), 0x1p-4f, -50, 127);
+	has_grid(out(&f, "mean"), 0x1p-6f, -20, 127);
+	teardown(&f);
+}
+
+void test_plan_tflite__no_16_bits(void **state)
+{
+	struct builder b = convolution("y");
+	struct error err;
+	builder_output(&b, "y");
+	struct fixture f;
+	setup(&f, &b);
+	struct plan *bare = plan_bare(f.g, f.t);
+	assert_int_equal(plan_check_edit(bare, node(&f, "conv"), PREC_INT16, &err), STATUS_REFUSED);
+	assert_int_equal(plan_check_edit(bare, node(&f, "conv"), PREC_FLOAT, &err), STATUS_OK);
+	plan_free(&bare);
+	teardown(&f);
+}
