@@ -138,6 +138,26 @@ void test_repair__stops_at_the_goal(void **state)
 	study_close(&st);
 }
 
+// Where much is left and no bits can be had, the weights are named, which only a repair of its own fits.
+void test_repair__names_what_it_does_not_try(void **state)
+{
+	struct error err = {0};
+	struct study *st = open_study(2);
+	if (study_command(st, "target xint8", &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	study_run(st);
+	wait_for_run(st);
+	struct repair *r = open_repair(st, (struct repair_options){0});
+	struct kept k = {.study = st};
+	assert_int_equal(repair_fix(r, on_step, &k, &err), STATUS_OK);
+	assert_true(r->figures.damage > 0.1);
+	assert_non_null(strstr(repair_end(r), "tune"));
+	assert_int_equal(repair_tune(r, on_step, &k, &err), STATUS_OK);
+	assert_null(strstr(repair_end(r), "tune"));
+	repair_free(&r);
+	study_close(&st);
+}
+
 void test_repair__cancelled_it_leaves_what_was_kept(void **state)
 {
 	struct error err = {0};

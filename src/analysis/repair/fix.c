@@ -6,6 +6,7 @@
 static const double PAYS = 0.004;   // of the damage: less than this is not worth more bits
 static const double SOUND = 0.002;  // of damage: there is nothing to mend, unless something is asked for
 static const double SLACK = 0.01;   // what cannot harm may seem to, in a network that is all noise
+static const double MUCH = 0.1;     // of damage: worth a model file of one's own
 static const double LOSES = 0.02;   // of the task metric: more than this below the best so far speaks against a step
 
 static bool affordable(const struct repair *r, const struct repair_figures *f)
@@ -188,17 +189,27 @@ static bool is_exhausted(remedy_fn *const *remedy, const int *kept, size_t i, co
 	return false;
 }
 
+// Weights are fitted by a command of their own, as the result is another model.
+static const char *exhausted(const struct repair *r, remedy_fn *const *remedy)
+{
+	if (remedy[0] == remedy_weights || r->now.edits->tuning || r->figures.damage < MUCH)
+		return "nothing pays any more";
+	return "nothing pays any more; tune might: it fits weights, which are as they were";
+}
+
 static enum status try_remedies(struct repair *r, remedy_fn *const *remedy, size_t n, repair_step_fn *step, void *arg, struct error *err)
 {
 	struct fixing f = {.r = r, .step = step, .arg = arg};
 	int kept[REMEDIES_MAX] = {0}; // when each ended
 	enum status st = repair_prepare(r, err);
-	r->end = "nothing pays any more";
+	r->end = NULL;
 	for (size_t i = 0; st == STATUS_OK && fix_may_go_on(&f) && i < n; i++) { // also behind the last one: it says why it ends
 		if (!is_exhausted(remedy, kept, i, r))
 			st = remedy[i](&f, err);
 		kept[i] = r->kept;
 	}
+	if (st == STATUS_OK && !r->end)
+		r->end = exhausted(r, remedy);
 	if (st == STATUS_OK)
 		st = repair_measure_states(r, err);
 	if (st == STATUS_CANCELLED) {
