@@ -111,6 +111,26 @@ void test_import__types_for_all_tensors(void **state)
 	}
 }
 
+// What PPQ itself exported for TensorRT gives each tensor that rules its scale that of its run.
+void test_import__ppq_s_own_export_for_tensorrt(void **state)
+{
+	const char *model = support_data("models/resnet20_cifar10.onnx"),
+	           *config = support_data("golden/esp-ppq/resnet20_trt_export_config.json");
+	if (!model || !config)
+		skip();
+	char *paths[] = {xstrdup(model), xstrdup(config)};
+	struct study *st = case_open(paths[0], NULL, "tensorrt");
+	struct import_report r = take(st, paths[1]);
+	assert_string_equal(r.format, "PPQ's scales for TensorRT");
+	assert_true(r.scales > 20);
+	assert_true(scale(st, "Conv_0") == (float)(2.717488806694746 / 127)); // of 131, behind its Relu
+	assert_true(scale(st, "Gemm_77") == (float)(6.653603550046682 / 127));
+	import_report_done(&r);
+	free(paths[0]);
+	free(paths[1]);
+	study_close(&st);
+}
+
 // What esp-ppq itself exported of a run with kl gives its scales under min-max.
 void test_import__esp_ppq_s_own_export(void **state)
 {

@@ -120,6 +120,36 @@ static double scale_of_tensor(const struct study *st, const char *tensor)
 	return study_edits(st)->scale[graph_find_value(study_graph(st), tensor)];
 }
 
+// What PPQ writes for PPL has codes for zero points, of signed and of unsigned grids.
+void test_import_encodings__quantizers_for_ppl(void **state)
+{
+	static const struct {
+		const char *target, *text;
+		float scale;
+		int zero, notes;
+	} row[] = {
+	    {"esp32p4", "{\"bit_width\": 8, \"scale\": 0.5, \"zero_point\": 0, \"q_min\": -128, \"q_max\": 127}", 0.5f, ZERO_FOLLOWS, 0},
+	    {"esp32p4", "{\"bit_width\": 8, \"scale\": 0.5, \"zero_point\": 128, \"q_min\": 0, \"q_max\": 255}", 0.5f, ZERO_FOLLOWS, 0},
+	    {"esp32p4", "{\"bit_width\": 8, \"scale\": 0.5, \"zero_point\": 3, \"q_min\": 0, \"q_max\": 255}", 0, ZERO_FOLLOWS, 1},
+	    {"onnxruntime", "{\"bit_width\": 8, \"scale\": 0.5, \"zero_point\": -125, \"q_min\": -128, \"q_max\": 127}", 0.5f, 3, 0},
+	    {"onnxruntime", "{\"bit_width\": 8, \"scale\": [0.5, 0.25], \"zero_point\": [0, 0], \"q_min\": -128}", 0, ZERO_FOLLOWS, 1},
+	    {"onnxruntime", "7", 0, ZERO_FOLLOWS, 1},
+	};
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		char text[256];
+		snprintf(text, sizeof text, "{\"quant_info\": {\"" STEM_OUT "\": %s}, \"op_info\": {}}", row[i].text);
+		struct study *st = case_open(MODEL, NULL, row[i].target);
+		struct import_report r = take(st, file(text));
+		int v = graph_find_value(study_graph(st), STEM_OUT);
+		assert_string_equal(r.format, "PPQ's quantizers for PPL");
+		assert_true(scale(st, STEM) == (double)row[i].scale);
+		assert_int_equal(study_edits(st)->zero[v], row[i].scale > 0 ? row[i].zero : study_edits(st)->zero[v]);
+		assert_int_equal(r.n_notes, row[i].notes);
+		import_report_done(&r);
+		study_close(&st);
+	}
+}
+
 // Where files name tensors, the scale of a second output is taken over and written again.
 void test_import_encodings__the_scale_of_a_second_output_comes_back(void **state)
 {

@@ -290,7 +290,7 @@ void test_import_weights__belong_to_their_width(void **state)
 	study_close(&st);
 }
 
-// AIMET's param_encodings in its three versions, ONNX Runtime's overrides: the model's own weights on the file's grid.
+// AIMET's param_encodings in its three versions, ONNX Runtime's overrides, PPQ's quant_info: the model's own weights on the file's grid.
 void test_import_weights__scales_of_parameters(void **state)
 {
 	static const char *const text[] = {
@@ -302,6 +302,8 @@ void test_import_weights__scales_of_parameters(void **state)
 	    "{\"encodings\": [{\"name\": \"w\", \"output_dtype\": \"int8\", \"axis\": 0, \"y_scale\": [0.012, 0.013, 0.014, 0.015]}]}",
 	    "{\"extra_options\": {\"TensorQuantOverrides\": {\"w\": [{\"axis\": 0, \"quant_type\": \"QInt8\", \"scale\": 0.012}, {\"scale\": 0.013, \"zero_point\": 0},"
 	    " {\"scale\": 0.014}, {\"scale\": 0.015}]}}}",
+	    "{\"quant_info\": {\"w\": {\"bit_width\": 8, \"per_channel\": true, \"scale\": [0.012, 0.013, 0.014, 0.015],"
+	    " \"zero_point\": [0, 0, 0, 0], \"q_min\": -128, \"q_max\": 127}}}",
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof text / sizeof *text; i++) {

@@ -63,34 +63,6 @@ static void read_1_0(struct wishes *w, const cJSON *list)
 
 // ---- parameters: one encoding, or one a channel
 
-static const cJSON *first_of(const cJSON *a)
-{
-	return cJSON_IsArray(a) ? a->child : a;
-}
-
-// Offsets are the lowest codes, counted from zero; zero points, codes of a type whose lowest one is -lowest.
-enum zeros { OFFSETS, ZERO_POINTS };
-static double zero_from(const cJSON *x, enum zeros kind, double lowest)
-{
-	if (kind == ZERO_POINTS)
-		return (cJSON_IsNumber(x) ? x->valuedouble : 0) + lowest;
-	return cJSON_IsNumber(x) ? fabs(x->valuedouble) : ZERO_MIDDLE;
-}
-
-static void read_parameter(
-    struct wishes *w, const char *name, double bits, const cJSON *scales, const cJSON *zeros, enum zeros kind, double lowest)
-{
-	int n = cJSON_IsArray(scales) ? cJSON_GetArraySize(scales) : cJSON_IsNumber(scales);
-	double *grid = xcalloc((size_t)n * 2 + 1, sizeof *grid);
-	const cJSON *scale = first_of(scales), *zero = first_of(zeros);
-	for (int i = 0; i < n; i++, scale = scale->next, zero = zero ? zero->next : NULL) {
-		grid[i] = cJSON_IsNumber(scale) ? scale->valuedouble : 0;
-		grid[n + i] = zero_from(zero, kind, lowest);
-	}
-	wish_parameter(w, name, bits, grid, grid + n, n);
-	free(grid);
-}
-
 static void read_parameters_0_6(struct wishes *w, const cJSON *object)
 {
 	const cJSON *list, *e;
@@ -105,7 +77,7 @@ static void read_parameters_0_6(struct wishes *w, const cJSON *object)
 			    offset, member(e, "offset") ? cJSON_CreateNumber(only_number(member(e, "offset"))) : cJSON_CreateNull());
 		}
 		if (!is_float(json_text(first, "dtype", "int")))
-			read_parameter(w, list->string, json_number(first, "bitwidth", 8), scale, offset, OFFSETS, 0);
+			wish_parameter_lists(w, list->string, json_number(first, "bitwidth", 8), scale, offset, ZERO_OFFSETS, 0);
 		cJSON_Delete(scale);
 		cJSON_Delete(offset);
 	}
@@ -120,7 +92,7 @@ static void read_parameters_1_0(struct wishes *w, const cJSON *list)
 		if (name && !is_float(json_text(e, "dtype", "INT")) && strstr(kind, "BLOCK"))
 			wish_note(w, "%.120s: scales of blocks are not read", name);
 		else if (name && !is_float(json_text(e, "dtype", "INT")))
-			read_parameter(w, name, json_number(e, "bw", 8), member(e, "scale"), member(e, "offset"), OFFSETS, 0);
+			wish_parameter_lists(w, name, json_number(e, "bw", 8), member(e, "scale"), member(e, "offset"), ZERO_OFFSETS, 0);
 	}
 }
 
@@ -147,7 +119,7 @@ static void read_2_0(struct wishes *w, const cJSON *list)
 		else if (member(e, "block_size"))
 			wish_note(w, "%.120s: scales of blocks are not read", name);
 		else
-			read_parameter(w, name, bits, member(e, "y_scale"), member(e, "y_zero_point"), ZERO_POINTS,
+			wish_parameter_lists(w, name, bits, member(e, "y_scale"), member(e, "y_zero_point"), ZERO_POINTS,
 			    dtype[0] == 'i' ? ldexp(1, bits - 1) : 0);
 	}
 }

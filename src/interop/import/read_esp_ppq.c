@@ -228,3 +228,27 @@ void read_act_quant_info(struct wishes *w, const cJSON *root)
 		if (cJSON_IsNumber(item))
 			wish_tensor(w, item->string, 8, item->valuedouble / 127, ZERO_MIDDLE);
 }
+
+// A quantizer of what PPQ writes for PPL: its zero point is a code, of which q_min is the lowest.
+static void read_quant_info_of(struct wishes *w, const cJSON *item)
+{
+	const cJSON *scale = cJSON_GetObjectItemCaseSensitive(item, "scale"), *zero = cJSON_GetObjectItemCaseSensitive(item, "zero_point");
+	int v = graph_find_value(w->g, item->string);
+	double bits = json_number(item, "bit_width", 8), lowest = -json_number(item, "q_min", 0);
+	if (v >= 0 && w->g->value[v].constant)
+		wish_parameter_lists(w, item->string, bits, scale, zero, ZERO_POINTS, lowest);
+	else if (cJSON_IsNumber(scale) && cJSON_IsNumber(zero))
+		wish_tensor(w, item->string, bits, scale->valuedouble, zero->valuedouble + lowest);
+	else
+		wish_note(w, "%.120s: its scale and zero point are no numbers", item->string);
+}
+
+void read_quant_info(struct wishes *w, const cJSON *root)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, object_in(w, root, "quant_info"))
+		if (cJSON_IsObject(item))
+			read_quant_info_of(w, item);
+		else
+			wish_note(w, "%.120s: it is not an object and is not read", item->string);
+}

@@ -202,6 +202,32 @@ void wish_parameter(struct wishes *w, const char *tensor, double bits, const dou
 	}
 }
 
+static double zero_from(const cJSON *x, enum zeros kind, double lowest)
+{
+	if (kind == ZERO_POINTS)
+		return (cJSON_IsNumber(x) ? x->valuedouble : 0) + lowest;
+	return cJSON_IsNumber(x) ? fabs(x->valuedouble) : ZERO_MIDDLE;
+}
+
+static const cJSON *first_of(const cJSON *a)
+{
+	return cJSON_IsArray(a) ? a->child : a;
+}
+
+void wish_parameter_lists(
+    struct wishes *w, const char *tensor, double bits, const cJSON *scales, const cJSON *zeros, enum zeros kind, double lowest)
+{
+	int n = cJSON_IsArray(scales) ? cJSON_GetArraySize(scales) : cJSON_IsNumber(scales);
+	double *grid = xcalloc((size_t)n * 2 + 1, sizeof *grid);
+	const cJSON *scale = first_of(scales), *zero = first_of(zeros);
+	for (int i = 0; i < n; i++, scale = scale->next, zero = zero ? zero->next : NULL) {
+		grid[i] = cJSON_IsNumber(scale) ? scale->valuedouble : 0;
+		grid[n + i] = zero_from(zero, kind, lowest);
+	}
+	wish_parameter(w, tensor, bits, grid, grid + n, n);
+	free(grid);
+}
+
 // An input of the network has the width of those that read it.
 static void wish_width(struct wishes *w, int value, enum precision p)
 {

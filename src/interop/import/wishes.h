@@ -76,6 +76,11 @@ void wish_weight(struct wishes *w, const struct weight_wish *wish);
 // The grid of a constant by its name, for those who read it as their weights: n scales (1: one for all), and where the file has
 // zero, as above. What is no weight of the model is left out.
 void wish_parameter(struct wishes *w, const char *tensor, double bits, const double *scale, const double *zero, int n);
+// The same from a number or a list of numbers each. Of `zeros` (NULL: the middle) ZERO_OFFSETS are lowest codes, counted from
+// zero, ZERO_POINTS codes of a type whose lowest one is -lowest.
+enum zeros { ZERO_OFFSETS, ZERO_POINTS };
+void wish_parameter_lists(struct wishes *w, const char *tensor, double bits, const struct cJSON *scales, const struct cJSON *zeros,
+    enum zeros kind, double lowest);
 // Once all is read: the tuning in which the file's weights stand in for the model's where `p`, a plan with the widths that are
 // wished, would quantize the model's own to other codes. What the node had in `now` gives way. *out is NULL where there is
 // nothing to take; *nodes says of how many nodes something is taken. weights.c
