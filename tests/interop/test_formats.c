@@ -414,6 +414,23 @@ void test_formats__tensorrt_cache_leaves_zero_points_out(void **state)
 	study_close(&st);
 }
 
+void test_formats__trtexec_names_what_is_float(void **state)
+{
+	struct study *st = edited("esp32p4");
+	struct str loss = {0}, text = case_export(st, "trtexec", &loss);
+	assert_string_equal(str_text(&text), "--int8 --fp16 --precisionConstraints=obey --layerPrecisions=" SUB ":fp16\n");
+	assert_has(&loss, "1 layer in float is computed in fp16 there");
+	assert_has(&loss, STEM ": trtexec has no way to say int16");
+	assert_has(&loss, "the scale rule of esp32p4 are not ");
+	str_done(&text);
+	assert_true(study_undo(st) && study_undo(st) && study_undo(st));
+	text = case_export(st, "trtexec", NULL);
+	assert_string_equal(str_text(&text), "--int8\n");
+	str_done(&loss);
+	str_done(&text);
+	study_close(&st);
+}
+
 // Whose rules a target has it says itself, or its base does.
 void test_formats__whose_rules_a_target_has(void **state)
 {
@@ -440,7 +457,7 @@ void test_formats__whose_rules_a_target_has(void **state)
 // What names tensors has it, the quantized model as a pair of its own; what does not, says so.
 void test_formats__the_scale_of_a_second_output(void **state)
 {
-	static const char *const none[] = {"quark", "xquant", "nncf", "hmct", "pulsar2", "rknn", "tpu-mlir-qtable"};
+	static const char *const none[] = {"quark", "xquant", "nncf", "trtexec", "hmct", "pulsar2", "rknn", "tpu-mlir-qtable"};
 	struct study *st = case_open(MODEL, CALIB, "xint8");
 	case_scale(st, "/model.12/Split_output_1", 0x1p-5);
 	cJSON *j = case_export_json(st, "onnxruntime", NULL);
@@ -548,7 +565,7 @@ void test_formats__aimet_of_casts(void **state)
 // The names that nodes without one have here are not in the file, which the tool reads.
 void test_formats__nodes_without_a_name(void **state)
 {
-	static const char *const by_name[] = {"esp-ppq-dispatch", "esp-ppq-setting", "onnxruntime", "quark", "nncf", "aimet", "hmct", "pulsar2"};
+	static const char *const by_name[] = {"esp-ppq-dispatch", "esp-ppq-setting", "onnxruntime", "quark", "nncf", "trtexec", "aimet", "hmct", "pulsar2"};
 	const char *model = support_data("models/squeezenet11_fp16.onnx");
 	if (!model)
 		skip();

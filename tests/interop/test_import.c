@@ -9,6 +9,7 @@ void test_import__what_is_exported_comes_back(void **state)
 	assert_comes_back("onnxruntime", true, true, true);
 	assert_comes_back("quark", true, true, false);
 	assert_comes_back("nncf", true, false, false);
+	assert_comes_back("trtexec", true, false, false);
 	assert_comes_back("aimet", true, true, true);
 }
 

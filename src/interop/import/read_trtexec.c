@@ -1,0 +1,71 @@
+// trtexec's --layerPrecisions=NAME:TYPE,... in a command line or a script: a star in a name stands for anything.
+#include <fnmatch.h>
+#include <string.h>
+#include "wishes.h"
+
+static const char option[] = "--layerPrecisions=";
+static const struct word types[] = {
+    {"int8", PREC_INT8}, {"fp16", PREC_FLOAT}, {"fp32", PREC_FLOAT}, {"bf16", PREC_FLOAT}, {"float16", PREC_FLOAT}, {"float32", PREC_FLOAT}};
+
+static void wish_matching(struct wishes *w, const char *pattern, enum precision p)
+{
+	bool any = false;
+	for (int n = 0; n < w->g->n_nodes; n++)
+		if (fnmatch(pattern, w->g->node[n].name, 0) == 0) {
+			wish_precision(w, n, p);
+			any = true;
+		}
+	if (!any)
+		wish_note(w, "%.120s: no node has such a name", pattern);
+}
+
+static void read_layer(struct wishes *w, char *item)
+{
+	char *colon = strrchr(item, ':');
+	int p = colon ? WORD_MEANS(types, colon + 1) : -1;
+	if (p < 0) {
+		wish_note(w, "%.120s: not NAME:TYPE with int8, fp16, bf16 or fp32", item);
+		return;
+	}
+	*colon = '\0';
+	if (strchr(item, '*'))
+		wish_matching(w, item, (enum precision)p);
+	else
+		wish_name(w, item, (enum precision)p);
+}
+
+// Where the option's value ends: at a blank that is in no quotes, or at the quotes that began in front of the option. Quotes are
+// taken out on the way.
+static char *end_of_value(char *value, char outer)
+{
+	char *to = value, quote = outer;
+	for (; *value; value++) {
+		bool ends = quote ? *value == quote : strchr(" \t\r\n", *value) != NULL;
+		if (ends && (quote == outer || !quote))
+			break;
+		if (ends)
+			quote = '\0';
+		else if (!quote && strchr("\"'", *value))
+			quote = *value;
+		else
+			*to++ = *value;
+	}
+	char *end = *value ? value + 1 : value;
+	*to = '\0';
+	return end;
+}
+
+bool read_trtexec(struct wishes *w, char *text)
+{
+	char *at = strstr(text, option), *rest = NULL;
+	if (!at)
+		return false;
+	while (at) {
+		char outer = at > text && strchr("\"'", at[-1]) ? at[-1] : '\0', *value = at + sizeof option - 1;
+		char *next = end_of_value(value, outer);
+		for (char *item = strtok_r(value, ",", &rest); item; item = strtok_r(NULL, ",", &rest))
+			read_layer(w, item);
+		at = strstr(next, option);
+	}
+	return true;
+}
