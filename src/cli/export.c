@@ -72,7 +72,8 @@ int verb_export(struct options *o)
 		return fail(&err);
 	}
 	if (!export_find(o->format)) {
-		error_set(&err, STATUS_USAGE, "--format %s is not known; qtui export lists what is", o->format);
+		export_unknown(o->format, &err);
+		err.status = STATUS_USAGE;
 		return fail(&err);
 	}
 	return export(o);

@@ -47,7 +47,7 @@ struct exporting {
 	struct str loss;
 };
 
-static enum status unknown_format(const char *format, struct error *err)
+enum status export_unknown(const char *format, struct error *err)
 {
 	struct nearest near = {.name = format};
 	struct str known = {0};
@@ -66,7 +66,7 @@ enum status export_begin(struct exporting **out, const char *format, const char 
 {
 	const struct export_format *f = export_find(format);
 	if (!f)
-		return unknown_format(format, err);
+		return export_unknown(format, err);
 	if (s->dirty || !snapshot_plan(s))
 		return error_set(err, STATUS_REFUSED, "the scales of what is decided now are not computed yet: export when the run is over");
 	struct exporting *e = *out = xcalloc(1, sizeof *e);

@@ -45,7 +45,7 @@ expect set_without_value 2 "--set foo" analyze $model $calib --set foo
 expect decisions_need_calibration 2 "--set is about the quantized network" run $model -i x.npy -o "$dir/o" --set a=int8
 expect compare_models_needs_data 2 "calibration data are needed" compare $model $model
 expect report_suffix 2 ".md, .csv or .html" analyze $model $calib --report "$dir/x.doc"
-expect unknown_format 2 "--format nosuch" export $model $calib --format nosuch
+expect unknown_format 2 "no format is named nosuch; known are esp-ppq-dispatch" export $model $calib --format nosuch
 expect tune_over_the_model 2 "is read here and is not written over" tune $model $calib -o $model
 expect dequantize_without_model 2 "a MODEL is needed" dequantize -o "$dir/x.onnx"
 expect dequantize_without_output 2 "-o OUT.onnx is needed" dequantize $model

@@ -21,6 +21,7 @@ struct export_format {
 	enum status (*write)(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err);
 };
 const struct export_format *export_find(const char *name); // NULL when unknown
+enum status export_unknown(const char *name, struct error *err); // STATUS_NOTFOUND: the nearest, and all there are
 const struct export_format *export_rows(int *n);
 // "DIR/model.onnx" -> "model" + the format's suffix, in the working directory; the caller frees it.
 char *export_path(const char *format, const struct study *st);
