@@ -123,6 +123,26 @@ void test_story__nothing_is_quantized(void **state)
 	study_close(&st);
 }
 
+// Where more bits are not to be had, the weights are what can be changed.
+void test_story__proposes_weights_where_there_are_8_bits_only(void **state)
+{
+	static const struct {
+		const char *target;
+		bool proposed;
+	} row[] = {{"esp32p4", false}, {"xint8", true}, {"fp16", false}};
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct study *st = open_study(row[i].target);
+		struct snapshot *snap = study_snapshot(st);
+		struct finding one = {.rule = FINDING_few_samples, .text = "text", .advice = "advice", .gain_db = NAN, .share = NAN, .reach = NAN};
+		struct story *s = story_new(snap, &(struct findings){.at = &one, .n = 1});
+		assert_true(tells(s, STORY_NEXT, ":fix"));
+		assert_int_equal(tells(s, STORY_NEXT, ":tune"), row[i].proposed);
+		story_drop(&s);
+		snapshot_drop(&snap);
+		study_close(&st);
+	}
+}
+
 // An output that is not a number is the worst, and is not given in decibels.
 void test_story__an_output_without_finite_numbers(void **state)
 {

@@ -324,7 +324,7 @@ static enum status measure_gains(const struct blaming *b, struct error *err)
 	int n = out->n < GAINS ? out->n : GAINS;
 	enum status st = STATUS_OK;
 	for (int i = 0; i < n && st == STATUS_OK && !repair_over(b->r); i++) {
-		repair_tell(b->r, (double)i / n, "blame: what %s costs and what 16 bit there would gain, %d of %d",
+		repair_tell(b->r, (double)i / n, "blame: what %s costs and what more bits there would gain, %d of %d",
 		    b->r->g->node[out->at[i].node].name, i + 1, n);
 		st = add_gains(b, i, false, err);
 		publish(b);

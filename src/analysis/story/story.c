@@ -155,7 +155,7 @@ static void tell_repair(struct telling *t)
 {
 	if (!t->s->blames || t->s->blames_old)
 		tell(t, STORY_NEXT,
-		    ":blame 30s (qtui search --blame) measures what each tensor does to the result, and what 16 bit there would gain.");
+		    ":blame 30s (qtui search --blame) measures what each tensor does to the result, and what more bits there would gain.");
 	char goal[32];
 	double above = isfinite(t->worst_db) ? ceil(t->worst_db) + GOAL_DB : 0;
 	const char *of_task = t->s->task && t->s->task->n_figures ? task_goal(t->s->task->figure[0].name) : NULL;
@@ -164,6 +164,11 @@ static void tell_repair(struct telling *t)
 	else
 		snprintf(goal, sizeof goal, "snr>%.0f", fmax(LEAST_GOAL_DB, above));
 	tell(t, STORY_NEXT, ":fix %s 2m (qtui search) tries remedies one by one, measures each, keeps what pays and stops at the goal.", goal);
+	const struct plan *p = snapshot_plan(t->s);
+	if (p && target_has_scales(p->target, false, false) && !target_has_precision(p->target, 16) && !p->tuning)
+		tell(t, STORY_NEXT,
+		    ":tune 2m (qtui tune) fits weights and biases to what quantization does, which costs no bits: %s has no more than 8.",
+		    target_name(p->target));
 }
 
 static void tell_next(struct telling *t)
