@@ -151,7 +151,7 @@ struct snapshot {
 	bool task_asked;              // that is a task which the user asked for, not labels that were found beside the samples
 	int64_t macs[PREC_COUNT];     // multiply-accumulates by precision
 	int computed, total;          // node results computed / needed in this run
-	void *priv;                   // arrays, the plan, histograms
+	void *priv;                   // arrays, the plan, histograms; NULL: none of these
 };
 struct snapshot *snapshot_take(struct snapshot *s);
 void snapshot_drop(struct snapshot **s);

@@ -199,7 +199,7 @@ static bool is_stopped(const struct study *study)
 struct findings *findings_new(const struct study *study, const struct snapshot *s)
 {
 	struct findings *f = xcalloc(1, sizeof *f);
-	struct look l = {.study = study, .s = s, .g = s->g, .plan = s->priv ? snapshot_plan(s) : NULL, .at = index_sites(s),
+	struct look l = {.study = study, .s = s, .g = s->g, .plan = snapshot_plan(s), .at = index_sites(s),
 	    .tail = find_tail(s->g), .out = f};
 	atomic_store(&f->refs, 1);
 	if (l.plan)

@@ -59,7 +59,7 @@ struct prediction hist_predict(const struct hist *h, double scale, double zero, 
 // The grid on which what the site's node only moves arrives. False: it computes, joins several, or reads floats.
 static bool find_read_grid(struct code_grid *out, const struct snapshot *snap, const struct site *s)
 {
-	const struct plan *plan = snap->priv ? snapshot_plan(snap) : NULL;
+	const struct plan *plan = snapshot_plan(snap);
 	const struct slot *slot = plan && s->kind == SITE_OUTPUT ? &plan->slot[s->slot] : NULL;
 	const struct node *n = slot ? &snap->g->node[slot->node] : NULL;
 	if (!n || !(n->op->flags & (OPF_MOVES | OPF_VIEW)) || n->op->id == OP_Concat)

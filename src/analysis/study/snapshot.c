@@ -248,5 +248,5 @@ const char *snapshot_samples(const struct snapshot *s, char *out, size_t size)
 const struct plan *snapshot_plan(const struct snapshot *s)
 {
 	const struct body *b = s->priv;
-	return snapshot_complete(s) && b->plan ? b->plan->plan : NULL;
+	return b && snapshot_complete(s) && b->plan ? b->plan->plan : NULL;
 }
