@@ -177,6 +177,9 @@ void test_findings__a_scale_that_a_repair_kept_is_not_stale(void **state)
 	repair_memo_vouch(st->repairs, study_dataset(st), "esp32p4", BACKBONE_CONV, ldexp(1, -9));
 	struct findings *f = find(st);
 	assert_null(of_rule(f, FINDING_stale_override));
+	int node = graph_find_node(study_graph(st), BACKBONE_CONV);
+	for (int i = 0; i < f->n; i++) // nor does another rule advise to go back
+		assert_false(f->at[i].rule == FINDING_saturation && f->at[i].node[0] == node);
 	findings_drop(&f);
 	study_close(&st);
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include "qtui/analysis/logits.h"
 #include "qtui/base/mem.h"
+#include "../study/study_impl.h"
 #include "rule.h"
 
 enum { LONGEST_TAIL = 8, NO_DECISION };
@@ -258,4 +259,12 @@ bool is_explained(const struct look *l, int node, enum finding_rule by)
 			if (l->out->at[i].rule == by && l->out->at[i].node[k] == node)
 				return true;
 	return false;
+}
+
+bool was_measured(const struct look *l, const struct site *s)
+{
+	int value = snapshot_scalable(l->s, s);
+	double scale = value >= 0 ? l->s->scale_requested[value] : 0;
+	return scale > 0 && l->study && l->plan &&
+	    repair_memo_vouches(l->study->repairs, l->samples, target_name(l->plan->target), graph_output_name(l->g, value), scale);
 }

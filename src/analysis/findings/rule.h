@@ -86,6 +86,8 @@ void find_masks(struct look *l);     // and what the findings hide
 bool is_probability(const struct look *l, const struct site *s); // their large values are what counts
 // The finding of an earlier rule about this node.
 bool is_explained(const struct look *l, int node, enum finding_rule by);
+// A search has set the site's scale and seen that the outputs gain by it: what the tensor by itself says does not count.
+bool was_measured(const struct look *l, const struct site *s);
 
 // Where what the node must not find to be 0, a divisor or what a Log reads, is quantized such that some of it is
 // (rounds_to_zero.c); NULL: nowhere.

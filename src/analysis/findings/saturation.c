@@ -82,7 +82,7 @@ static bool is_candidate(const struct look *l, const struct site *s)
 {
 	bool upper_only = (is_decision(l, s->value) && !is_probability(l, s)) || is_flattened(l, s->value);
 	return site_has_scale(s) && (!upper_only || s->range.max > FAR * site_upper_end(s, s->scale[0])) &&
-	    !is_clipped_by_file(l, s->value) && !is_explained(l, s->node, FINDING_stale_override) &&
+	    !is_clipped_by_file(l, s->value) && !was_measured(l, s) && !is_explained(l, s->node, FINDING_stale_override) &&
 	    !is_explained(l, s->node, FINDING_postprocessing);
 }
 
@@ -238,7 +238,7 @@ void rule_saturation(struct look *l)
 	}
 	for (int i = 0; i < l->s->n_sites && l->plan; i++) {
 		const struct site *s = &l->s->site[i];
-		if (site_has_scale(s) && !is_explained(l, s->node, FINDING_stale_override) &&
+		if (site_has_scale(s) && !was_measured(l, s) && !is_explained(l, s->node, FINDING_stale_override) &&
 		    !is_explained(l, s->node, FINDING_saturation))
 			clipped_terms(l, s);
 	}

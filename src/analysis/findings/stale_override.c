@@ -5,7 +5,6 @@
 // as that of saturation does: else the two would take turns.
 #include <math.h>
 #include "qtui/analysis/logits.h"
-#include "../study/study_impl.h"
 #include "rule.h"
 
 enum { REACH = 16 };         // powers of two tried to either side: any scale may have been typed
@@ -42,13 +41,6 @@ static bool serves_decision(const struct look *l, const struct site *s, double s
 	return is_decision(l, s->value) && s->range.max <= top * 1.05 && s->range.max > top / 8;
 }
 
-static bool was_measured(const struct look *l, int value)
-{
-	const struct study *s = l->study;
-	return s && l->plan && repair_memo_vouches(s->repairs, l->samples, target_name(l->plan->target),
-	    graph_output_name(l->g, value), l->s->scale_requested[value]);
-}
-
 static void stale(struct look *l, int value, const struct site *s, double now)
 {
 	double snr = worth(l, s, now), better = snr, best = best_scale(l, s, now, &better);
@@ -76,7 +68,7 @@ void rule_stale_override(struct look *l)
 		const struct site *s = &l->s->site[i];
 		int value = snapshot_scalable(l->s, s);
 		bool by_hand = value >= 0 && l->s->scale_requested[value] > 0;
-		if (by_hand && s->hist_float && s->n_scale == 1 && !was_measured(l, value))
+		if (by_hand && s->hist_float && s->n_scale == 1 && !was_measured(l, s))
 			stale(l, value, s, s->scale[0]);
 	}
 }
