@@ -228,7 +228,7 @@ static void load_task(const struct loading *l, struct key k, const cJSON *report
 static void load_damage(const struct loading *l, struct key k, const cJSON *a)
 {
 	double v[3];
-	if (numbers(a, v, 3) && !(isnan(v[0]) && isnan(v[2])))
+	if (numbers(a, v, 3)) // none is known of a scale that a repair vouches for
 		repair_memo_put(l->study->repairs, k, &(struct repair_known){v[0], isnan(v[0]) || !isnan(v[1]) ? v[1] : INFINITY, v[2]});
 }
 
