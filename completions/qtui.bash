@@ -37,7 +37,7 @@ _qtui() {
 	fi
 	row=$(_qtui_options "$program" "$verb" | grep -F -e "$before"$'\t' | head -n 1)
 	case $before in
-	--target) words=$("$program" analyze --target '?' model.onnx calib 2>&1 | sed -n 's/.*known are //; s/, /\n/gp') ;;
+	--target) words=$("$program" targets 2>/dev/null | awk '{ print $1 }') ;;
 	--format) words=$("$program" export --help 2>/dev/null | awk 'list { print $1 } /^NAME is one of/ { list = 1 }') ;;
 	--*) [ -z "$row" ] || words=$(IFS=$'\t'; set -- $row; _qtui_values "$2" "$3") ;;
 	esac

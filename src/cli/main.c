@@ -38,6 +38,7 @@ static const struct verb {
         "Writes the decisions as a file for another tool; lists what that file cannot say.", VERB_EXPORT, verb_export},
     {"run", "MODEL [CALIB] -i [NAME=]F.npy ... -o DIR [--all] [--session S]",
         "Runs the network on given inputs; writes its outputs, or every tensor, as NPY.", VERB_RUN, verb_run},
+    {"targets", "", "Lists the targets that are known, and what each is.", VERB_TARGETS, verb_targets},
     {"ops", "", "Lists the operators that are supported.", VERB_OPS, verb_ops},
 };
 enum { N_VERBS = sizeof verbs / sizeof *verbs };

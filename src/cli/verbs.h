@@ -14,6 +14,7 @@ int verb_export(struct options *o);
 int verb_quantize(struct options *o);
 int verb_compare(struct options *o);
 int verb_ops(struct options *o);
+int verb_targets(struct options *o);
 int verb_eval(struct options *o);
 int verb_search(struct options *o);
 int verb_tune(struct options *o);

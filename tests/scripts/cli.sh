@@ -670,6 +670,15 @@ done
 [ "$code" = 0 ]; report install $? "$code $(tail -n 1 "$dir/out")"
 (cd "$dir" && "$dir/root/usr/bin/qtui" ops >/dev/null); report installed_program_runs $?
 
+# ---- targets: by name and title; one that cannot be read is named with its file
+"$qtui" targets >"$dir/list"; report targets_are_listed $?
+grep -qx 'esp32p4  *ESP32-P4, .*' "$dir/list"; report targets_have_titles $?
+mkdir -p "$dir/own"; echo '{"name": "mine", "title": "of my own", "base": "esp32p4"}' >"$dir/own/mine.json"; echo '{' >"$dir/own/broken.json"
+QTUI_TARGETS=$dir/own "$qtui" targets >"$dir/list"; report a_broken_target_fails $(($? == 1 ? 0 : 1))
+grep -qx 'mine  *of my own' "$dir/list"; report own_targets_are_listed $?
+grep -q "^broken  *$dir/own/broken.json:[0-9]*: " "$dir/list"; report a_broken_target_is_named $?
+expect targets_take_no_words 2 "unexpected argument esp32p4" targets esp32p4
+
 # ---- completion: what bash would offer behind these words
 offers() { # NAME EXPECTED WORD...
 	local name=$1 expected=$2; shift 2

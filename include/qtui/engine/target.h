@@ -17,6 +17,7 @@ struct target; // private to src/engine/plan
 MUST_CHECK enum status target_load(struct target **out, const char *name, struct error *err);
 void target_free(struct target **t);
 const char *target_name(const struct target *t);
+const char *target_title(const struct target *t); // a phrase for people
 bool target_is_of(const struct target *t, const char *tool); // are its rules those of the tool ("Quark")? What has it as base inherits that
 int target_platform(const struct target *t, int bits);       // esp-ppq's or PPQ's number for nodes of so many bits; 0: it has none
 enum calib_method target_default_calibration(const struct target *t);

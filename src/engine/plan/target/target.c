@@ -154,11 +154,11 @@ static enum status unknown_target(const char *name, struct error *err)
 	return STATUS_NOTFOUND;
 }
 
-// The text of a target by name or path; the caller frees.
-static enum status target_text(struct str *out, const char *name, struct error *err)
+// The text of a target by name or path, and the file that it is from (NULL: it is part of the program); the caller frees both.
+static enum status target_text(struct str *out, char **from, const char *name, struct error *err)
 {
 	struct bytes b = {0};
-	char *path = target_file(name);
+	const char *path = *from = target_file(name);
 	enum status st = STATUS_OK;
 	if (path) {
 		st = file_read_text(&b, path, TARGET_MAX_BYTES, err);
@@ -170,7 +170,6 @@ static enum status target_text(struct str *out, const char *name, struct error *
 	} else {
 		st = unknown_target(name, err);
 	}
-	free(path);
 	return st;
 }
 
@@ -178,9 +177,10 @@ static enum status load_onto(struct target *t, const char *name, int depth, stru
 {
 	struct str text = {0};
 	cJSON *json = NULL;
-	enum status st = target_text(&text, name, err);
+	char *from = NULL;
+	enum status st = target_text(&text, &from, name, err);
 	if (!st)
-		st = json_parse(&json, str_text(&text), text.len, name, err);
+		st = json_parse(&json, str_text(&text), text.len, from ? from : name, err);
 	if (st)
 		goto out;
 	const char *base = json_text(json, "base", NULL);
@@ -189,8 +189,9 @@ static enum status load_onto(struct target *t, const char *name, int depth, stru
 	else if (base)
 		st = load_onto(t, base, depth + 1, err);
 	if (!st)
-		st = target_read(t, json, name, err);
+		st = target_read(t, json, from ? from : name, err);
 out:
+	free(from);
 	cJSON_Delete(json);
 	str_done(&text);
 	return st;
@@ -234,6 +235,11 @@ enum status target_load(struct target **out, const char *name, struct error *err
 const char *target_name(const struct target *t)
 {
 	return t->name;
+}
+
+const char *target_title(const struct target *t)
+{
+	return t->title;
 }
 
 bool target_is_of(const struct target *t, const char *tool)
