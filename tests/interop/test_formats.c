@@ -414,23 +414,6 @@ void test_formats__tensorrt_cache_leaves_zero_points_out(void **state)
 	study_close(&st);
 }
 
-void test_formats__trtexec_names_what_is_float(void **state)
-{
-	struct study *st = edited("esp32p4");
-	struct str loss = {0}, text = case_export(st, "trtexec", &loss);
-	assert_string_equal(str_text(&text), "--int8 --fp16 --precisionConstraints=obey --layerPrecisions=" SUB ":fp16\n");
-	assert_has(&loss, "1 layer in float is computed in fp16 there");
-	assert_has(&loss, STEM ": trtexec has no way to say int16");
-	assert_has(&loss, "the scale rule of esp32p4 are not ");
-	str_done(&text);
-	assert_true(study_undo(st) && study_undo(st) && study_undo(st));
-	text = case_export(st, "trtexec", NULL);
-	assert_string_equal(str_text(&text), "--int8\n");
-	str_done(&loss);
-	str_done(&text);
-	study_close(&st);
-}
-
 // Whose rules a target has it says itself, or its base does.
 void test_formats__whose_rules_a_target_has(void **state)
 {

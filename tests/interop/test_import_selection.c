@@ -156,31 +156,3 @@ void test_import_selection__expressions_of_python(void **state)
 		study_close(&st);
 	}
 }
-
-// As it stands in a script: the whole option in quotes or names in them, stars, several options, a type that is none here.
-void test_import_selection__options_of_trtexec(void **state)
-{
-	static const struct {
-		const char *text;
-		int stem, sub, sigmoid, notes;
-	} row[] = {
-	    {"--int8 --layerPrecisions=" STEM ":fp16," SUB ":fp32 --saveEngine=x\n", PREC_FLOAT, PREC_FLOAT, -1, 0},
-	    {"trtexec --onnx=m.onnx \\\n  '--layerPrecisions=" STEM ":fp16," SUB ":bf16' --int8\n", PREC_FLOAT, PREC_FLOAT, -1, 0},
-	    {"--layerPrecisions=\"" STEM "\":fp16,\"" SUB "\":fp16 --verbose", PREC_FLOAT, PREC_FLOAT, -1, 0},
-	    {"--layerPrecisions=/model.12/S*:fp16,*nothing*:fp16", -1, PREC_FLOAT, PREC_FLOAT, 1},
-	    {"--layerPrecisions=" STEM ":fp16 --layerPrecisions=" SUB ":fp16", PREC_FLOAT, PREC_FLOAT, -1, 0},
-	    {"--layerPrecisions=" STEM ":fp8," SUB ",nowhere:fp16,,", -1, -1, -1, 3},
-	};
-	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
-		struct study *st = bare();
-		struct import_report r = take(st, support_temp_file("options.sh", row[i].text, strlen(row[i].text)));
-		assert_string_equal(r.format, "trtexec's options");
-		assert_int_equal(precision(st, STEM), row[i].stem);
-		assert_int_equal(precision(st, SUB), row[i].sub);
-		assert_int_equal(precision(st, "/model.12/Sigmoid"), row[i].sigmoid);
-		if (r.n_notes != row[i].notes)
-			fail_msg("%s: %s", row[i].text, str_text(&r.notes));
-		import_report_done(&r);
-		study_close(&st);
-	}
-}

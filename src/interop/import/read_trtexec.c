@@ -34,19 +34,17 @@ static void read_layer(struct wishes *w, char *item)
 		wish_name(w, item, (enum precision)p);
 }
 
-// Where the option's value ends: at a blank that is in no quotes, or at the quotes that began in front of the option. Quotes are
-// taken out on the way.
+// Where the value ends that begins there: at `outer`, the quotes around the whole option, or where there are none ('\0') at a blank
+// and at the end of a line that goes on. Quotes within it are taken out.
 static char *end_of_value(char *value, char outer)
 {
-	char *to = value, quote = outer;
+	char *to = value, inner = '\0';
 	for (; *value; value++) {
-		bool ends = quote ? *value == quote : strchr(" \t\r\n", *value) != NULL;
-		if (ends && (quote == outer || !quote))
+		bool goes_on = *value == '\\' && strchr("\r\n", value[1]);
+		if (!inner && (outer ? *value == outer : goes_on || strchr(" \t\r\n", *value)))
 			break;
-		if (ends)
-			quote = '\0';
-		else if (!quote && strchr("\"'", *value))
-			quote = *value;
+		if (*value != outer && strchr("\"'", *value) && (!inner || inner == *value))
+			inner = inner ? '\0' : *value;
 		else
 			*to++ = *value;
 	}
