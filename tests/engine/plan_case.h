@@ -83,6 +83,20 @@ static inline void has_grid(const struct slot *s, float scale, int32_t zero, int
 	assert_int_equal(s->quant.qmax, qmax);
 }
 
+// x -> Conv "conv", its weights {1, -.25}, its bias {.5, 0}; and the limits "low" and "six" of a Relu6.
+static inline struct builder one_convolution(const char *result)
+{
+	static const float w[2] = {1, -.25f}, bias[2] = {.5f, 0};
+	struct builder b = builder_new();
+	b.g->value[builder_input(&b, "x")].shape = shape_of(4, (int64_t[]){1, 1, 4, 4});
+	builder_constant(&b, "w", DT_F32, shape_of(4, (int64_t[]){2, 1, 1, 1}), w);
+	builder_constant(&b, "bias", DT_F32, shape_of(1, (int64_t[]){2}), bias);
+	builder_constant(&b, "low", DT_F32, shape_of(0, NULL), &(float){0});
+	builder_constant(&b, "six", DT_F32, shape_of(0, NULL), &(float){6});
+	builder_node(&b, "Conv", "conv", "x w bias", result);
+	return b;
+}
+
 // x -> Conv+Relu -> MaxPool -> Conv (Swish) -> Add with the pool -> Concat with an index chain beside it.
 static inline struct graph *small_graph(void)
 {

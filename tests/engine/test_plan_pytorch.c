@@ -9,22 +9,9 @@ static void setup(struct fixture *f, struct builder *b)
 	fixture_grids(f, b->g, "pytorch", (struct grid){0x1p-6f, 20}, (struct grid){0x1p-4f, 50});
 }
 
-// x -> Conv, its weights {1, -.25}.
-static struct builder convolution(const char *result)
-{
-	static const float w[2] = {1, -.25f};
-	struct builder b = builder_new();
-	b.g->value[builder_input(&b, "x")].shape = shape_of(4, (int64_t[]){1, 1, 4, 4});
-	builder_constant(&b, "w", DT_F32, shape_of(4, (int64_t[]){2, 1, 1, 1}), w);
-	builder_constant(&b, "low", DT_F32, shape_of(0, NULL), &(float){0});
-	builder_constant(&b, "high", DT_F32, shape_of(0, NULL), &(float){6});
-	builder_node(&b, "Conv", "conv", "x w", result);
-	return b;
-}
-
 void test_plan_pytorch__weights_have_all_codes(void **state)
 {
-	struct builder b = convolution("y");
+	struct builder b = one_convolution("y");
 	builder_output(&b, "y");
 	struct fixture f;
 	setup(&f, &b);
@@ -40,8 +27,8 @@ void test_plan_pytorch__weights_have_all_codes(void **state)
 // a linear layer, a sum or a product.
 void test_plan_pytorch__what_keeps_the_scale(void **state)
 {
-	struct builder b = convolution("wide");
-	builder_node(&b, "Clip", "relu6", "wide low high", "c");
+	struct builder b = one_convolution("wide");
+	builder_node(&b, "Clip", "relu6", "wide low six", "c");
 	builder_node(&b, "MaxPool", "pool", "c", "p");
 	builder_node(&b, "Relu", "alone", "p", "r");
 	builder_node(&b, "GlobalAveragePool", "mean", "r", "m");
@@ -61,7 +48,7 @@ void test_plan_pytorch__what_keeps_the_scale(void **state)
 // Those of Sigmoid and Tanh use all 256 codes, also behind a mean that keeps the scale.
 void test_plan_pytorch__fixed_scales(void **state)
 {
-	struct builder b = convolution("c");
+	struct builder b = one_convolution("c");
 	builder_node(&b, "Sigmoid", "sigmoid", "c", "s");
 	builder_node(&b, "GlobalAveragePool", "mean", "s", "m");
 	builder_node(&b, "Tanh", "tanh", "m", "t");
@@ -81,7 +68,7 @@ void test_plan_pytorch__fixed_scales(void **state)
 // The observer of a Concat is that of all its inputs; a SiLU, which has none inside, is one operator.
 void test_plan_pytorch__concat_and_silu(void **state)
 {
-	struct builder b = convolution("c");
+	struct builder b = one_convolution("c");
 	builder_node(&b, "Sigmoid", "sigmoid", "c", "s");
 	builder_node(&b, "Mul", "mul", "c s", "m");
 	builder_node(&b, "Concat", "concat", "c m", "wide");

@@ -7,21 +7,9 @@ static void setup(struct fixture *f, struct builder *b)
 	fixture_grids(f, b->g, "tflite", (struct grid){0x1p-6f, -20}, (struct grid){0x1p-4f, -50});
 }
 
-// x -> Conv, its weights {1, -.25}, its bias {.5, 0}.
-static struct builder convolution(const char *result)
-{
-	static const float w[2] = {1, -.25f}, bias[2] = {.5f, 0};
-	struct builder b = builder_new();
-	b.g->value[builder_input(&b, "x")].shape = shape_of(4, (int64_t[]){1, 1, 4, 4});
-	builder_constant(&b, "w", DT_F32, shape_of(4, (int64_t[]){2, 1, 1, 1}), w);
-	builder_constant(&b, "bias", DT_F32, shape_of(1, (int64_t[]){2}), bias);
-	builder_node(&b, "Conv", "conv", "x w bias", result);
-	return b;
-}
-
 void test_plan_tflite__weights_and_biases(void **state)
 {
-	struct builder b = convolution("y");
+	struct builder b = one_convolution("y");
 	builder_output(&b, "y");
 	struct fixture f;
 	setup(&f, &b);
@@ -41,9 +29,7 @@ void test_plan_tflite__weights_and_biases(void **state)
 // Relu and Relu6 run with what computes, sums and pools; a Clip to other limits and what stands alone do not.
 void test_plan_tflite__fused_activations(void **state)
 {
-	struct builder b = convolution("c");
-	builder_constant(&b, "low", DT_F32, shape_of(0, NULL), &(float){0});
-	builder_constant(&b, "six", DT_F32, shape_of(0, NULL), &(float){6});
+	struct builder b = one_convolution("c");
 	builder_constant(&b, "two", DT_F32, shape_of(0, NULL), &(float){2});
 	builder_node(&b, "Clip", "relu6", "c low six", "r");
 	builder_node(&b, "Add", "add", "r r", "a");
@@ -64,7 +50,7 @@ void test_plan_tflite__fused_activations(void **state)
 
 void test_plan_tflite__fixed_outputs(void **state)
 {
-	struct builder b = convolution("c");
+	struct builder b = one_convolution("c");
 	builder_node(&b, "Sigmoid", "sigmoid", "c", "s");
 	builder_node(&b, "Mul", "silu", "c s", "m");
 	builder_node(&b, "Tanh", "tanh", "m", "t");
@@ -83,30 +69,34 @@ void test_plan_tflite__fixed_outputs(void **state)
 	teardown(&f);
 }
 
-// Input and output have one scale: what is joined takes that of the result wherever it is read, a pool that of its input. A
-// mean has its own.
+// Input and output have one scale: a pool has that of its input. What is joined is brought to the scale of the result where it
+// is joined, and has its own before: a Sigmoid, which can have no other, and what has more readers. A mean has its own.
 void test_plan_tflite__shared_scales(void **state)
 {
-	struct builder b = convolution("c");
+	struct builder b = one_convolution("c");
 	builder_node(&b, "Relu", "relu", "c", "r");
 	builder_node(&b, "MaxPool", "pool", "r", "p");
-	builder_node(&b, "Concat", "concat", "r p", "wide");
+	builder_node(&b, "Sigmoid", "sigmoid", "p", "s");
+	builder_node(&b, "Concat", "concat", "r p s", "wide");
 	builder_node(&b, "AveragePool", "average", "wide", "v");
 	builder_node(&b, "GlobalAveragePool", "mean", "v", "y");
 	builder_output(&b, "y");
 	struct fixture f;
 	setup(&f, &b);
-	static const char *const same[] = {"relu", "pool", "concat", "average"};
-	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-		has_grid(out(&f, same[i]), 0x1p-4f, -50, 127);
-	has_grid(in(&f, "pool", 0), 0x1p-4f, -50, 127);
+	has_grid(out(&f, "relu"), 0x1p-6f, -20, 127);
+	has_grid(out(&f, "pool"), 0x1p-6f, -20, 127);
+	has_grid(out(&f, "sigmoid"), 0x1p-8f, -128, 127);
+	for (int i = 0; i < 3; i++)
+		has_grid(in(&f, "concat", i), 0x1p-4f, -50, 127);
+	has_grid(out(&f, "concat"), 0x1p-4f, -50, 127);
+	has_grid(out(&f, "average"), 0x1p-4f, -50, 127);
 	has_grid(out(&f, "mean"), 0x1p-6f, -20, 127);
 	teardown(&f);
 }
 
 void test_plan_tflite__no_16_bits(void **state)
 {
-	struct builder b = convolution("y");
+	struct builder b = one_convolution("y");
 	struct error err;
 	builder_output(&b, "y");
 	struct fixture f;

@@ -139,6 +139,8 @@ void plan_align(struct plan *p)
 			continue;
 		if (v->node[i].rule->align == ALIGN_OUTPUT && !is_floating(plan_out(p, i, 0)))
 			align_to(p, i, master = p->first_out[i]);
+		else if (v->node[i].rule->align == ALIGN_READ && !is_floating(plan_out(p, i, 0)))
+			align_to(p, i, p->first_out[i]); // what makes the inputs keeps its own
 		else if (v->node[i].rule->align == ALIGN_LARGE)
 			master = align_to_large(p, i);
 		else if (v->node[i].rule->align == ALIGN_FIRST)

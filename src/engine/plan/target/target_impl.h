@@ -20,7 +20,7 @@ enum {
 	RULE_LIKE_WEIGHTS = 1 << 10, // all its constants are quantized as weights are
 	RULE_ONLY_ZEROS = 1 << 11, // passive where it adds no other value than 0 (Pad), else it has a quantizer of its own
 };
-enum align_mode { ALIGN_NONE, ALIGN_OUTPUT, ALIGN_LARGE, ALIGN_FIRST, ALIGN_WHOLE, ALIGN_COARSEST };
+enum align_mode { ALIGN_NONE, ALIGN_OUTPUT, ALIGN_READ, ALIGN_LARGE, ALIGN_FIRST, ALIGN_WHOLE, ALIGN_COARSEST };
 // Channel axis of a weight: a dimension, or one of these.
 enum {
 	AXIS_TENSOR = -1,

@@ -299,6 +299,7 @@ static const struct member fusion_fields[] = {
 };
 static const struct member alignment_fields[] = {
 	{"to_output", read_aligned, 0, NULL, ALIGN_OUTPUT},
+	{"to_output_read", read_aligned, 0, NULL, ALIGN_READ},
 	{"to_large", read_aligned, 0, NULL, ALIGN_LARGE},
 	{"to_first", read_aligned, 0, NULL, ALIGN_FIRST},
 	{"to_output_whole", read_aligned, 0, NULL, ALIGN_WHOLE},
