@@ -265,22 +265,6 @@ void test_import__what_the_target_cannot_do_is_left_and_said(void **state)
 	study_close(&st);
 }
 
-// Passes of a setting that change weights are no edits: named, with what does it here.
-void test_import__passes_that_change_weights_are_said(void **state)
-{
-	struct study *st = bare();
-	struct import_report r =
-	    take(st, file("{\"equalization\": true, \"equalization_setting\": {\"opt_level\": 2, \"iterations\": 5, \"value_threshold\": 0, \"including_bias\": true}, \"tqt_optimization\": true, "
-	                  "\"bias_correct\": false, \"dispatching_table\": {\"dispatchings\": {}}}"));
-	assert_int_equal(r.precisions + r.scales, 0);
-	assert_int_equal(r.n_notes, 2);
-	assert_non_null(strstr(str_text(&r.notes), "equalization: "));
-	assert_non_null(strstr(str_text(&r.notes), "open what qtui equalize --sums --rounds 5 --threshold 0 --bias 0.5 writes"));
-	assert_non_null(strstr(str_text(&r.notes), "tqt_optimization: "));
-	import_report_done(&r);
-	study_close(&st);
-}
-
 // quantize_static leaves Entropy as many bins as levels: what it calibrates is min-max.
 void test_import__entropy_of_onnx_runtime_is_minmax(void **state)
 {

@@ -689,7 +689,7 @@ offers() { # NAME EXPECTED WORD...
 offers complete_verbs "eval equalize export" e
 offers complete_options --format export --f
 offers complete_options_of_the_screen "--theme --threads" model.onnx --th
-offers complete_targets "esp32 esp32p4 esp32s3" analyze --target esp
+offers complete_targets "esp32 esp32p4 esp32s3 esp32s31" analyze --target esp
 offers complete_formats "quark qdq" export --format q
 offers complete_values "minmax percentile kl mse" analyze --calibration ""
 offers complete_files "" analyze --session ""

@@ -20,6 +20,8 @@ const char *target_name(const struct target *t);
 const char *target_title(const struct target *t); // a phrase for people
 bool target_is_of(const struct target *t, const char *tool); // are its rules those of the tool ("Quark")? What has it as base inherits that
 int target_platform(const struct target *t, int bits);       // esp-ppq's or PPQ's number for nodes of so many bits; 0: it has none
+const char *target_alignment(const struct target *t, const char *op_type); // the member of "alignment" that lists it, "" if none does
+bool target_pulls_all(const struct target *t); // does an alignment reach tensors with other readers, and through passive operators?
 enum calib_method target_default_calibration(const struct target *t);
 double target_percentile(const struct target *t); // of the calibrator of that name, .5 to 1
 // The i-th of the members that were given beside the name, as "calibration.percentile=0.999"; NULL: there are not so many.

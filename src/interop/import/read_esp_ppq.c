@@ -1,9 +1,9 @@
-// esp-ppq and PPQ: dispatching tables (operator -> platform, by number in settings and by name in exports), scales of a
-// setting (operator -> scale of its first output) and the exported configuration, which has every quantizer.
+// esp-ppq and PPQ: dispatching tables (operator -> platform, by number in settings and by name in exports) and what they
+// export: the configuration, which has every quantizer, and PPQ's scales for TensorRT and PPL.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "wishes.h"
+#include "read_esp_ppq.h"
 #include "qtui/engine/op.h"
 
 // The platforms of PPQ's TargetPlatform that say a width.
@@ -14,13 +14,15 @@ static const struct platform {
 	enum precision precision;
 } platforms[] = {
     {"FP32", 0, PREC_FLOAT}, {"FP16", 1, PREC_FLOAT}, {"BF16", 2, PREC_FLOAT}, {"INT8", 4, PREC_INT8},
-    {"TRT_INT8", 101, PREC_INT8}, {"NCNN_INT8", 102, PREC_INT8}, {"OPENVINO_INT8", 103, PREC_INT8}, {"TENGINE_INT8", 104, PREC_INT8},
+    {"MNN_INT8", 100, PREC_INT8}, {"ASC_INT8", 106, PREC_INT8}, {"TRT_INT8", 101, PREC_INT8}, {"NCNN_INT8", 102, PREC_INT8}, {"OPENVINO_INT8", 103, PREC_INT8}, {"TENGINE_INT8", 104, PREC_INT8},
     {"PPL_CUDA_INT8", 201, PREC_INT8}, {"PPL_CUDA_FP16", 203, PREC_FLOAT}, {"PPL_DSP_INT8", 301, PREC_INT8}, {"SNPE_INT8", 302, PREC_INT8},
     {"PPL_DSP_TI_INT8", 303, PREC_INT8}, {"QNN_DSP_INT8", 304, PREC_INT8}, {"HOST_INT8", 401, PREC_INT8}, {"NXP_INT8", 501, PREC_INT8},
     {"FPGA_INT8", 502, PREC_INT8}, {"RKNN_INT8", 601, PREC_INT8}, {"METAX_INT8_C", 701, PREC_INT8}, {"METAX_INT8_T", 702, PREC_INT8},
     {"HEXAGON_INT8", 801, PREC_INT8},
     {"ESPDL_INT8", 551, PREC_INT8}, {"ESPDL_INT16", 552, PREC_INT16}, {"ESPDL_S3_INT8", 553, PREC_INT8},
     {"ESPDL_S3_INT16", 554, PREC_INT16}, {"ESPDL_C_INT8", 557, PREC_INT8}, {"ESPDL_C_INT16", 558, PREC_INT16},
+    // "high precision": the tool computes these in float64, on the same codes
+    {"ESPDL_H_PRE_INT16", 555, PREC_INT16}, {"ESPDL_S3_H_PRE_INT16", 556, PREC_INT16}, {"ESPDL_C_H_PRE_INT16", 559, PREC_INT16},
 };
 static const struct platform shapes = {"SOI", -1, PREC_INT8};
 
@@ -47,8 +49,7 @@ static int swish_behind(const struct wishes *w, int node)
 	return -1;
 }
 
-// An operator by its name there: the file's, or NAME/Swish for the Swish behind NAME.
-static int find_operator(struct wishes *w, const char *name)
+int esp_ppq_operator(struct wishes *w, const char *name)
 {
 	static const char suffix[] = "/Swish";
 	char *base = xstrdup(name);
@@ -74,7 +75,7 @@ static void read_dispatchings(struct wishes *w, const cJSON *table)
 		const struct platform *p = find_platform(item);
 		if (p == &shapes)
 			continue;
-		int node = p ? find_operator(w, item->string) : -1;
+		int node = p ? esp_ppq_operator(w, item->string) : -1;
 		if (!p)
 			wish_note(w, "%.120s: its platform is not known here", item->string);
 		else if (node >= 0)
@@ -85,73 +86,6 @@ static void read_dispatchings(struct wishes *w, const cJSON *table)
 void read_esp_ppq_dispatch(struct wishes *w, const cJSON *root)
 {
 	read_dispatchings(w, object_in(w, root, "dispatchings"));
-}
-
-// The command that moves the same factors.
-static void note_equalization(struct wishes *w, const cJSON *root)
-{
-	const cJSON *o = object_in(w, root, "equalization_setting");
-	double rounds = json_number(o, "iterations", 10), threshold = json_number(o, "value_threshold", 0.5);
-	struct str command = {0};
-	if (!json_bool(root, "equalization", false))
-		return;
-	str_add(&command, "qtui equalize");
-	str_add(&command, json_number(o, "opt_level", 1) >= 2 ? " --sums" : "");
-	if (rounds != 10)
-		str_addf(&command, " --rounds %.0f", rounds);
-	if (threshold != 0.5)
-		str_addf(&command, " --threshold %g", threshold);
-	if (json_bool(o, "including_bias", false))
-		str_addf(&command, " --bias %g", json_number(o, "bias_multiplier", 0.5));
-	wish_note(w, "equalization: changes weights, which no edit says; for the same%s, open what %s writes",
-	    json_bool(o, "including_act", false) ? " but for its including_act" : "", str_text(&command));
-	str_done(&command);
-}
-
-// Passes that give the tool's run other weights than the model has.
-static void note_weight_passes(struct wishes *w, const cJSON *root)
-{
-	static const struct {
-		const char *name, *instead;
-	} pass[] = {
-	    {"ssd_equalization", "qtui equalize has equalization alone"},
-	    {"channel_split", "give the node more bits"},
-	    {"weight_split", "give the node more bits"},
-	    {"bias_correct", "qtui tune corrects biases"},
-	    {"lsq_optimization", "qtui tune fits weights in its own way"},
-	    {"tqt_optimization", "qtui tune fits weights in its own way"},
-	    {"blockwise_reconstruction", "qtui tune fits weights in its own way"},
-	};
-	note_equalization(w, root);
-	for (size_t i = 0; i < sizeof pass / sizeof *pass; i++)
-		if (json_bool(root, pass[i].name, false))
-			wish_note(w, "%s: changes weights, which no edit says; %s", pass[i].name, pass[i].instead);
-}
-
-void read_esp_ppq_setting(struct wishes *w, const cJSON *root)
-{
-	const cJSON *item, *modify = object_in(w, root, "quant_config_modify_setting");
-	enum calib_method m;
-	const char *method = json_text(object_in(w, root, "quantize_activation_setting"), "calib_algorithm", NULL);
-	if (method && calib_parse(&m, method))
-		w->method = (int)m;
-	else if (method)
-		wish_note(w, "calib_algorithm %.40s is not known here", method);
-	note_weight_passes(w, root);
-	read_esp_ppq_dispatch(w, object_in(w, root, "dispatching_table"));
-	if (!json_bool(root, "quant_config_modify", true))
-		return;
-	cJSON_ArrayForEach(item, object_in(w, modify, "custom_config"))
-	{
-		int node = find_operator(w, item->string), end = node >= 0 ? w->p->group[node].last : -1;
-		if (node >= 0 && end != node)
-			wish_note(w, "%.120s: esp-ppq skips its scale, as its output is quantized behind %.120s: name that", item->string,
-			    w->g->node[end].name);
-		else if (node >= 0 && cJSON_IsNumber(item) && graph_output(w->g, node) >= 0)
-			wish_scale(w, graph_output(w->g, node), 8, item->valuedouble, ZERO_MIDDLE);
-		else if (node >= 0)
-			wish_note(w, "%.120s: its scale is not a number", item->string);
-	}
 }
 
 // A quantizer that rules its own scale, one for the whole tensor.

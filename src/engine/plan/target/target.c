@@ -255,6 +255,11 @@ int target_platform(const struct target *t, int bits)
 	return 0;
 }
 
+bool target_pulls_all(const struct target *t)
+{
+	return t->pull_shared && t->pull_passive;
+}
+
 enum calib_method target_default_calibration(const struct target *t)
 {
 	return t->calibration.method;

@@ -310,6 +310,16 @@ static const struct member alignment_fields[] = {
 	{"pull_inputs", member_bool, AT(pull_inputs), NULL, 0},
 	{0},
 };
+
+const char *target_alignment(const struct target *t, const char *op_type)
+{
+	enum align_mode mode = target_rule(t, op_type)->align;
+	for (const struct member *m = alignment_fields; m->name; m++)
+		if (m->read == read_aligned && m->flag == (long)mode && mode != ALIGN_NONE)
+			return m->name;
+	return "";
+}
+
 // "base" is dealt with before (target.c); weights come after "scale", whose kind is their default.
 static const struct member target_fields[] = {
 	{"name", member_text, AT(name), NULL, 0},

@@ -1,0 +1,118 @@
+// What esp-ppq is told to do: its settings, and the choices of its AutoQuant.
+#include <string.h>
+#include "import_case.h"
+
+// Passes of a setting that change weights are no edits: named, with what does it here.
+void test_import_esp_ppq__passes_that_change_weights_are_said(void **state)
+{
+	struct study *st = bare();
+	struct import_report r =
+	    take(st, file("{\"equalization\": true, \"equalization_setting\": {\"opt_level\": 2, \"iterations\": 5, \"value_threshold\": 0, \"including_bias\": true}, \"tqt_optimization\": true, "
+	                  "\"bias_correct\": false, \"dispatching_table\": {\"dispatchings\": {}}}"));
+	assert_int_equal(r.precisions + r.scales, 0);
+	assert_int_equal(r.n_notes, 2);
+	assert_non_null(strstr(str_text(&r.notes), "equalization: "));
+	assert_non_null(strstr(str_text(&r.notes), "open what qtui equalize --sums --rounds 5 --threshold 0 --bias 0.5 writes"));
+	assert_non_null(strstr(str_text(&r.notes), "tqt_optimization: "));
+	import_report_done(&r);
+	study_close(&st);
+}
+
+static void assert_note(const struct import_report *r, const char *text)
+{
+	if (!strstr(str_text(&r->notes), text))
+		fail_msg("no \"%s\" in\n%s", text, str_text(&r->notes));
+}
+
+// esp32p4 has Add on the scale of its output. The model has no AveragePool: what is said of one is no matter.
+void test_import_esp_ppq__alignments_that_the_target_has_not(void **state)
+{
+	struct study *st = bare();
+	struct import_report r = take(st, file("{\"quantize_activation_setting\": {}, \"fusion_setting\": {\"align_elementwise_to\": \"Align to Large\", "
+	    "\"align_concat_to\": \"Align to Output\", \"align_avgpooling_to\": \"Align to Input\", \"force_alignment_overlap\": true}}"));
+	assert_int_equal(r.n_notes, 2);
+	assert_note(&r, "align_elementwise_to: Align to Large; target esp32p4 has alignment.to_output for Add");
+	assert_note(&r, "force_alignment_overlap: true; target esp32p4 does not pull");
+	import_report_done(&r);
+	r = take(st, file("{\"quantize_activation_setting\": {}, \"fusion_setting\": {\"align_quantization\": false}}"));
+	assert_note(&r, "align_concat_to: None; target esp32p4 has alignment.to_output for Concat");
+	import_report_done(&r);
+	r = take(st, file("{\"quantize_activation_setting\": {}, \"dispatcher\": \"allin\"}"));
+	assert_int_equal(r.n_notes, 0);
+	import_report_done(&r);
+	study_close(&st);
+	st = case_open(MODEL, NULL, "onnxruntime"); // whose rules are not compared with esp-ppq's
+	r = take(st, file("{\"quantize_activation_setting\": {}, \"fusion_setting\": {\"align_quantization\": false}}"));
+	assert_int_equal(r.n_notes, 0);
+	import_report_done(&r);
+	study_close(&st);
+}
+
+// The platforms that compute in float64 have the codes of the others.
+void test_import_esp_ppq__high_precision_is_16_bit(void **state)
+{
+	struct study *st = bare();
+	struct import_report r = take(st, file("{\"dispatchings\": {\"" STEM "\": 555, \"" SUB "\": \"ESPDL_C_H_PRE_INT16\"}}"));
+	assert_int_equal(r.n_notes, 0);
+	assert_int_equal(precision(st, STEM), PREC_INT16);
+	assert_int_equal(precision(st, SUB), PREC_INT16);
+	import_report_done(&r);
+	study_close(&st);
+}
+
+#define STRATEGY "\"strategy\": {\"num_of_bits\": true, \"calib_algorithm\": true, \"weight_equalization\": true, \"bias_correction\": false, " \
+	"\"mixed_precision\": false, \"tqt\": true, \"fusion_alignment\": true, \"horizontal_layer_split\": true}"
+#define PARAMS(bits) "\"params\": {\"num_of_bits\": {\"value\": " bits "}, \"calib_algorithm\": {\"method\": \"mse\"}, \"weight_equalization\": " \
+	"{\"iterations\": 50, \"value_threshold\": 0.1, \"opt_level\": 2}, \"bias_correction\": null, \"fusion_alignment\": " \
+	"{\"elementwise_to\": \"Align to Output\", \"concat_to\": \"Align to Large\", \"avgpooling_to\": \"Align to Input\", " \
+	"\"resize_to\": \"Align to Output\", \"force_overlap\": false}}"
+
+void test_import_esp_ppq__a_run_of_autoquant(void **state)
+{
+	struct study *st = bare();
+	struct import_report r = take(st, file("{" STRATEGY ", " PARAMS("8") ", \"runtime\": {\"target\": \"esp32s3\", \"calib_steps\": 32}}"));
+	assert_string_equal(r.format, "esp-ppq AutoQuant run");
+	assert_true(r.method);
+	assert_int_equal(r.precisions + r.scales, 0);
+	assert_int_equal(r.n_notes, 5);
+	assert_note(&r, "weight_equalization: changes weights, which no edit says; for the same, open what qtui equalize --sums --rounds 50 "
+	    "--threshold 0.1 writes");
+	assert_note(&r, "horizontal_layer_split: ");
+	assert_note(&r, "tqt: ");
+	assert_note(&r, "concat_to: Align to Large; target esp32p4 has alignment.to_output for Concat");
+	assert_note(&r, "open with --target esp32s3");
+	import_report_done(&r);
+	study_close(&st);
+}
+
+void test_import_esp_ppq__autoquant_with_16_bits(void **state)
+{
+	struct study *st = bare();
+	struct import_report r = take(st, file("{" STRATEGY ", " PARAMS("16") ", \"runtime\": {\"target\": \"esp32s31\"}}"));
+	assert_true(r.precisions > 0);
+	assert_int_equal(precision(st, STEM), PREC_INT16);
+	assert_null(strstr(str_text(&r.notes), "--target")); // as the ESP32-P4
+	import_report_done(&r);
+	study_close(&st);
+}
+
+void test_import_esp_ppq__autoquant_candidates(void **state)
+{
+	struct study *st = bare();
+	struct import_report r = take(st, file("[{\"index\": 7, \"folder\": \"run/0007\", " STRATEGY ", " PARAMS("8") ", \"score\": 0.75}, "
+	    "{\"index\": 3, \"folder\": \"run/0003\", " STRATEGY ", " PARAMS("16") ", \"score\": 0.5}]"));
+	assert_string_equal(r.format, "esp-ppq AutoQuant candidates");
+	assert_true(r.method);
+	assert_note(&r, "the first of 2 candidates: run/0007, score 0.75");
+	assert_int_equal(r.precisions, 0);
+	import_report_done(&r);
+	study_close(&st);
+	st = bare();
+	r = take(st, file("[{\"hash\": \"0a\", \"index\": 0, " STRATEGY ", " PARAMS("8") "}]")); // summary.json says not which is best
+	assert_false(r.method);
+	assert_note(&r, "candidates.json has the best first");
+	import_report_done(&r);
+	study_close(&st);
+	assert_refused("[{\"strategy\": 1}]", "not a file of");
+	assert_refused("[]", "not a file of");
+}
