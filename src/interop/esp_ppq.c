@@ -2,6 +2,7 @@
 // QuantizationSetting with the scales. esp-ppq ignores unknown names in the table silently and stops at unknown names of scales,
 // so only names that exist there are written: those of the operators after its formatting.
 #include <stdlib.h>
+#include <string.h>
 #include "formats.h"
 #include "qtui/engine/op.h"
 
@@ -54,10 +55,21 @@ static int swish_gate(const struct snapshot *s, int node)
 	return -1;
 }
 
-// esp-ppq merges Sigmoid and Mul into an operator that it names after the operator before it; PPQ does not.
-// False: it has no name to follow.
+const char *esp_ppq_suffix(const char *op_type)
+{
+	return strcmp(op_type, "RMSNormalization") == 0 ? "_rmsnorm" : "_lpnorm";
+}
+
+// esp-ppq merges Sigmoid and Mul into an operator that it names after the operator before it, and a normalization into one that it
+// names after the node where it ends; PPQ does neither. False: it has no name to follow.
 static bool operator_name(struct str *name, const struct snapshot *s, int node)
 {
+	int last;
+	const char *whole = plan_whole(snapshot_plan(s), node, &last);
+	if (whole) {
+		str_addf(name, "%s%s", s->g->node[last].name, esp_ppq_suffix(whole));
+		return true;
+	}
 	int gate = is_esp_ppq(s) ? swish_gate(s, node) : -1;
 	if (gate < 0) {
 		str_add(name, s->g->node[node].name);
@@ -70,10 +82,13 @@ static bool operator_name(struct str *name, const struct snapshot *s, int node)
 	return true;
 }
 
-// Adds `value` under the operator's name; what has no name there is a loss.
+// Adds `value` under the operator's name; what has no name there is a loss. Of a normalization the node where it ends says all.
 static void add_operator(cJSON *o, struct str *loss, const struct snapshot *s, int node, double value)
 {
 	struct str name = {0};
+	int last;
+	if (plan_whole(snapshot_plan(s), node, &last) && node != last)
+		return;
 	if (!operator_name(&name, s, node))
 		str_addf(loss, "%s: a Swish of the network's input has no name in esp-ppq\n", s->g->node[node].name);
 	else if (!cJSON_GetObjectItemCaseSensitive(o, str_text(&name)))

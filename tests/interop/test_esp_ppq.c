@@ -1,5 +1,6 @@
 // Files for esp-ppq: the names are those of its own operators, checked against complete runs of it.
-#include "study_case.h"
+#include "import_case.h"
+#include "engine/written_out_case.h"
 
 void test_esp_ppq__setting_has_precision_scale_and_calibrator(void **state)
 {
@@ -193,4 +194,34 @@ void test_esp_ppq__a_target_with_a_chip_as_base(void **state)
 	assert_true(json_number(case_at(j, "dispatchings"), "/model.0/conv/Conv", -1) == 554);
 	cJSON_Delete(j);
 	study_close(&st);
+}
+
+// What esp-ppq makes one RMSNormalization of has a name of its own there, and comes back under it.
+void test_esp_ppq__names_of_written_out_normalizations(void **state)
+{
+	struct onnx_case c;
+	begin(&c);
+	rms(&c, "two", "last");
+	case_output(&c, c.graph, "y");
+	struct study *st = case_open(case_save(&c, "rms.onnx"), NULL, "esp32p4");
+	case_set(st, "gained", PREC_INT16);
+	struct str loss = {0}, text = case_export(st, "esp-ppq-dispatch", &loss);
+	cJSON *j = cJSON_Parse(str_text(&text));
+	const cJSON *d = case_at(j, "dispatchings");
+	assert_int_equal(cJSON_GetArraySize(d), 1);
+	assert_true(json_number(d, "gained_rmsnorm", -1) == 552);
+	assert_int_equal(loss.len, 0);
+	assert_true(study_undo(st));
+	struct import_report r = take(st, file(str_text(&text)));
+	assert_int_equal(r.n_notes, 0);
+	assert_int_equal(precision(st, "gained"), PREC_INT16);
+	import_report_done(&r);
+	r = take(st, file("{\"dispatchings\": {\"norm_rmsnorm\": 0, \"gained_lpnorm\": 0, \"front_rmsnorm\": 0}}"));
+	assert_int_equal(r.n_notes, 3);
+	import_report_done(&r);
+	str_done(&loss);
+	str_done(&text);
+	cJSON_Delete(j);
+	study_close(&st);
+	case_done(&c);
 }

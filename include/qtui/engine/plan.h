@@ -137,6 +137,9 @@ int64_t plan_lost_divisors(const struct plan *p, int node);
 // plan uses, else the graph's own.
 const struct tensor *plan_constant(const struct plan *p, int slot);
 struct key plan_content(const struct plan *p, int slot);
+// The type of the operator that the target makes of several nodes, of which this one is a part, and the node that gives its
+// result; NULL: the node is an operator by itself.
+const char *plan_whole(const struct plan *p, int node, int *last);
 // A plan without edits, constants and observations, which answers what may be edited (plan_check_edit). It reads g
 // and t while it lives.
 struct plan *plan_bare(const struct graph *g, const struct target *t);

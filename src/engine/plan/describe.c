@@ -74,10 +74,15 @@ static void explain(struct plan *p, int node, enum precision want)
 {
 	const struct node *n = &p->g->node[node];
 	const struct target *t = p->target;
+	const struct whole *w = &p->priv->node[node].whole;
 	const char *got = precision_name(p->precision[node]);
 	int other = p->priv->node[node].merged >= 0 ? p->priv->node[node].merged : deciding_member(p, node);
 	if (!plan_quantizes(p, node))
-		plan_refuse(p, node, "target %s does not quantize %s: it stays float", t->name, n->op->name);
+		plan_refuse(p, node, "target %s does not quantize %s%s: it stays float", t->name, w->op_type ? w->op_type : n->op->name,
+		    w->op_type ? ", of which it is a part" : "");
+	else if (w->op_type && node != w->last)
+		plan_refuse(p, node, "it is inside of %s, which target %s runs as one operator: set %s, where it ends", w->op_type, t->name,
+		    p->g->node[w->last].name);
 	else if (t->after_computing && !p->priv->node[node].reached)
 		plan_refuse(p, node, "target %s quantizes only what a convolution or product leads to: it stays float", t->name);
 	else if (!p->quantizable[node])

@@ -120,6 +120,12 @@ static void mark_quantizable(struct plan *p)
 	free(wanted);
 }
 
+// Of a merged Swish the Mul, of a written-out operator the first node.
+static bool counts_as_reader(const struct node_plan *v, int node)
+{
+	return v->merged <= node && (!v->whole.op_type || v->whole.first == node);
+}
+
 static void count_readers(struct plan *p)
 {
 	struct plan_priv *v = p->priv;
@@ -127,15 +133,16 @@ static void count_readers(struct plan *p)
 		for (int k = 0; k < p->g->node[i].n_out; k++) {
 			const struct value *y = p->g->node[i].out[k] < 0 ? NULL : &p->g->value[p->g->node[i].out[k]];
 			for (int c = 0; y && c < y->n_consumers; c++)
-				v->node[i].readers +=
-				    !(v->node[y->consumer[c]].merged > y->consumer[c]); // the Sigmoid of a merged Swish: its Mul is counted
+				v->node[i].readers += counts_as_reader(&v->node[y->consumer[c]], y->consumer[c]);
 		}
 }
 
-// The edit that counts: of a merged Swish the Mul's, else the Sigmoid's.
+// The edit that counts: of a merged Swish the Mul's, else the Sigmoid's; of a written-out operator that of its end.
 static int wanted_precision(const struct plan *p, const struct edits *e, int node)
 {
 	int other = p->priv->node[node].merged;
+	if (p->priv->node[node].whole.op_type)
+		return e->precision[p->priv->node[node].whole.last];
 	if (other < 0)
 		return e->precision[node];
 	int mul = node > other ? node : other;
@@ -159,6 +166,7 @@ void plan_dispatch(struct plan *p, const struct edits *e)
 	}
 	if (p->target->swish == SWISH_MERGE || p->target->swish == SWISH_MERGE_AND_FUSE)
 		merge_swish(p);
+	plan_find_written_out(p);
 	count_readers(p);
 	mark_reached(p);
 	mark_quantizable(p);

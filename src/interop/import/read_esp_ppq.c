@@ -49,11 +49,25 @@ static int swish_behind(const struct wishes *w, int node)
 	return -1;
 }
 
+// The node where a normalization ends that is one operator there, or -1.
+static int normalization(const struct wishes *w, const char *name)
+{
+	char *base = xstrdup(name), *cut = strrchr(base, '_');
+	if (cut)
+		*cut = '\0';
+	int node = cut ? graph_find_node(w->g, base) : -1, last;
+	const char *whole = node >= 0 ? plan_whole(w->p, node, &last) : NULL;
+	bool found = whole && last == node && strcmp(name + (cut - base), esp_ppq_suffix(whole)) == 0;
+	free(base);
+	return found ? node : -1;
+}
+
 int esp_ppq_operator(struct wishes *w, const char *name)
 {
 	static const char suffix[] = "/Swish";
 	char *base = xstrdup(name);
 	int node = graph_find_node(w->g, base), cut = 0;
+	node = node < 0 ? normalization(w, base) : node;
 	for (size_t len; node < 0 && str_has_suffix(base, suffix); cut++) {
 		len = strlen(base) - strlen(suffix);
 		base[len] = '\0';
