@@ -61,6 +61,30 @@ void test_import__a_scale_with_a_zero_point(void **state)
 	}
 }
 
+// A range makes the scale that the target's rule makes of it; of the network's input, too.
+void test_import__ranges_of_overrides(void **state)
+{
+	static const char text[] = "{\"nodes_to_exclude\": [], \"extra_options\": {\"TensorQuantOverrides\": {\"images\": [{\"rmin\": 0, \"rmax\": 1.5}], \""
+	    CLASS_CONV "_output_0\": [{\"rmin\": -3, \"rmax\": 12}], \"" STEM_OUT "\": [{\"quant_type\": \"QInt16\", \"rmin\": 0, \"rmax\": 1}], \""
+	    SUB "_output_0\": [{\"rmax\": 1}]}}}";
+	(void)state;
+	for (int zeros = 0; zeros < 2; zeros++) {
+		struct study *st = case_open(MODEL, CALIB, zeros ? "onnxruntime" : "esp32p4");
+		struct import_report r = take(st, file(text));
+		const struct edits *e = study_edits(st);
+		int images = graph_find_value(study_graph(st), "images");
+		assert_float_equal(e->scale[images], zeros ? 1.5 / 255 : 0x1p-6, 1e-9);
+		assert_int_equal(e->zero[images], zeros ? 0 : ZERO_FOLLOWS);
+		assert_float_equal(scale(st, CLASS_CONV), zeros ? 15. / 255 : 0x1p-3, 1e-8);
+		assert_int_equal(zero_point(st, CLASS_CONV), zeros ? 51 : ZERO_FOLLOWS);
+		assert_true(scale(st, STEM) == 0 && scale(st, SUB) == 0);
+		assert_has(&r.notes, STEM_OUT ": rmin and rmax are not read with another width");
+		assert_has(&r.notes, SUB "_output_0: rmin and rmax go together");
+		import_report_done(&r);
+		study_close(&st);
+	}
+}
+
 // An unsigned type whose zero is its middle code is what a target without zero points has;
 // one whose zero is its lowest code is not.
 void test_import__a_scale_of_a_type_without_a_sign(void **state)
