@@ -1,4 +1,4 @@
-// Normalizations in several nodes, which esp-ppq makes one operator of. Expected: its formatter, and its list of what is quantized.
+// Operators in several nodes, of which esp-ppq and XSlim make one. Expected: their formatters, and their lists of what is quantized.
 #include "written_out_case.h"
 #include "plan_case.h"
 
@@ -142,5 +142,149 @@ void test_plan_written_out__edits(void **state)
 	assert_int_equal(plan_check_edit(f.p, node(&f, "mean"), PREC_INT16, &err), STATUS_REFUSED);
 	assert_non_null(strstr(err.text, "inside of RMSNormalization"));
 	assert_non_null(strstr(err.text, "set gained"));
+	teardown(&f);
+}
+
+static void layer_norm(struct onnx_case *c, bool gain_first)
+{
+	case_node(c, "ReduceMean", "mean", "f last", "m");
+	case_node(c, "Sub", "difference", "f m", "d");
+	case_node(c, "Pow", "square", "d two", "s");
+	case_node(c, "ReduceMean", "variance", "s last", "v");
+	case_node(c, "Add", "epsilon", "v least", "e");
+	case_node(c, "Sqrt", "root", "e", "r");
+	case_node(c, "Div", "norm", "d r", "n");
+	case_node(c, "Mul", "gained", gain_first ? "gain n" : "n gain", "g");
+	case_node(c, "Add", "shifted", "g gain", "y");
+}
+
+void test_plan_written_out__layer_norm_of_xquant(void **state)
+{
+	static const char *const part[] = {"mean", "difference", "square", "variance", "epsilon", "root", "norm", "gained", "shifted"};
+	struct onnx_case c;
+	struct fixture f;
+	for (int i = 0; i < 2; i++) {
+		begin(&c);
+		layer_norm(&c, i);
+		setup(&f, &c, "xquant");
+		assert_one(&f, part, 9, "LayerNormalization", true);
+		teardown(&f);
+	}
+}
+
+// esp-ppq's formatter knows no LayerNormalization, but what follows the difference is an RMSNormalization of it.
+void test_plan_written_out__layer_norm_of_esp_ppq(void **state)
+{
+	static const char *const outside[] = {"mean", "difference", "shifted"}, *const part[] = {"square", "variance", "root", "norm", "gained"};
+	struct onnx_case c;
+	struct fixture f;
+	int last;
+	begin(&c);
+	layer_norm(&c, false);
+	setup(&f, &c, "esp32p4");
+	for (int i = 0; i < 3; i++) {
+		assert_null(plan_whole(f.p, node(&f, outside[i]), &last));
+		assert_int_not_equal(out(&f, outside[i])->state, SLOT_FLOAT);
+	}
+	for (int i = 0; i < 5; i++) {
+		assert_string_equal(plan_whole(f.p, node(&f, part[i]), &last), "RMSNormalization");
+		assert_int_equal(last, node(&f, "gained"));
+	}
+	assert_int_equal(out(&f, "norm")->state, SLOT_FLOAT);
+	teardown(&f);
+}
+
+void test_plan_written_out__gelu_of_xquant(void **state)
+{
+	static const char *const part[] = {"scaled", "erf", "plus", "times", "half"};
+	struct onnx_case c;
+	struct fixture f;
+	begin(&c);
+	case_floats(&c, "root2", 0, NULL, &(float){1.41421354f});
+	case_floats(&c, "half_of", 0, NULL, &(float){.5f});
+	case_node(&c, "Div", "scaled", "f root2", "a");
+	case_node(&c, "Erf", "erf", "a", "b");
+	case_node(&c, "Add", "plus", "b one", "c");
+	case_node(&c, "Mul", "times", "f c", "d");
+	case_node(&c, "Mul", "half", "d half_of", "y");
+	setup(&f, &c, "xquant");
+	assert_one(&f, part, 5, "Gelu", true);
+	teardown(&f);
+}
+
+// XSlim makes a Mul of it, which it quantizes; a Div of two tensors stays in float.
+void test_plan_written_out__division_by_a_constant(void **state)
+{
+	struct onnx_case c;
+	struct fixture f;
+	begin(&c);
+	case_node(&c, "Div", "scaled", "f three", "a");
+	case_node(&c, "Div", "quotient", "a f", "y");
+	setup(&f, &c, "xquant");
+	assert_int_equal(in(&f, "scaled", 0)->state, SLOT_OVERLAPPED);
+	assert_int_equal(in(&f, "scaled", 1)->state, SLOT_FLOAT);
+	assert_int_equal(out(&f, "scaled")->state, SLOT_ACTIVE);
+	assert_int_equal(out(&f, "quotient")->state, SLOT_FLOAT);
+	teardown(&f);
+}
+
+// What YOLOv8 has behind its last Concat: 64 logits of distances and 3 of classes at each of 8 places.
+static void yolo(struct onnx_case *c, int64_t softmax_axis)
+{
+	float weight[16];
+	for (int i = 0; i < 16; i++)
+		weight[i] = (float)i;
+	case_init(c);
+	case_input(c, "x", FLOAT, DIMS(1, 67, 8));
+	case_floats(c, "dfl_weight", DIMS(1, 16, 1, 1), weight);
+	case_floats(c, "anchors", DIMS(1, 2, 8), weight);
+	case_floats(c, "strides", DIMS(1, 8), weight);
+	case_floats(c, "two", 0, NULL, &(float){2});
+	case_ints(c, "sizes", 2, (int64_t[]){64, 3});
+	case_ints(c, "planes", 4, (int64_t[]){1, 4, 16, 8});
+	case_ints(c, "lines", 3, (int64_t[]){1, 4, 8});
+	case_ints(c, "zero", 1, (int64_t[]){0});
+	case_ints(c, "one", 1, (int64_t[]){1});
+	case_ints(c, "middle", 1, (int64_t[]){2});
+	case_ints(c, "end", 1, (int64_t[]){4});
+	case_node(c, "Neg", "front", "x", "f"); // float on xquant
+	case_attr_int(c, case_node(c, "Split", "split", "f sizes", "b s"), "axis", 1);
+	case_node(c, "Sigmoid", "sigmoid", "s", "p");
+	case_node(c, "Reshape", "reshape", "b planes", "r");
+	case_attr_ints(c, case_node(c, "Transpose", "transpose", "r", "t"), "perm", 4, (int64_t[]){0, 2, 1, 3});
+	case_attr_int(c, case_node(c, "Softmax", "softmax", "t", "q"), "axis", softmax_axis);
+	case_node(c, "Conv", "dfl", "q dfl_weight", "k");
+	case_node(c, "Reshape", "flat", "k lines", "l");
+	case_node(c, "Slice", "low", "l zero middle one", "l0");
+	case_node(c, "Slice", "high", "l middle end one", "l1");
+	case_node(c, "Sub", "corner0", "anchors l0", "c0");
+	case_node(c, "Add", "corner1", "anchors l1", "c1");
+	case_node(c, "Add", "sum", "c0 c1", "u");
+	case_node(c, "Div", "center", "u two", "v");
+	case_node(c, "Sub", "size", "c1 c0", "w");
+	case_attr_int(c, case_node(c, "Concat", "box", "v w", "x0"), "axis", 1);
+	case_node(c, "Mul", "scaled", "x0 strides", "x1");
+	case_attr_int(c, case_node(c, "Concat", "all", "x1 p", "y"), "axis", 1);
+}
+
+void test_plan_written_out__yolo_of_xquant(void **state)
+{
+	static const char *const part[] = {"reshape", "transpose", "softmax", "dfl", "flat", "low", "corner0", "high", "corner1", "size",
+	    "sum", "center", "box", "scaled", "sigmoid", "all"};
+	struct onnx_case c;
+	struct fixture f;
+	int last;
+	yolo(&c, 1);
+	setup(&f, &c, "xquant");
+	assert_one(&f, part, 16, "YoloDecode", false);
+	teardown(&f);
+	yolo(&c, 2); // no pattern of XSlim's
+	setup(&f, &c, "xquant");
+	assert_null(plan_whole(f.p, node(&f, "dfl"), &last));
+	assert_int_equal(out(&f, "all")->state, SLOT_ACTIVE);
+	teardown(&f);
+	yolo(&c, 1);
+	setup(&f, &c, "esp32p4");
+	assert_null(plan_whole(f.p, node(&f, "dfl"), &last));
 	teardown(&f);
 }

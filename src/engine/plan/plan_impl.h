@@ -57,10 +57,13 @@ static inline const struct width *node_width(const struct plan *p, int node)
 	return &p->target->width[p->priv->node[node].platform];
 }
 
-// Does the target quantize this type of operator?
+// Does the target quantize this type of operator, or this type by a constant as this node has one?
 static inline bool plan_quantizes(const struct plan *p, int node)
 {
-	return p->target->all_types || (p->priv->node[node].rule->flags & RULE_QUANTIZED);
+	const struct node *n = &p->g->node[node];
+	unsigned flags = p->priv->node[node].rule->flags;
+	bool by_constant = (flags & RULE_BY_CONSTANT) && n->n_in == 2 && n->in[1] >= 0 && p->g->value[n->in[1]].constant;
+	return p->target->all_types || (flags & RULE_QUANTIZED) || by_constant;
 }
 
 // slots.c: a Pad by a constant that is another value than 0, or is not known.

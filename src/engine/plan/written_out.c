@@ -1,12 +1,16 @@
-// Normalizations that a model has written out in several nodes and the target runs as one operator, as esp-ppq's formatter
-// makes it: x * w / sqrt(mean(x^2) + e) over the last dimensions is RMSNormalization, x / max(|x|, e) along one is
-// LpNormalization. Of such an operator x and the result may have quantizers, what is between is inside of it.
+// Operators that a model has written out in several nodes and the target's tool makes one of before it quantizes. What such an
+// operator reads and gives may have quantizers, what is between is inside of it.
+//   RMSNormalization  x * w / sqrt(mean(x^2) + e) over the last dimensions       esp-ppq's formatter
+//   LpNormalization   x / max(|x|, e) along one dimension                        esp-ppq's formatter
+//   LayerNormalization, Gelu                                                     XSlim's passes
+//   YoloDecode        what YOLOv8 and its like have behind their last Concat     XSlim's passes
+#include <math.h>
 #include "qtui/engine/op.h"
 #include "../ops/reduction/reduce.h"
 #include "plan_impl.h"
 
-enum { MOST_NODES = 8 };
-// The nodes found so far, in their order; the last one gives the result.
+enum { MOST_NODES = 20 };
+// The nodes found so far; the last one gives the result.
 struct found {
 	const struct graph *g;
 	int x;
@@ -18,15 +22,22 @@ static const struct node *last_of(const struct found *f)
 	return &f->g->node[f->node[f->n - 1]];
 }
 
-// Goes on to the one reader of what the last node gives, where it is of this type.
+// Goes on to the reader of this type, of the so many readers that the value has; NULL: there is none.
+static const struct node *follow_from(struct found *f, int value, enum op_id id, int readers)
+{
+	const struct value *y = &f->g->value[value];
+	for (int i = 0; i < y->n_consumers && y->n_consumers == readers && !y->is_output && f->n < MOST_NODES; i++)
+		if (f->g->node[y->consumer[i]].op->id == id) {
+			f->node[f->n++] = y->consumer[i];
+			return &f->g->node[y->consumer[i]];
+		}
+	return NULL;
+}
+
+// To the one reader of what the last node gives.
 static const struct node *follow(struct found *f, enum op_id id)
 {
-	const struct value *y = &f->g->value[last_of(f)->out[0]];
-	int next = y->n_consumers == 1 && !y->is_output ? y->consumer[0] : -1;
-	if (next < 0 || f->g->node[next].op->id != id || f->n == MOST_NODES)
-		return NULL;
-	f->node[f->n++] = next;
-	return &f->g->node[next];
+	return follow_from(f, last_of(f)->out[0], id, 1);
 }
 
 static bool reads(const struct node *n, int value)
@@ -75,10 +86,20 @@ static bool is_along_one(const struct graph *g, const struct node *n)
 	return axes == 1;
 }
 
+static bool is_number(const struct graph *g, const struct node *n, int i, double number)
+{
+	const struct tensor *t = constant(g, n, i);
+	return t && t->type == DT_F32 && tensor_count(t) == 1 && fabs(*(const float *)t->data - number) <= 1e-5 * number;
+}
+
 static bool is_square(const struct graph *g, const struct node *n)
 {
-	const struct tensor *two = constant(g, n, 1);
-	return n->op->id == OP_Pow && two && two->type == DT_F32 && tensor_count(two) == 1 && *(const float *)two->data == 2;
+	return n->op->id == OP_Pow && is_number(g, n, 1, 2);
+}
+
+static bool has_constant(const struct graph *g, const struct node *n)
+{
+	return n->n_in == 2 && (constant(g, n, 0) || constant(g, n, 1));
 }
 
 // Behind the root: x divided by it, or multiplied by its reciprocal, which a division may be as well.
@@ -114,23 +135,144 @@ static bool find_lp(struct found *f)
 	return n && n->in[0] == f->x && n->in[1] == norm;
 }
 
+static bool same_dimensions(const struct graph *g, const struct node *a, const struct node *b)
+{
+	bool first[SHAPE_MAX_RANK], second[SHAPE_MAX_RANK], any = false;
+	if (!reduced(first, g, a) || !reduced(second, g, b))
+		return false;
+	for (int i = 0; i < g->value[a->in[0]].shape.rank; i++) {
+		any |= first[i];
+		if (first[i] != second[i])
+			return false;
+	}
+	return any;
+}
+
+// (x - mean) / sqrt(mean((x - mean)^2) + e) * w + b.
+static bool find_layer(struct found *f)
+{
+	const struct node *mean = last_of(f), *n;
+	if (mean->op->id != OP_ReduceMean || !(n = follow(f, OP_Sub)) || n->in[0] != f->x)
+		return false;
+	int difference = n->out[0];
+	n = follow_from(f, difference, OP_Pow, 2);
+	if (!n || n->in[0] != difference || !is_square(f->g, n) || !(n = follow(f, OP_ReduceMean)) || !same_dimensions(f->g, mean, n))
+		return false;
+	if (!(n = follow(f, OP_Add)) || !has_constant(f->g, n) || !(n = follow(f, OP_Sqrt)))
+		return false;
+	int deviation = n->out[0];
+	n = follow(f, OP_Div);
+	if (!n || n->in[0] != difference || n->in[1] != deviation)
+		return false;
+	n = follow(f, OP_Mul);
+	if (!n || !has_constant(f->g, n))
+		return false;
+	n = follow(f, OP_Add);
+	return n && has_constant(f->g, n);
+}
+
+// x * (1 + erf(x / sqrt(2))) / 2.
+static bool find_gelu(struct found *f)
+{
+	const struct node *n = last_of(f);
+	if (n->op->id != OP_Div || !is_number(f->g, n, 1, sqrt(2)) || !follow(f, OP_Erf) || !(n = follow(f, OP_Add)) ||
+	    !(is_number(f->g, n, 0, 1) || is_number(f->g, n, 1, 1)))
+		return false;
+	n = follow(f, OP_Mul);
+	if (!n || !reads(n, f->x))
+		return false;
+	n = follow(f, OP_Mul);
+	return n && (is_number(f->g, n, 0, .5) || is_number(f->g, n, 1, .5));
+}
+
+static bool has_axis(const struct found *f, const struct node *n, int64_t axis)
+{
+	int64_t has = ((const struct axis_attrs *)n->attrs)->axis;
+	return (has < 0 ? has + f->g->value[n->out[0]].shape.rank : has) == axis;
+}
+
+// From the logits of a box's four distances to the distances.
+static bool find_distances(struct found *f)
+{
+	static const int64_t order[] = {0, 2, 1, 3}, weight[] = {1, 16, 1, 1};
+	const struct node *n = last_of(f);
+	const struct tensor *w;
+	if (n->op->id != OP_Reshape || !(n = follow(f, OP_Transpose)))
+		return false;
+	const struct ints *perm = &((const struct transpose_attrs *)n->attrs)->perm;
+	for (int i = 0; i < 4; i++)
+		if (perm->n != 4 || perm->at[i] != order[i])
+			return false;
+	if (!(n = follow(f, OP_Softmax)) || !has_axis(f, n, 1) || !(n = follow(f, OP_Conv)) || !(w = constant(f->g, n, 1)))
+		return false;
+	for (int i = 0; i < 4; i++)
+		if (w->shape.rank != 4 || w->shape.dim[i] != weight[i])
+			return false;
+	return follow(f, OP_Reshape) != NULL;
+}
+
+// Half of the distances, and the corner that they make: a constant less them, or with them.
+static const struct node *find_corner(struct found *f, int distances, enum op_id id)
+{
+	const struct value *v = &f->g->value[distances];
+	for (int i = 0; i < 2 && v->n_consumers == 2 && f->n + 2 <= MOST_NODES; i++) {
+		const struct node *half = &f->g->node[v->consumer[i]];
+		const struct value *y = half->op->id == OP_Slice ? &f->g->value[half->out[0]] : NULL;
+		const struct node *n = y && y->n_consumers == 1 ? &f->g->node[y->consumer[0]] : NULL;
+		if (!n || n->op->id != id || !constant(f->g, n, 0))
+			continue;
+		f->node[f->n++] = v->consumer[i];
+		f->node[f->n++] = y->consumer[0];
+		return n;
+	}
+	return NULL;
+}
+
+static bool find_yolo(struct found *f)
+{
+	const struct node *n, *low, *high;
+	if (!find_distances(f))
+		return false;
+	int distances = last_of(f)->out[0];
+	low = find_corner(f, distances, OP_Sub);
+	high = low ? find_corner(f, distances, OP_Add) : NULL;
+	if (!high || !(n = follow_from(f, high->out[0], OP_Sub, 2)) || n->in[0] != high->out[0] || n->in[1] != low->out[0])
+		return false;
+	int size = n->out[0];
+	n = follow_from(f, low->out[0], OP_Add, 2);
+	if (!n || !reads(n, low->out[0]) || !reads(n, high->out[0]) || !(n = follow(f, OP_Div)) || !is_number(f->g, n, 1, 2))
+		return false;
+	n = follow(f, OP_Concat);
+	if (!n || !has_axis(f, n, 1) || !reads(n, size) || !(n = follow(f, OP_Mul)) || !has_constant(f->g, n))
+		return false;
+	int boxes = n->out[0];
+	n = follow(f, OP_Concat);
+	int scores = n && n->n_in == 2 && n->in[0] == boxes && has_axis(f, n, 1) ? f->g->value[n->in[1]].producer : -1;
+	if (scores < 0 || f->g->node[scores].op->id != OP_Sigmoid || f->n == MOST_NODES)
+		return false;
+	f->node[f->n] = f->node[f->n - 1]; // the Concat stays the last
+	f->node[f->n++ - 1] = scores;
+	return true;
+}
+
 static const struct {
 	const char *op_type;
-	bool (*find)(struct found *f);
-} normalizations[] = {{"RMSNormalization", find_rms}, {"LpNormalization", find_lp}};
+	bool (*find)(struct found *f); // from the first node, which reads x
+} operators[] = {{"RMSNormalization", find_rms}, {"LpNormalization", find_lp}, {"LayerNormalization", find_layer}, {"Gelu", find_gelu},
+    {"YoloDecode", find_yolo}};
 
-static void try_normalizations(struct plan *p, int node)
+static void try_operators(struct plan *p, int node)
 {
 	const struct node *n = &p->g->node[node];
-	for (size_t i = 0; i < sizeof normalizations / sizeof *normalizations; i++) {
-		const struct op_rule *rule = target_rule(p->target, normalizations[i].op_type);
+	for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
+		const struct op_rule *rule = target_rule(p->target, operators[i].op_type);
 		struct found f = {.g = p->g, .x = n->n_in > 0 ? n->in[0] : -1, .node = {node}, .n = 1};
-		if (!(rule->flags & RULE_WRITTEN_OUT) || f.x < 0 || p->g->value[f.x].constant || !normalizations[i].find(&f))
+		if (!(rule->flags & RULE_WRITTEN_OUT) || f.x < 0 || p->g->value[f.x].constant || !operators[i].find(&f))
 			continue;
 		for (int k = 0; k < f.n; k++) {
 			struct node_plan *part = &p->priv->node[f.node[k]];
 			part->rule = rule;
-			part->whole = (struct whole){normalizations[i].op_type, f.node[0], f.node[f.n - 1], f.x};
+			part->whole = (struct whole){operators[i].op_type, f.node[0], f.node[f.n - 1], f.x};
 		}
 	}
 }
@@ -138,7 +280,7 @@ static void try_normalizations(struct plan *p, int node)
 void plan_find_written_out(struct plan *p)
 {
 	for (int i = 0; i < p->g->n_nodes; i++)
-		try_normalizations(p, i);
+		try_operators(p, i);
 }
 
 const char *plan_whole(const struct plan *p, int node, int *last)

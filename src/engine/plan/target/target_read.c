@@ -275,6 +275,7 @@ static const struct member operator_fields[] = {
 	{"passive_with_zeros", read_ops, 0, NULL, RULE_ONLY_ZEROS},
 	{"quantizing_input", read_ops, 0, NULL, RULE_TAKES_INPUT},
 	{"following", read_ops, 0, NULL, RULE_FOLLOWS},
+	{"quantized_by_constant", read_ops, 0, NULL, RULE_BY_CONSTANT},
 	{"written_out", read_ops, 0, NULL, RULE_WRITTEN_OUT},
 	{"after_computing", member_bool, AT(after_computing), NULL, 0},
 	{"needs_quantized_input", member_bool, AT(needs_input), NULL, 0},
