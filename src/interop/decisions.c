@@ -56,12 +56,15 @@ static void add_file_names(cJSON *list, const struct graph *g, int node)
 			cJSON_AddItemToArray(list, cJSON_CreateString(g->origin[i].name));
 }
 
+// Of an operator that the model has written out, every node: it is one here, and several there.
 cJSON *excluded_nodes(const struct decided *d, const struct snapshot *s)
 {
 	cJSON *list = cJSON_CreateArray();
+	signed char *want = operator_precisions(d, s);
 	for (int n = 0; n < s->n_rows; n++)
-		if (decided_precision(d, s, n) == PREC_FLOAT)
+		if (decided_precision(d, s, n) == PREC_FLOAT || (plan_written_out(snapshot_plan(s), n) && want[n] == PREC_FLOAT))
 			add_file_names(list, s->g, n);
+	free(want);
 	return list;
 }
 

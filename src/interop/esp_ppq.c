@@ -64,10 +64,9 @@ const char *esp_ppq_suffix(const char *op_type)
 // names after the node where it ends; PPQ does neither. False: it has no name to follow.
 static bool operator_name(struct str *name, const struct snapshot *s, int node)
 {
-	int last;
-	const char *whole = plan_whole(snapshot_plan(s), node, &last);
+	const struct written_out *whole = plan_written_out(snapshot_plan(s), node);
 	if (whole) {
-		str_addf(name, "%s%s", s->g->node[last].name, esp_ppq_suffix(whole));
+		str_addf(name, "%s%s", s->g->node[whole->last].name, esp_ppq_suffix(whole->op_type));
 		return true;
 	}
 	int gate = is_esp_ppq(s) ? swish_gate(s, node) : -1;
@@ -86,8 +85,8 @@ static bool operator_name(struct str *name, const struct snapshot *s, int node)
 static void add_operator(cJSON *o, struct str *loss, const struct snapshot *s, int node, double value)
 {
 	struct str name = {0};
-	int last;
-	if (plan_whole(snapshot_plan(s), node, &last) && node != last)
+	const struct written_out *whole = plan_written_out(snapshot_plan(s), node);
+	if (whole && node != whole->last)
 		return;
 	if (!operator_name(&name, s, node))
 		str_addf(loss, "%s: a Swish of the network's input has no name in esp-ppq\n", s->g->node[node].name);

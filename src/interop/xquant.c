@@ -26,21 +26,34 @@ static bool calibrated_too(const struct decided *d, int node, int other)
 
 static const struct gift to_float = {float_too, "leaves it in float"}, to_calibrator = {calibrated_too, "calibrates it"};
 
+// Of what XSlim makes one operator before it looks for regions, the node that ends it stands for all.
+static int stands_for(const struct snapshot *s, int node)
+{
+	const struct written_out *w = plan_written_out(snapshot_plan(s), node);
+	return w ? w->last : node;
+}
+
 // How often nodes read the tensor that are not to have the gift.
-static int bystanders(const struct decided *d, const struct gift *gift, const struct value *v, int node)
+static int bystanders(const struct decided *d, const struct gift *gift, const struct snapshot *s, const struct value *v, int node)
 {
 	int n = 0;
-	for (int i = 0; i < v->n_consumers; i++)
-		n += v->consumer[i] != node && !gift->alike(d, node, v->consumer[i]);
+	for (int i = 0; i < v->n_consumers; i++) {
+		int reader = stands_for(s, v->consumer[i]);
+		n += reader != node && !gift->alike(d, node, reader);
+	}
 	return n;
 }
 
 // The input of the node that fewest others read; -1: all are constants.
-static int entrance(const struct decided *d, const struct gift *gift, const struct graph *g, int node)
+static int entrance(const struct decided *d, const struct gift *gift, const struct snapshot *s, int node)
 {
+	const struct graph *g = s->g;
+	const struct written_out *w = plan_written_out(snapshot_plan(s), node);
 	int best = -1, fewest = 0;
+	if (w)
+		return w->last == node ? w->input : -1;
 	for (int i = 0; i < g->node[node].n_in; i++) {
-		int v = g->node[node].in[i], n = v >= 0 && !g->value[v].constant ? bystanders(d, gift, &g->value[v], node) : -1;
+		int v = g->node[node].in[i], n = v >= 0 && !g->value[v].constant ? bystanders(d, gift, s, &g->value[v], node) : -1;
 		if (n >= 0 && (best < 0 || n < fewest)) {
 			best = v;
 			fewest = n;
@@ -60,15 +73,18 @@ static void add_outputs(cJSON *out, const struct graph *g, int node)
 // A region of `custom_setting` from a node to `end`. From input_names xquant goes into all that reads these tensors, and
 // on until it meets one of output_names: one input is enough, and what else reads it has its outputs there too, or all
 // that lies behind them would be of the region.
-static cJSON *region(struct str *loss, const struct decided *d, const struct gift *gift, const struct graph *g, int node, int end)
+static cJSON *region(struct str *loss, const struct decided *d, const struct gift *gift, const struct snapshot *s, int node, int end)
 {
-	const struct value *in = &g->value[entrance(d, gift, g, node)];
+	const struct graph *g = s->g;
+	const struct value *in = &g->value[entrance(d, gift, s, node)];
 	cJSON *o = cJSON_CreateObject(), *out;
 	cJSON_AddItemToArray(cJSON_AddArrayToObject(o, "input_names"), cJSON_CreateString(in->name));
 	out = cJSON_AddArrayToObject(o, "output_names");
 	for (int i = 0; i < in->n_consumers; i++) {
-		int reader = in->consumer[i];
-		if (i > 0 && reader == in->consumer[i - 1])
+		int reader = stands_for(s, in->consumer[i]), before = 0;
+		while (before < i && stands_for(s, in->consumer[before]) != reader)
+			before++;
+		if (before < i)
 			continue;
 		add_outputs(out, g, reader == node ? end : reader);
 		if (reader != node && reader != end && !gift->alike(d, node, reader))
@@ -79,9 +95,9 @@ static cJSON *region(struct str *loss, const struct decided *d, const struct gif
 }
 
 // Level 3 is float.
-static cJSON *float_region(struct str *loss, const struct decided *d, const struct graph *g, int node)
+static cJSON *float_region(struct str *loss, const struct decided *d, const struct snapshot *s, int node)
 {
-	cJSON *o = region(loss, d, &to_float, g, node, node);
+	cJSON *o = region(loss, d, &to_float, s, node, node);
 	cJSON_AddNumberToObject(o, "precision_level", 3);
 	return o;
 }
@@ -89,7 +105,7 @@ static cJSON *float_region(struct str *loss, const struct decided *d, const stru
 // To the end of what runs as one operator, where its quantizer is.
 static cJSON *calibrated_region(struct str *loss, const struct decided *d, const struct snapshot *s, int node)
 {
-	cJSON *o = region(loss, d, &to_calibrator, s->g, node, operator_end(s, node));
+	cJSON *o = region(loss, d, &to_calibrator, s, node, operator_end(s, node));
 	cJSON_AddNumberToObject(o, "precision_level", 0);
 	cJSON_AddStringToObject(o, "calibration_type", calib_name((enum calib_method)d->edits->calibrator[node]));
 	return o;
@@ -162,9 +178,9 @@ static cJSON *quantization(struct str *loss, const struct decided *d, const stru
 	cJSON_AddItemToObject(o, "truncate_var_names", cJSON_CreateStringArray(opt->truncate, opt->n_truncate));
 	custom = cJSON_AddArrayToObject(o, "custom_setting");
 	for (int n = 0; n < s->n_rows; n++)
-		if (stays_float(d, n) && entrance(d, &to_float, s->g, n) >= 0)
-			cJSON_AddItemToArray(custom, float_region(loss, d, s->g, n));
-		else if (!stays_float(d, n) && d->edits->calibrator[n] >= 0 && entrance(d, &to_calibrator, s->g, n) >= 0)
+		if (stays_float(d, n) && entrance(d, &to_float, s, n) >= 0)
+			cJSON_AddItemToArray(custom, float_region(loss, d, s, n));
+		else if (!stays_float(d, n) && d->edits->calibrator[n] >= 0 && entrance(d, &to_calibrator, s, n) >= 0)
 			cJSON_AddItemToArray(custom, calibrated_region(loss, d, s, n));
 	return o;
 }

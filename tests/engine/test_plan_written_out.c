@@ -13,17 +13,16 @@ static void setup(struct fixture *f, struct onnx_case *c, const char *target)
 
 static void assert_one(const struct fixture *f, const char *const *part, int n, const char *op_type, bool quantized)
 {
-	int last;
 	for (int i = 0; i < n; i++) {
 		bool ends = i == n - 1;
-		assert_string_equal(plan_whole(f->p, node(f, part[i]), &last), op_type);
-		assert_int_equal(last, node(f, part[n - 1]));
+		assert_string_equal(plan_written_out(f->p, node(f, part[i]))->op_type, op_type);
+		assert_int_equal(plan_written_out(f->p, node(f, part[i]))->last, node(f, part[n - 1]));
 		for (int k = 0; k < f->g->node[node(f, part[i])].n_in; k++) {
 			bool outside = f->g->node[node(f, part[i])].in[k] == tensor(f, "front");
 			assert_int_equal(in(f, part[i], k)->state, outside && quantized ? SLOT_OVERLAPPED : SLOT_FLOAT);
 		}
 		assert_int_equal(out(f, part[i])->state, ends && quantized ? SLOT_ACTIVE : SLOT_FLOAT);
-		assert_int_equal(f->p->precision[node(f, part[i])], ends && quantized ? PREC_INT8 : PREC_FLOAT);
+		assert_int_equal(f->p->precision[node(f, part[i])], quantized ? PREC_INT8 : PREC_FLOAT);
 	}
 }
 
@@ -33,8 +32,8 @@ void test_plan_written_out__rms(void **state)
 	struct onnx_case c;
 	struct fixture f;
 	for (int i = 0; i < 2; i++) {
-		begin(&c);
-		rms(&c, "two", i ? "both" : "last");
+		written_out_begin(&c);
+		written_out_rms(&c, "two", i ? "both" : "last");
 		setup(&f, &c, "esp32p4");
 		assert_one(&f, part, 7, "RMSNormalization", true);
 		teardown(&f);
@@ -48,16 +47,16 @@ void test_plan_written_out__rms_by_division(void **state)
 	                  *const longer[] = {"square", "mean", "root", "inverse", "norm", "gained"};
 	struct onnx_case c;
 	struct fixture f;
-	begin(&c);
-	squares(&c, "two", "last");
+	written_out_begin(&c);
+	written_out_squares(&c, "two", "last");
 	case_node(&c, "Sqrt", "root", "m", "r");
 	case_node(&c, "Div", "norm", "f r", "n");
 	case_node(&c, "Mul", "gained", "n gain", "y");
 	setup(&f, &c, "esp32s3");
 	assert_one(&f, part, 5, "RMSNormalization", true);
 	teardown(&f);
-	begin(&c);
-	squares(&c, "two", "last");
+	written_out_begin(&c);
+	written_out_squares(&c, "two", "last");
 	case_node(&c, "Sqrt", "root", "m", "r");
 	case_node(&c, "Div", "inverse", "one r", "i");
 	case_node(&c, "Mul", "norm", "i f", "n");
@@ -70,10 +69,9 @@ void test_plan_written_out__rms_by_division(void **state)
 static void assert_none(struct onnx_case *c, const char *target)
 {
 	struct fixture f;
-	int last;
 	setup(&f, c, target);
 	for (int i = 0; i < f.g->n_nodes; i++)
-		assert_null(plan_whole(f.p, i, &last));
+		assert_null(plan_written_out(f.p, i));
 	if (target_is_of(f.t, "esp-ppq"))
 		assert_int_not_equal(out(&f, "mean")->state, SLOT_FLOAT);
 	teardown(&f);
@@ -82,22 +80,22 @@ static void assert_none(struct onnx_case *c, const char *target)
 void test_plan_written_out__what_is_none(void **state)
 {
 	struct onnx_case c;
-	begin(&c);
-	rms(&c, "two", "last");
+	written_out_begin(&c);
+	written_out_rms(&c, "two", "last");
 	assert_none(&c, "xquant"); // which is not esp-ppq's
-	begin(&c);
-	rms(&c, "three", "last");
+	written_out_begin(&c);
+	written_out_rms(&c, "three", "last");
 	assert_none(&c, "esp32p4");
-	begin(&c);
-	rms(&c, "two", "middle");
+	written_out_begin(&c);
+	written_out_rms(&c, "two", "middle");
 	assert_none(&c, "esp32p4");
-	begin(&c);
-	rms(&c, "two", "last");
+	written_out_begin(&c);
+	written_out_rms(&c, "two", "last");
 	case_node(&c, "Neg", "more", "m", "z"); // the mean has another reader
 	case_output(&c, c.graph, "z");
 	assert_none(&c, "esp32p4");
-	begin(&c);
-	rms(&c, "two", "last");
+	written_out_begin(&c);
+	written_out_rms(&c, "two", "last");
 	case_output(&c, c.graph, "n"); // is to be seen
 	assert_none(&c, "esp32p4");
 }
@@ -109,7 +107,7 @@ void test_plan_written_out__lp(void **state)
 	struct onnx_case c;
 	struct fixture f;
 	struct error err;
-	begin(&c);
+	written_out_begin(&c);
 	case_node(&c, "ReduceL2", "length", "f last", "l");
 	case_node(&c, "Clip", "clip", "l least", "k");
 	case_node(&c, "Expand", "expand", "k shape", "e");
@@ -122,15 +120,16 @@ void test_plan_written_out__lp(void **state)
 	teardown(&f);
 }
 
-// The edit of its end is that of all of it: 16 bit reach what it reads, too.
+// The edit of its end is that of all of it: 16 bit reach what it reads, too. Who sets another node is told which to set with it.
 void test_plan_written_out__edits(void **state)
 {
 	struct onnx_case c;
 	struct fixture f;
 	struct error err;
-	begin(&c);
-	rms(&c, "two", "last");
+	written_out_begin(&c);
+	written_out_rms(&c, "two", "last");
 	setup(&f, &c, "esp32p4");
+	f.e->precision[node(&f, "mean")] = PREC_FLOAT;
 	f.e->precision[node(&f, "gained")] = PREC_INT16;
 	plan_free(&f.p);
 	assert_int_equal(plan_new(&f.p, f.g, f.t, CALIB_KL, f.e, NULL, &err), STATUS_OK);
@@ -138,24 +137,17 @@ void test_plan_written_out__edits(void **state)
 	assert_int_equal(in(&f, "square", 0)->state, SLOT_ACTIVE);
 	assert_int_equal(in(&f, "square", 0)->quant.bits, 16);
 	assert_int_equal(in(&f, "norm", 0)->quant.bits, 16);
-	assert_int_equal(f.p->n_refused, 0);
-	assert_int_equal(plan_check_edit(f.p, node(&f, "mean"), PREC_INT16, &err), STATUS_REFUSED);
-	assert_non_null(strstr(err.text, "inside of RMSNormalization"));
-	assert_non_null(strstr(err.text, "set gained"));
+	assert_int_equal(f.p->n_refused, 1);
+	assert_non_null(strstr(f.p->refused[0].reason, "inside of RMSNormalization"));
+	assert_non_null(strstr(f.p->refused[0].reason, "set gained"));
+	int mean = node(&f, "mean"), more[8];
+	struct plan *bare = plan_bare(f.g, f.t);
+	assert_int_equal(plan_check_edit(bare, mean, PREC_INT16, &err), STATUS_OK);
+	f.e->precision[mean] = f.e->precision[node(&f, "gained")] = -1;
+	int n = plan_operator_nodes(bare, f.e, &mean, 1, PREC_INT16, more);
+	assert_true(n > 0 && more[n - 1] == node(&f, "gained"));
+	plan_free(&bare);
 	teardown(&f);
-}
-
-static void layer_norm(struct onnx_case *c, bool gain_first)
-{
-	case_node(c, "ReduceMean", "mean", "f last", "m");
-	case_node(c, "Sub", "difference", "f m", "d");
-	case_node(c, "Pow", "square", "d two", "s");
-	case_node(c, "ReduceMean", "variance", "s last", "v");
-	case_node(c, "Add", "epsilon", "v least", "e");
-	case_node(c, "Sqrt", "root", "e", "r");
-	case_node(c, "Div", "norm", "d r", "n");
-	case_node(c, "Mul", "gained", gain_first ? "gain n" : "n gain", "g");
-	case_node(c, "Add", "shifted", "g gain", "y");
 }
 
 void test_plan_written_out__layer_norm_of_xquant(void **state)
@@ -164,8 +156,8 @@ void test_plan_written_out__layer_norm_of_xquant(void **state)
 	struct onnx_case c;
 	struct fixture f;
 	for (int i = 0; i < 2; i++) {
-		begin(&c);
-		layer_norm(&c, i);
+		written_out_begin(&c);
+		written_out_layer_norm(&c, i);
 		setup(&f, &c, "xquant");
 		assert_one(&f, part, 9, "LayerNormalization", true);
 		teardown(&f);
@@ -178,17 +170,16 @@ void test_plan_written_out__layer_norm_of_esp_ppq(void **state)
 	static const char *const outside[] = {"mean", "difference", "shifted"}, *const part[] = {"square", "variance", "root", "norm", "gained"};
 	struct onnx_case c;
 	struct fixture f;
-	int last;
-	begin(&c);
-	layer_norm(&c, false);
+	written_out_begin(&c);
+	written_out_layer_norm(&c, false);
 	setup(&f, &c, "esp32p4");
 	for (int i = 0; i < 3; i++) {
-		assert_null(plan_whole(f.p, node(&f, outside[i]), &last));
+		assert_null(plan_written_out(f.p, node(&f, outside[i])));
 		assert_int_not_equal(out(&f, outside[i])->state, SLOT_FLOAT);
 	}
 	for (int i = 0; i < 5; i++) {
-		assert_string_equal(plan_whole(f.p, node(&f, part[i]), &last), "RMSNormalization");
-		assert_int_equal(last, node(&f, "gained"));
+		assert_string_equal(plan_written_out(f.p, node(&f, part[i]))->op_type, "RMSNormalization");
+		assert_int_equal(plan_written_out(f.p, node(&f, part[i]))->last, node(&f, "gained"));
 	}
 	assert_int_equal(out(&f, "norm")->state, SLOT_FLOAT);
 	teardown(&f);
@@ -199,7 +190,7 @@ void test_plan_written_out__gelu_of_xquant(void **state)
 	static const char *const part[] = {"scaled", "erf", "plus", "times", "half"};
 	struct onnx_case c;
 	struct fixture f;
-	begin(&c);
+	written_out_begin(&c);
 	case_floats(&c, "root2", 0, NULL, &(float){1.41421354f});
 	case_floats(&c, "half_of", 0, NULL, &(float){.5f});
 	case_node(&c, "Div", "scaled", "f root2", "a");
@@ -217,7 +208,7 @@ void test_plan_written_out__division_by_a_constant(void **state)
 {
 	struct onnx_case c;
 	struct fixture f;
-	begin(&c);
+	written_out_begin(&c);
 	case_node(&c, "Div", "scaled", "f three", "a");
 	case_node(&c, "Div", "quotient", "a f", "y");
 	setup(&f, &c, "xquant");
@@ -273,18 +264,17 @@ void test_plan_written_out__yolo_of_xquant(void **state)
 	    "sum", "center", "box", "scaled", "sigmoid", "all"};
 	struct onnx_case c;
 	struct fixture f;
-	int last;
 	yolo(&c, 1);
 	setup(&f, &c, "xquant");
 	assert_one(&f, part, 16, "YoloDecode", false);
 	teardown(&f);
 	yolo(&c, 2); // no pattern of XSlim's
 	setup(&f, &c, "xquant");
-	assert_null(plan_whole(f.p, node(&f, "dfl"), &last));
+	assert_null(plan_written_out(f.p, node(&f, "dfl")));
 	assert_int_equal(out(&f, "all")->state, SLOT_ACTIVE);
 	teardown(&f);
 	yolo(&c, 1);
 	setup(&f, &c, "esp32p4");
-	assert_null(plan_whole(f.p, node(&f, "dfl"), &last));
+	assert_null(plan_written_out(f.p, node(&f, "dfl")));
 	teardown(&f);
 }

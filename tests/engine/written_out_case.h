@@ -8,7 +8,7 @@
 enum { ROWS = 3, COLUMNS = 4 };
 
 // x -> MatMul "front" -> what the caller adds, which reads "f".
-static inline void begin(struct onnx_case *c)
+static inline void written_out_begin(struct onnx_case *c)
 {
 	static const float w[COLUMNS * COLUMNS] = {1, 0, .5f, 0, 0, -1, 0, .25f, 1, 1, 0, 0, 0, 2, 0, 1}, gain[COLUMNS] = {1, 2, .5f, 1};
 	case_init(c);
@@ -27,7 +27,7 @@ static inline void begin(struct onnx_case *c)
 	case_node(c, "MatMul", "front", "x w", "f");
 }
 
-static inline void squares(struct onnx_case *c, const char *exponent, const char *axes)
+static inline void written_out_squares(struct onnx_case *c, const char *exponent, const char *axes)
 {
 	char in[32];
 	snprintf(in, sizeof in, "f %s", exponent);
@@ -37,14 +37,27 @@ static inline void squares(struct onnx_case *c, const char *exponent, const char
 }
 
 // As torch writes it: x * (1 / sqrt(mean + e)) * gain.
-static inline void rms(struct onnx_case *c, const char *exponent, const char *axes)
+static inline void written_out_rms(struct onnx_case *c, const char *exponent, const char *axes)
 {
-	squares(c, exponent, axes);
+	written_out_squares(c, exponent, axes);
 	case_node(c, "Add", "epsilon", "m least", "e");
 	case_node(c, "Sqrt", "root", "e", "r");
 	case_node(c, "Reciprocal", "inverse", "r", "i");
 	case_node(c, "Mul", "norm", "f i", "n");
 	case_node(c, "Mul", "gained", "gain n", "y");
+}
+
+static inline void written_out_layer_norm(struct onnx_case *c, bool gain_first)
+{
+	case_node(c, "ReduceMean", "mean", "f last", "m");
+	case_node(c, "Sub", "difference", "f m", "d");
+	case_node(c, "Pow", "square", "d two", "s");
+	case_node(c, "ReduceMean", "variance", "s last", "v");
+	case_node(c, "Add", "epsilon", "v least", "e");
+	case_node(c, "Sqrt", "root", "e", "r");
+	case_node(c, "Div", "norm", "d r", "n");
+	case_node(c, "Mul", "gained", gain_first ? "gain n" : "n gain", "g");
+	case_node(c, "Add", "shifted", "g gain", "y");
 }
 
 #endif

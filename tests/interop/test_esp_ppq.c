@@ -200,8 +200,8 @@ void test_esp_ppq__a_target_with_a_chip_as_base(void **state)
 void test_esp_ppq__names_of_written_out_normalizations(void **state)
 {
 	struct onnx_case c;
-	begin(&c);
-	rms(&c, "two", "last");
+	written_out_begin(&c);
+	written_out_rms(&c, "two", "last");
 	case_output(&c, c.graph, "y");
 	struct study *st = case_open(case_save(&c, "rms.onnx"), NULL, "esp32p4");
 	case_set(st, "gained", PREC_INT16);
@@ -215,6 +215,9 @@ void test_esp_ppq__names_of_written_out_normalizations(void **state)
 	struct import_report r = take(st, file(str_text(&text)));
 	assert_int_equal(r.n_notes, 0);
 	assert_int_equal(precision(st, "gained"), PREC_INT16);
+	import_report_done(&r);
+	r = take(st, file("{\"nodes_to_exclude\": [\"root\"]}")); // what is said of a part holds for all of it
+	assert_int_equal(precision(st, "gained"), PREC_FLOAT);
 	import_report_done(&r);
 	r = take(st, file("{\"dispatchings\": {\"norm_rmsnorm\": 0, \"gained_lpnorm\": 0, \"front_rmsnorm\": 0}}"));
 	assert_int_equal(r.n_notes, 3);

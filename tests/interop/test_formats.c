@@ -1,5 +1,6 @@
 // The other formats: what each says of the same decisions, and what it reports as lost.
 #include "study_case.h"
+#include "engine/written_out_case.h"
 
 #define SUB "/model.12/Sub"
 #define STEM "/model.0/conv/Conv"
@@ -216,6 +217,29 @@ void test_formats__a_calibrator_of_a_fused_operator(void **state)
 	cJSON_Delete(j);
 	cJSON_Delete(ort);
 	study_close(&st);
+}
+
+// Of what XSlim makes one operator before it looks for regions, a region goes from what that reads to what it gives; tools that
+// make nothing of it are told every node.
+void test_formats__regions_of_written_out_operators(void **state)
+{
+	struct onnx_case c;
+	written_out_begin(&c);
+	written_out_layer_norm(&c, false);
+	case_output(&c, c.graph, "y");
+	struct study *st = case_open(case_save(&c, "norm.onnx"), NULL, "xquant");
+	case_set(st, "shifted", PREC_FLOAT);
+	cJSON *j = case_export_json(st, "xquant", NULL), *nncf = case_export_json(st, "nncf", NULL);
+	const cJSON *list = case_at(j, "quantization_parameters|custom_setting");
+	assert_int_equal(cJSON_GetArraySize(list), 1);
+	assert_true(case_has_text(case_at(cJSON_GetArrayItem(list, 0), "input_names"), "f"));
+	assert_true(case_has_text(case_at(cJSON_GetArrayItem(list, 0), "output_names"), "y"));
+	assert_int_equal(cJSON_GetArraySize(case_at(cJSON_GetArrayItem(list, 0), "output_names")), 1);
+	assert_int_equal(cJSON_GetArraySize(case_at(nncf, "ignored_scope|names")), 9);
+	cJSON_Delete(j);
+	cJSON_Delete(nncf);
+	study_close(&st);
+	case_done(&c);
 }
 
 // A tool that can be told a scale and not who finds it is told the scale; the others say what they lose.

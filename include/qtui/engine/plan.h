@@ -58,7 +58,7 @@ struct slot {
 
 // A group of nodes that the target runs as one operator: its figures stand at `owner` for the tensor at the group's
 // end.
-enum group_kind { GROUP_NONE, GROUP_ACTIVATION /* Conv+Relu ... */, GROUP_SWISH /* Sigmoid+Mul */ };
+enum group_kind { GROUP_NONE, GROUP_ACTIVATION /* Conv+Relu ... */, GROUP_SWISH /* Sigmoid+Mul */, GROUP_WRITTEN_OUT };
 struct group {
 	enum group_kind kind;
 	int owner;                // node id that owns the quantizer
@@ -137,9 +137,14 @@ int64_t plan_lost_divisors(const struct plan *p, int node);
 // plan uses, else the graph's own.
 const struct tensor *plan_constant(const struct plan *p, int slot);
 struct key plan_content(const struct plan *p, int slot);
-// The type of the operator that the target makes of several nodes, of which this one is a part, and the node that gives its
-// result; NULL: the node is an operator by itself.
-const char *plan_whole(const struct plan *p, int node, int *last);
+// An operator that the model has written out in several nodes and the target runs as one.
+struct written_out {
+	const char *op_type; // "LayerNormalization" ...; NULL: the node is no part of one
+	int first, last;     // nodes: the first that reads its input, the one that gives its result
+	int input;           // value
+};
+// The one that the node is a part of, or NULL.
+const struct written_out *plan_written_out(const struct plan *p, int node);
 // A plan without edits, constants and observations, which answers what may be edited (plan_check_edit). It reads g
 // and t while it lives.
 struct plan *plan_bare(const struct graph *g, const struct target *t);

@@ -38,10 +38,25 @@ static void describe_group(struct plan *p, int head)
 		p->group[at] = g;
 }
 
+// With the activation behind it, if one runs with it.
+static void describe_written_out(struct plan *p, int node)
+{
+	const struct written_out *w = plan_written_out(p, node);
+	struct group g = {.kind = GROUP_WRITTEN_OUT, .owner = w->last};
+	for (int at = w->last; at >= 0; at = next_in_group(p, at))
+		g.last = at;
+	for (int at = next_in_group(p, w->last); at >= 0; at = next_in_group(p, at))
+		p->group[at] = g;
+	p->group[node] = g;
+}
+
 static void describe_groups(struct plan *p)
 {
 	for (int i = 0; i < p->g->n_nodes; i++)
 		p->group[i] = (struct group){.kind = GROUP_NONE, .owner = i, .last = i};
+	for (int i = 0; i < p->g->n_nodes; i++)
+		if (plan_written_out(p, i))
+			describe_written_out(p, i);
 	// A producer comes before what is fused to it, so a node that has a group already is not a head.
 	for (int i = 0; i < p->g->n_nodes; i++)
 		if (p->group[i].kind == GROUP_NONE && next_in_group(p, i) >= 0)
@@ -74,15 +89,12 @@ static void explain(struct plan *p, int node, enum precision want)
 {
 	const struct node *n = &p->g->node[node];
 	const struct target *t = p->target;
-	const struct whole *w = &p->priv->node[node].whole;
+	const struct written_out *w = plan_written_out(p, node);
 	const char *got = precision_name(p->precision[node]);
 	int other = p->priv->node[node].merged >= 0 ? p->priv->node[node].merged : deciding_member(p, node);
 	if (!plan_quantizes(p, node))
-		plan_refuse(p, node, "target %s does not quantize %s%s: it stays float", t->name, w->op_type ? w->op_type : n->op->name,
-		    w->op_type ? ", of which it is a part" : "");
-	else if (w->op_type && node != w->last)
-		plan_refuse(p, node, "it is inside of %s, which target %s runs as one operator: set %s, where it ends", w->op_type, t->name,
-		    p->g->node[w->last].name);
+		plan_refuse(p, node, "target %s does not quantize %s%s: it stays float", t->name, w ? w->op_type : n->op->name,
+		    w ? ", of which it is a part" : "");
 	else if (t->after_computing && !p->priv->node[node].reached)
 		plan_refuse(p, node, "target %s quantizes only what a convolution or product leads to: it stays float", t->name);
 	else if (!p->quantizable[node])
@@ -93,6 +105,9 @@ static void explain(struct plan *p, int node, enum precision want)
 		plan_refuse(p, node, "target %s has no 16-bit form: it stays %s", t->name, got);
 	else if (want == PREC_INT8 && !target_has_precision(t, 8))
 		plan_refuse(p, node, "target %s has no 8-bit form: it stays %s", t->name, got);
+	else if (w && node != w->last)
+		plan_refuse(p, node, "it is inside of %s, which target %s runs as one operator: set %s, where it ends", w->op_type, t->name,
+		    p->g->node[w->last].name);
 	else if (p->group[node].kind != GROUP_NONE && other != node)
 		plan_refuse(p, node, "it runs as one operator with %s and gets %s: set %s too", p->g->node[other].name, got,
 		    p->g->node[other].name);

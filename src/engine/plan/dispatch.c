@@ -123,7 +123,7 @@ static void mark_quantizable(struct plan *p)
 // Of a merged Swish the Mul, of a written-out operator the first node.
 static bool counts_as_reader(const struct node_plan *v, int node)
 {
-	return v->merged <= node && (!v->whole.op_type || v->whole.first == node);
+	return v->merged <= node && (!v->written.op_type || v->written.first == node);
 }
 
 static void count_readers(struct plan *p)
@@ -141,8 +141,8 @@ static void count_readers(struct plan *p)
 static int wanted_precision(const struct plan *p, const struct edits *e, int node)
 {
 	int other = p->priv->node[node].merged;
-	if (p->priv->node[node].whole.op_type)
-		return e->precision[p->priv->node[node].whole.last];
+	if (plan_written_out(p, node))
+		return e->precision[plan_written_out(p, node)->last];
 	if (other < 0)
 		return e->precision[node];
 	int mul = node > other ? node : other;

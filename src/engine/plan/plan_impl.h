@@ -18,18 +18,12 @@ struct slot_before {
 	float scale;
 	int32_t zero;
 };
-// An operator that the model has written out in several nodes (written_out.c).
-struct whole {
-	const char *op_type; // NULL: the node is no part of one
-	int first, last;     // nodes: the first that reads its input, the one that gives its result
-	int input;           // value
-};
 // What the planner keeps of a node beside what it tells of it.
 struct node_plan {
 	const struct op_rule *rule;
 	int platform;   // what the node is sent to: width index or PLATFORM_FLOAT
 	int merged;     // the other half of a merged Swish, or -1
-	struct whole whole; // whose rule the node has then
+	struct written_out written; // whose rule the node has then
 	int readers;    // operators that read the node's outputs, a merged Swish once
 	int fused_next; // the activation that runs with this node as one operator, or -1
 	int pulled_by;  // scratch of the alignment: whose scale its slots were last asked to take
@@ -76,7 +70,7 @@ static inline bool is_passive(const struct plan *p, int node)
 	       !(rule->flags & RULE_ONLY_ZEROS && plan_adds_value(p, node));
 }
 
-// written_out.c: fills `whole` and what it says of the rules.
+// written_out.c: fills `written` and what it says of the rules.
 void plan_find_written_out(struct plan *p);
 // dispatch.c: which node goes where. Fills platform, merged, quantizable.
 void plan_dispatch(struct plan *p, const struct edits *e);

@@ -71,7 +71,7 @@ static bool starts_float(const struct plan *p, const struct slot *s)
 {
 	const struct op_rule *rule = p->priv->node[s->node].rule;
 	unsigned bit = s->index < 32 ? 1u << s->index : 0;
-	if (p->priv->node[s->node].whole.op_type && !s->is_output) // it counts inputs of the whole
+	if (plan_written_out(p, s->node) && !s->is_output) // it counts inputs of the whole
 		return false;
 	return ((s->is_output ? rule->float_out : rule->float_in | rule->follow_in) & bit) != 0;
 }
@@ -87,10 +87,10 @@ static bool inside_swish(const struct plan *p, const struct slot *s)
 }
 
 // Of a written-out operator what it reads and gives is outside.
-static bool inside_whole(const struct plan *p, const struct slot *s)
+static bool inside_written_out(const struct plan *p, const struct slot *s)
 {
-	const struct whole *w = &p->priv->node[s->node].whole;
-	return w->op_type && (s->is_output ? s->node != w->last : s->value != w->input);
+	const struct written_out *w = plan_written_out(p, s->node);
+	return w && (s->is_output ? s->node != w->last : s->value != w->input);
 }
 
 bool slot_has_fixed_scale(const struct plan *p, const struct slot *s)
@@ -115,7 +115,7 @@ static void slot_template(struct plan *p, int id)
 	full.reduce_range = false;
 	s->state = SLOT_FLOAT;
 	s->quant = (struct quantizer){.axis = AXIS_TENSOR};
-	if (!can_be_quantized(p, s) || inside_swish(p, s) || inside_whole(p, s))
+	if (!can_be_quantized(p, s) || inside_swish(p, s) || inside_written_out(p, s))
 		return;
 	s->state = SLOT_ACTIVE;
 	s->quant.kind = kinds[p->target->kind];

@@ -272,7 +272,7 @@ static void try_operators(struct plan *p, int node)
 		for (int k = 0; k < f.n; k++) {
 			struct node_plan *part = &p->priv->node[f.node[k]];
 			part->rule = rule;
-			part->whole = (struct whole){operators[i].op_type, f.node[0], f.node[f.n - 1], f.x};
+			part->written = (struct written_out){operators[i].op_type, f.node[0], f.node[f.n - 1], f.x};
 		}
 	}
 }
@@ -283,9 +283,8 @@ void plan_find_written_out(struct plan *p)
 		try_operators(p, i);
 }
 
-const char *plan_whole(const struct plan *p, int node, int *last)
+const struct written_out *plan_written_out(const struct plan *p, int node)
 {
-	const struct whole *w = &p->priv->node[node].whole;
-	*last = w->op_type ? w->last : node;
-	return w->op_type;
+	const struct written_out *w = &p->priv->node[node].written;
+	return w->op_type ? w : NULL;
 }

@@ -14,7 +14,8 @@ static const struct platform {
 	enum precision precision;
 } platforms[] = {
     {"FP32", 0, PREC_FLOAT}, {"FP16", 1, PREC_FLOAT}, {"BF16", 2, PREC_FLOAT}, {"INT8", 4, PREC_INT8},
-    {"MNN_INT8", 100, PREC_INT8}, {"ASC_INT8", 106, PREC_INT8}, {"TRT_INT8", 101, PREC_INT8}, {"NCNN_INT8", 102, PREC_INT8}, {"OPENVINO_INT8", 103, PREC_INT8}, {"TENGINE_INT8", 104, PREC_INT8},
+    {"MNN_INT8", 100, PREC_INT8}, {"ASC_INT8", 106, PREC_INT8}, {"TRT_INT8", 101, PREC_INT8},
+    {"NCNN_INT8", 102, PREC_INT8}, {"OPENVINO_INT8", 103, PREC_INT8}, {"TENGINE_INT8", 104, PREC_INT8},
     {"PPL_CUDA_INT8", 201, PREC_INT8}, {"PPL_CUDA_FP16", 203, PREC_FLOAT}, {"PPL_DSP_INT8", 301, PREC_INT8}, {"SNPE_INT8", 302, PREC_INT8},
     {"PPL_DSP_TI_INT8", 303, PREC_INT8}, {"QNN_DSP_INT8", 304, PREC_INT8}, {"HOST_INT8", 401, PREC_INT8}, {"NXP_INT8", 501, PREC_INT8},
     {"FPGA_INT8", 502, PREC_INT8}, {"RKNN_INT8", 601, PREC_INT8}, {"METAX_INT8_C", 701, PREC_INT8}, {"METAX_INT8_T", 702, PREC_INT8},
@@ -55,9 +56,9 @@ static int normalization(const struct wishes *w, const char *name)
 	char *base = xstrdup(name), *cut = strrchr(base, '_');
 	if (cut)
 		*cut = '\0';
-	int node = cut ? graph_find_node(w->g, base) : -1, last;
-	const char *whole = node >= 0 ? plan_whole(w->p, node, &last) : NULL;
-	bool found = whole && last == node && strcmp(name + (cut - base), esp_ppq_suffix(whole)) == 0;
+	int node = cut ? graph_find_node(w->g, base) : -1;
+	const struct written_out *whole = node >= 0 ? plan_written_out(w->p, node) : NULL;
+	bool found = whole && whole->last == node && strcmp(name + (cut - base), esp_ppq_suffix(whole->op_type)) == 0;
 	free(base);
 	return found ? node : -1;
 }

@@ -74,6 +74,14 @@ static void put_precision(struct page *p, const struct node_row *row)
 		put_reason(p, row->refused);
 }
 
+static void put_written_out(struct page *p, int node)
+{
+	const struct plan *plan = snapshot_plan(p->ui->snap);
+	const struct written_out *whole = plan ? plan_written_out(plan, node) : NULL;
+	if (whole)
+		put(p, "runs as", ROLE_TEXT, "%s, which the target makes of these", whole->op_type);
+}
+
 // The one that the user gave a part of what runs as one operator.
 static void put_calibrator(struct page *p, int node)
 {
@@ -298,6 +306,7 @@ static void put_page(struct page *p)
 	}
 	put_operator(p, node);
 	put_precision(p, &ui->snap->row[node]);
+	put_written_out(p, node);
 	put_calibrator(p, node);
 	if (!site)
 		return;
