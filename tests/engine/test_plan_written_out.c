@@ -278,3 +278,49 @@ void test_plan_written_out__yolo_of_xquant(void **state)
 	assert_null(plan_written_out(f.p, node(&f, "dfl")));
 	teardown(&f);
 }
+
+// x -> Conv of two channels -> what `op` says, by `c`: one number, one of each channel, or one of each column; then a Relu.
+static void folded(struct fixture *f, const char *target, const char *op, const char *in)
+{
+	struct onnx_case c;
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(1, 1, 4, 2));
+	case_floats(&c, "w", DIMS(2, 1, 1, 1), (float[]){1, -.5f});
+	case_floats(&c, "one", 0, NULL, (float[]){3});
+	case_floats(&c, "channels", DIMS(1, 2, 1, 1), (float[]){3, -4});
+	case_floats(&c, "columns", DIMS(2), (float[]){3, -4});
+	case_node(&c, "Conv", "conv", "x w", "a");
+	case_node(&c, op, "first", in, "b");
+	case_node(&c, "Mul", "second", "one b", "c");
+	case_node(&c, "Mul", "third", "c one", "d");
+	case_node(&c, "Relu", "relu", "d", "y");
+	setup(f, &c, target);
+}
+
+void test_plan_written_out__folded_constants_of_xquant(void **state)
+{
+	static const struct {
+		const char *op, *in;
+		bool folds;
+	} cases[] = {{"Mul", "a channels", true}, {"Add", "one a", true}, {"Div", "a one", true}, {"Sub", "a channels", true},
+	    {"Div", "one a", false}, {"Mul", "a columns", false}, {"Add", "a a", false}};
+	struct fixture f;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		folded(&f, "xquant", cases[i].op, cases[i].in);
+		assert_int_equal(plan_written_out(f.p, node(&f, "conv")) != NULL, cases[i].folds);
+		if (cases[i].folds) {
+			assert_int_equal(plan_written_out(f.p, node(&f, "first"))->last, node(&f, "second")); // two at the most
+			assert_int_equal(in(&f, "conv", 1)->state, SLOT_ACTIVE);
+			assert_int_equal(in(&f, "conv", 1)->quant.axis, 0);
+			assert_int_equal(out(&f, "conv")->state, SLOT_FLOAT);
+			assert_int_equal(in(&f, "second", 0)->state, SLOT_FLOAT);
+			assert_int_equal(out(&f, "second")->state, SLOT_ACTIVE);
+			assert_int_equal(f.p->group[node(&f, "second")].owner, node(&f, "conv"));
+			assert_int_equal(out(&f, "third")->state, SLOT_OVERLAPPED); // by the Relu
+		}
+		teardown(&f);
+	}
+	folded(&f, "tensorrt", "Mul", "a channels");
+	assert_null(plan_written_out(f.p, node(&f, "conv")));
+	teardown(&f);
+}

@@ -86,10 +86,12 @@ static bool inside_swish(const struct plan *p, const struct slot *s)
 	return s->node < other ? s->is_output : !s->is_output;
 }
 
-// Of a written-out operator what it reads and gives is outside.
+// Of a written-out operator what it reads and gives is outside; so are the weights of one that has them.
 static bool inside_written_out(const struct plan *p, const struct slot *s)
 {
 	const struct written_out *w = plan_written_out(p, s->node);
+	if (w && s->node == w->first && !s->is_output && p->priv->node[s->node].rule->weight.weighted)
+		return false;
 	return w && (s->is_output ? s->node != w->last : s->value != w->input);
 }
 

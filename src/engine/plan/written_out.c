@@ -4,6 +4,7 @@
 //   LpNormalization   x / max(|x|, e) along one dimension                        esp-ppq's formatter
 //   LayerNormalization, Gelu                                                     XSlim's passes
 //   YoloDecode        what YOLOv8 and its like have behind their last Concat     XSlim's passes
+//   Conv              with a factor and an addend, of each channel or of all     XSlim's passes
 #include <math.h>
 #include "qtui/engine/op.h"
 #include "../ops/reduction/reduce.h"
@@ -255,11 +256,45 @@ static bool find_yolo(struct found *f)
 	return true;
 }
 
+// One number, or one of each channel.
+static bool is_of_channels(const struct tensor *t, const struct tensor *weight)
+{
+	int64_t n = t && t->type == DT_F32 ? tensor_count(t) : 0;
+	return n == 1 || (n > 1 && t->shape.rank == weight->shape.rank && t->shape.dim[1] == n);
+}
+
+// Goes on to a factor or an addend that is a constant.
+static bool follow_folded(struct found *f, const struct tensor *weight)
+{
+	static const enum op_id types[] = {OP_Mul, OP_Add, OP_Div, OP_Sub};
+	const struct node *n = NULL;
+	for (size_t i = 0; !n && i < sizeof types / sizeof *types; i++)
+		n = follow(f, types[i]);
+	if (!n)
+		return false;
+	bool turns = n->op->id == OP_Mul || n->op->id == OP_Add;
+	if (n->n_in == 2 && (is_of_channels(constant(f->g, n, 1), weight) || (turns && is_of_channels(constant(f->g, n, 0), weight))))
+		return true;
+	f->n--;
+	return false;
+}
+
+// XSlim folds two of them into the weights: one scale for each output channel is the same with the factor and without.
+static bool find_folded(struct found *f)
+{
+	const struct node *n = last_of(f);
+	const struct tensor *weight = n->op->id == OP_Conv ? constant(f->g, n, 1) : NULL;
+	if (!weight || !follow_folded(f, weight))
+		return false;
+	follow_folded(f, weight); // if there is one
+	return true;
+}
+
 static const struct {
 	const char *op_type;
 	bool (*find)(struct found *f); // from the first node, which reads x
 } operators[] = {{"RMSNormalization", find_rms}, {"LpNormalization", find_lp}, {"LayerNormalization", find_layer}, {"Gelu", find_gelu},
-    {"YoloDecode", find_yolo}};
+    {"YoloDecode", find_yolo}, {"Conv", find_folded}};
 
 static void try_operators(struct plan *p, int node)
 {
