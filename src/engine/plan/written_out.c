@@ -26,8 +26,8 @@ static const struct node *last_of(const struct found *f)
 // Goes on to the reader of this type, of the so many readers that the value has; NULL: there is none.
 static const struct node *follow_from(struct found *f, int value, enum op_id id, int readers)
 {
-	const struct value *y = &f->g->value[value];
-	for (int i = 0; i < y->n_consumers && y->n_consumers == readers && !y->is_output && f->n < MOST_NODES; i++)
+	const struct value *y = value < 0 ? NULL : &f->g->value[value];
+	for (int i = 0; y && i < y->n_consumers && y->n_consumers == readers && !y->is_output && f->n < MOST_NODES; i++)
 		if (f->g->node[y->consumer[i]].op->id == id) {
 			f->node[f->n++] = y->consumer[i];
 			return &f->g->node[y->consumer[i]];
@@ -38,7 +38,7 @@ static const struct node *follow_from(struct found *f, int value, enum op_id id,
 // To the one reader of what the last node gives.
 static const struct node *follow(struct found *f, enum op_id id)
 {
-	return follow_from(f, last_of(f)->out[0], id, 1);
+	return last_of(f)->n_out > 0 ? follow_from(f, last_of(f)->out[0], id, 1) : NULL;
 }
 
 static bool reads(const struct node *n, int value)
@@ -296,13 +296,23 @@ static const struct {
 } operators[] = {{"RMSNormalization", find_rms}, {"LpNormalization", find_lp}, {"LayerNormalization", find_layer}, {"Gelu", find_gelu},
     {"YoloDecode", find_yolo}, {"Conv", find_folded}};
 
+// No node is a part of two operators: the first that is found has it.
+static bool is_free(const struct plan *p, const struct found *f)
+{
+	for (int i = 0; i < f->n; i++)
+		if (plan_written_out(p, f->node[i]))
+			return false;
+	return true;
+}
+
 static void try_operators(struct plan *p, int node)
 {
 	const struct node *n = &p->g->node[node];
 	for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
 		const struct op_rule *rule = target_rule(p->target, operators[i].op_type);
 		struct found f = {.g = p->g, .x = n->n_in > 0 ? n->in[0] : -1, .node = {node}, .n = 1};
-		if (!(rule->flags & RULE_WRITTEN_OUT) || f.x < 0 || p->g->value[f.x].constant || !operators[i].find(&f))
+		bool wanted = (rule->flags & RULE_WRITTEN_OUT) && f.x >= 0 && !p->g->value[f.x].constant;
+		if (!wanted || !operators[i].find(&f) || !is_free(p, &f))
 			continue;
 		for (int k = 0; k < f.n; k++) {
 			struct node_plan *part = &p->priv->node[f.node[k]];
