@@ -238,31 +238,54 @@ static enum status resolve_names(struct options *o, struct error *err)
 	return STATUS_OK;
 }
 
+// They are read behind the run, which may take minutes.
+static enum status check_data(const struct options *o, struct error *err)
+{
+	const struct {
+		const char *option, *path;
+	} needed[] = {{"--eval", o->eval}, {"--labels", o->labels}, {"--calib", o->calib}};
+	for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+		if (needed[i].path && !file_exists(needed[i].path))
+			return error_set(err, STATUS_NOTFOUND, "%s %s: there is no such file or directory", needed[i].option, needed[i].path);
+	return STATUS_OK;
+}
+
+// A program of the user's stands in for what these options say.
+static enum status check_programs(const struct options *o, enum task_kind kind, struct error *err)
+{
+	static const char boxes[] = "a program of your own reads the boxes, for --task detect";
+	static const char scorer[] = "the scorer finds what is right by itself";
+	const struct {
+		const char *program, *given, *option, *beside, *why;
+	} rule[] = {
+	    {"--boxes", o->boxes, "--decoder", o->decoder, boxes},
+	    {"--boxes", o->boxes, "--scorer", o->scorer, boxes},
+	    {"--boxes", o->boxes, "--task", kind == TASK_DETECT ? NULL : o->task, boxes},
+	    {"--scorer", o->scorer, "--labels", o->labels, scorer},
+	    {"--scorer", o->scorer, "--decoder", o->decoder, scorer},
+	    {"--scorer", o->scorer, "--nms", o->nms, scorer},
+	    {"--scorer", o->scorer, "--task", kind == TASK_SCORE ? NULL : o->task, scorer},
+	};
+	for (size_t i = 0; i < sizeof rule / sizeof *rule; i++)
+		if (rule[i].given && rule[i].beside)
+			return error_set(err, STATUS_USAGE, "%s and %s exclude each other: %s", rule[i].program, rule[i].option, rule[i].why);
+	if (kind == TASK_SCORE && !o->scorer)
+		return error_set(err, STATUS_USAGE, "--task score: --scorer COMMAND says which program gives the score");
+	return STATUS_OK;
+}
+
 static enum status resolve_task(struct options *o, struct error *err)
 {
 	struct task_wish *w = &o->study.task;
 	enum task_kind kind = TASK_KINDS;
 	*w = (struct task_wish){.data = o->eval, .labels = o->labels, .decoder = o->decoder, .kind = o->task, .scorer = o->scorer,
 	    .boxes_by = o->boxes};
-	const struct {
-		const char *option, *path;
-	} needed[] = {{"--eval", o->eval}, {"--labels", o->labels}, {"--calib", o->calib}};
-	for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) // they are read behind the run, which may take minutes
-		if (needed[i].path && !file_exists(needed[i].path))
-			return error_set(err, STATUS_NOTFOUND, "%s %s: there is no such file or directory", needed[i].option, needed[i].path);
+	if (check_data(o, err) != STATUS_OK)
+		return err->status;
 	if (o->task && !task_kind_parse(&kind, o->task))
 		return error_set(err, STATUS_USAGE, "--task %s: %s", o->task, task_kinds());
-	if (o->boxes && (o->decoder || o->scorer || (o->task && kind != TASK_DETECT)))
-		return error_set(err, STATUS_USAGE,
-		    "--boxes and --%s exclude each other: a program of your own reads the boxes, for --task detect",
-		    o->decoder  ? "decoder"
-		    : o->scorer ? "scorer"
-		                : "task");
-	if (o->scorer && (o->labels || o->decoder || o->nms || (o->task && kind != TASK_SCORE)))
-		return error_set(err, STATUS_USAGE, "--scorer and --%s exclude each other: the scorer finds what is right by itself",
-		    o->labels ? "labels" : o->decoder ? "decoder" : o->nms ? "nms" : "task");
-	if (o->task && kind == TASK_SCORE && !o->scorer)
-		return error_set(err, STATUS_USAGE, "--task score: --scorer COMMAND says which program gives the score");
+	if (check_programs(o, kind, err) != STATUS_OK)
+		return err->status;
 	if (o->scorer)
 		w->kind = NULL; // which the scorer says; a session keeps a kind and starts no program
 	if (o->decoder && task_decoder_check(o->decoder, err) != STATUS_OK)
