@@ -4,7 +4,11 @@
 set -u
 build=$1; shift
 here=$(dirname "$0")
-[ $# -gt 0 ] || set -- $(sed -n 's/^INPUT(\([a-z]*\),.*/\1/p' "$here/inputs.def")
+all=$(sed -n 's/^INPUT(\([a-z]*\),.*/\1/p' "$here/inputs.def")
+[ $# -gt 0 ] || set -- $all
+for name in "$@"; do
+	[ -d "$here/corpus/$name" ] || { echo "$name: no such input; there are:" $all >&2; exit 2; }
+done
 failed=0
 for name in "$@"; do
 	mkdir -p "$build/corpus/$name"
