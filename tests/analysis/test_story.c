@@ -143,6 +143,39 @@ void test_story__proposes_weights_where_there_are_8_bits_only(void **state)
 	}
 }
 
+// Weights that stand in for the model's own already are not proposed again.
+void test_story__proposes_no_weights_once_they_are_tuned(void **state)
+{
+	struct study *st = open_study("xint8");
+	const struct graph *g = study_graph(st);
+	struct tuned one = {0};
+	struct error err = {0};
+	while (g->node[one.node].op->id != OP_Conv)
+		one.node++;
+	const struct tensor *own = g->value[g->node[one.node].in[1]].constant;
+	one.weight = (struct tensor){.type = own->type, .shape = own->shape};
+	assert_int_equal(tensor_alloc(&one.weight, NULL, &err), STATUS_OK);
+	for (int64_t i = 0; i < tensor_count(own); i++)
+		((float *)one.weight.data)[i] = .5F * ((const float *)own->data)[i];
+	one.weight_key = key_of(one.weight.data, (size_t)tensor_count(own) * sizeof(float));
+	struct tuning *t = tuning_new();
+	tuning_put(t, &one);
+	assert_int_equal(study_take_tuning(st, t, &err), STATUS_OK);
+	tuning_drop(&t);
+	struct finding found = {.rule = FINDING_few_samples, .text = "text", .advice = "advice", .gain_db = NAN, .share = NAN, .reach = NAN};
+	for (int undone = 0; undone < 2; undone++) {
+		wait_for_run(st);
+		struct snapshot *snap = study_snapshot(st);
+		struct story *s = story_new(snap, &(struct findings){.at = &found, .n = 1});
+		assert_true(tells(s, STORY_NEXT, ":fix"));
+		assert_int_equal(tells(s, STORY_NEXT, ":tune"), undone);
+		story_drop(&s);
+		snapshot_drop(&snap);
+		assert_true(study_undo(st) == !undone);
+	}
+	study_close(&st);
+}
+
 // An output that is not a number is the worst, and is not given in decibels.
 void test_story__an_output_without_finite_numbers(void **state)
 {
