@@ -79,7 +79,7 @@ static void put_written_out(struct page *p, int node)
 	const struct plan *plan = snapshot_plan(p->ui->snap);
 	const struct written_out *whole = plan ? plan_written_out(plan, node) : NULL;
 	if (whole)
-		put(p, "runs as", ROLE_TEXT, "%s, which the target makes of these", whole->op_type);
+		put(p, "runs as", ROLE_TEXT, "one %s", whole->op_type);
 }
 
 // The one that the user gave a part of what runs as one operator.
