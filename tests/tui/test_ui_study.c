@@ -9,6 +9,7 @@
 
 #include "press.h"
 #include "../analysis/studies.h"
+#include "../engine/written_out_case.h"
 #include "qtui/analysis/frontier.h"
 #include "qtui/base/file.h"
 #include "qtui/base/str.h"
@@ -90,6 +91,14 @@ static bool line_has(const struct ui *ui, int from_below, const char *what)
 	}
 	canvas_done(&c);
 	return strstr(text, what) != NULL;
+}
+
+static bool screen_has(const struct ui *ui, const char *what)
+{
+	bool has = false;
+	for (int y = 0; y < ui->h; y++)
+		has |= line_has(ui, y, what);
+	return has;
 }
 
 // The trial would be of another tensor than the one that the detail shows.
@@ -644,4 +653,27 @@ void test_ui_study__the_scale_of_an_input(void **state)
 	press(&l.ui, ":scale<Space>images<Space>auto<Enter>");
 	assert_string_equal(l.ui.note, "images: scale auto");
 	live_close(&l);
+}
+
+// The list has one row of its seven nodes, and the detail says what they are to the target, also in a narrow window.
+void test_ui_study__what_a_written_out_operator_is(void **state)
+{
+	struct live l;
+	struct onnx_case c;
+	written_out_begin(&c);
+	written_out_rms(&c, "two", "last");
+	case_output(&c, c.graph, "y");
+	struct study_options o = {.model = case_save(&c, "rms.onnx"), .data = {.random = 2}, .method = -1, .threads = 1,
+	    .backend = BACKEND_ONEDNN, .target = "esp32p4", .task = {.none = true}};
+	l.st = open_for_test(o);
+	wait_for_run(l.st);
+	live_screen(&l);
+	ui_resize(&l.ui, 100, 30);
+	press(&l.ui, ":goto<Space>square<Enter>");
+	assert_int_equal(l.ui.layers.n, 2);
+	assert_true(screen_has(&l.ui, "runs as   one RMSNormalization"));
+	press(&l.ui, ":goto<Space>front<Enter>");
+	assert_false(screen_has(&l.ui, "runs as"));
+	live_close(&l);
+	case_done(&c);
 }
