@@ -45,11 +45,11 @@ static void print_summary(const struct snapshot *s)
 		if (s->site[i].kind == SITE_OUTPUT && s->site[i].graphwise.known)
 			order[n++] = &s->site[i];
 	qsort(order, (size_t)n, sizeof *order, by_snr);
-	printf("%s, %s, %s, %d edit%s: %d tensors in %.2f s\n\n", s->target, calib_name(s->method), snapshot_samples(s, samples, sizeof samples),
-	    s->n_edits, plural(s->n_edits), n, s->timing.total_s);
+	printf("%s, %s, %s, %d edit%s: %d tensor%s in %.2f s\n\n", s->target, calib_name(s->method),
+	    snapshot_samples(s, samples, sizeof samples), s->n_edits, plural(s->n_edits), n, plural(n), s->timing.total_s);
 	if (n == 0)
-		printf(
-		    "Nothing is quantized: the target leaves all operators of this network in float, or they lie inside of an If, Loop or Scan.\n");
+		printf("Nothing is quantized: by the edits, or the target leaves all operators of this network in float, or they lie inside of\n"
+		    "an If, Loop or Scan.\n");
 	else
 		printf("The worst by graphwise SNR (dB, higher is better; alone: this node quantized by itself):\n%9s%9s%9s  %s\n", "SNR dB",
 		    "alone dB", "cosine", "node");

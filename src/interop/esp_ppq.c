@@ -57,14 +57,25 @@ static int swish_gate(const struct snapshot *s, int node)
 
 const char *esp_ppq_suffix(const char *op_type)
 {
-	return strcmp(op_type, "RMSNormalization") == 0 ? "_rmsnorm" : "_lpnorm";
+	static const char *const made[][2] = {{"RMSNormalization", "_rmsnorm"}, {"LpNormalization", "_lpnorm"}};
+	for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+		if (strcmp(op_type, made[i][0]) == 0)
+			return made[i][1];
+	return NULL;
+}
+
+// The normalization that the node is a part of there, or NULL: PPQ makes none, and no other operator of several nodes.
+static const struct written_out *normalization(const struct snapshot *s, int node)
+{
+	const struct written_out *whole = is_esp_ppq(s) ? plan_written_out(snapshot_plan(s), node) : NULL;
+	return whole && esp_ppq_suffix(whole->op_type) ? whole : NULL;
 }
 
 // esp-ppq merges Sigmoid and Mul into an operator that it names after the operator before it, and a normalization into one that it
 // names after the node where it ends; PPQ does neither. False: it has no name to follow.
 static bool operator_name(struct str *name, const struct snapshot *s, int node)
 {
-	const struct written_out *whole = plan_written_out(snapshot_plan(s), node);
+	const struct written_out *whole = normalization(s, node);
 	if (whole) {
 		str_addf(name, "%s%s", s->g->node[whole->last].name, esp_ppq_suffix(whole->op_type));
 		return true;
@@ -85,7 +96,7 @@ static bool operator_name(struct str *name, const struct snapshot *s, int node)
 static void add_operator(cJSON *o, struct str *loss, const struct snapshot *s, int node, double value)
 {
 	struct str name = {0};
-	const struct written_out *whole = plan_written_out(snapshot_plan(s), node);
+	const struct written_out *whole = normalization(s, node);
 	if (whole && node != whole->last)
 		return;
 	if (!operator_name(&name, s, node))

@@ -45,7 +45,7 @@ cJSON *excluded_nodes(const struct decided *d, const struct snapshot *s);
 void lose_precision(struct str *loss, const struct decided *d, const struct snapshot *s, enum precision p, const char *format);
 void lose_scales(struct str *loss, const struct decided *d, const struct snapshot *s, const char *format);
 void lose_calibrators(struct str *loss, const struct decided *d, const struct snapshot *s, const char *format);
-// What esp-ppq puts behind a node's name for the operator of this type that ends there (plan_written_out).
+// What esp-ppq puts behind a node's name for the operator of this type that ends there (plan_written_out); NULL: it makes none.
 const char *esp_ppq_suffix(const char *op_type);
 // A line where the target's rules are not those of `tool`, by the name that targets/*.json give it.
 void lose_rules(struct str *loss, const struct snapshot *s, const char *tool);

@@ -185,6 +185,78 @@ void test_plan_written_out__layer_norm_of_esp_ppq(void **state)
 	teardown(&f);
 }
 
+// One node of a pattern, and what it must not be.
+struct line {
+	const char *type, *name, *in, *out;
+	struct {
+		const char *type, *in; // NULL: as it is; both NULL: no more
+	} wrong[4];
+};
+static const struct line gelu[] = {{"Div", "scaled", "f root2", "a", {{"Div", "f two"}, {"Mul", NULL}, {"Div", "root2 f"}}},
+    {"Erf", "erf", "a", "b", {{"Tanh", NULL}}}, {"Add", "plus", "b one", "c", {{NULL, "b two"}, {NULL, "b b"}, {"Sub", NULL}}},
+    {"Mul", "times", "f c", "d", {{NULL, "c c"}, {NULL, "c one"}, {"Add", NULL}}},
+    {"Mul", "half", "d half_of", "y", {{NULL, "d one"}, {NULL, "d f"}, {"Add", NULL}}}};
+static const struct line layer[] = {{"ReduceMean", "mean", "f last", "m", {{NULL, "f middle"}, {NULL, "f both"}, {"ReduceMax", NULL}}},
+    {"Sub", "difference", "f m", "d", {{NULL, "m f"}, {"Add", NULL}}}, {"Pow", "square", "d two", "s", {{NULL, "d three"}, {NULL, "two d"}}},
+    {"ReduceMean", "variance", "s last", "v", {{NULL, "s middle"}, {NULL, "s both"}, {"ReduceMax", NULL}}},
+    {"Add", "epsilon", "v least", "e", {{NULL, "v m"}, {"Mul", NULL}}}, {"Sqrt", "root", "e", "r", {{"Exp", NULL}}},
+    {"Div", "norm", "d r", "n", {{NULL, "r d"}, {NULL, "f r"}, {"Mul", NULL}}},
+    {"Mul", "gained", "n gain", "g", {{NULL, "n f"}, {"Add", NULL}}}, {"Add", "shifted", "g gain", "y", {{NULL, "g f"}, {"Mul", NULL}}}};
+static const struct line lp[] = {{"ReduceL2", "length", "f last", "l", {{NULL, "f both"}, {"ReduceL1", NULL}}},
+    {"Clip", "clip", "l least", "k", {{"Max", NULL}}}, {"Expand", "expand", "k shape", "e", {{"Reshape", "f shape"}}},
+    {"Div", "norm", "f e", "y", {{NULL, "e f"}, {NULL, "e e"}, {"Mul", NULL}}}};
+static const struct line rms[] = {
+    {"Pow", "square", "f two", "s", {{NULL, "f three"}, {NULL, "f f"}, {NULL, "two f"}}},
+    {"ReduceMean", "mean", "s last", "m", {{NULL, "s middle"}, {"ReduceMax", NULL}}}, {"Add", "epsilon", "m least", "e", {{"Mul", NULL}}},
+    {"Sqrt", "root", "e", "r", {{"Exp", NULL}}}, {"Reciprocal", "inverse", "r", "i", {{"Exp", NULL}}},
+    {"Mul", "norm", "f i", "n", {{NULL, "i i"}, {NULL, "i gain"}, {"Div", NULL}}},
+    {"Mul", "gained", "gain n", "y", {{NULL, "f n"}, {"Add", NULL}}}};
+
+// The model with one node changed (at < 0: none) or with one value more to be seen.
+static bool finds(const struct line *l, int n, const char *target, const char *op_type, int at, int wrong, const char *seen)
+{
+	struct onnx_case c;
+	struct fixture f;
+	bool found = false;
+	written_out_begin(&c);
+	case_floats(&c, "root2", 0, NULL, &(float){1.41421354f});
+	case_floats(&c, "half_of", 0, NULL, &(float){.5f});
+	for (int i = 0; i < n; i++) {
+		const char *type = i == at ? l[i].wrong[wrong].type : NULL, *in = i == at ? l[i].wrong[wrong].in : NULL;
+		case_node(&c, type ? type : l[i].type, l[i].name, in ? in : l[i].in, l[i].out);
+	}
+	if (seen)
+		case_output(&c, c.graph, seen);
+	setup(&f, &c, target);
+	for (int i = 0; i < f.g->n_nodes; i++)
+		found |= plan_written_out(f.p, i) && strcmp(plan_written_out(f.p, i)->op_type, op_type) == 0;
+	teardown(&f);
+	return found;
+}
+
+// Of every node of a pattern, what makes it another one: type, order, constants, readers.
+void test_plan_written_out__every_node_counts(void **state)
+{
+	static const struct {
+		const struct line *l;
+		int n;
+		const char *target, *op_type;
+	} pattern[] = {{gelu, 5, "xquant", "Gelu"}, {layer, 9, "xquant", "LayerNormalization"}, {lp, 4, "esp32p4", "LpNormalization"},
+	    {rms, 7, "esp32p4", "RMSNormalization"}};
+	for (size_t p = 0; p < sizeof pattern / sizeof *pattern; p++) {
+		const struct line *l = pattern[p].l;
+		int n = pattern[p].n;
+		assert_true(finds(l, n, pattern[p].target, pattern[p].op_type, -1, 0, NULL));
+		for (int i = 0; i < n; i++) {
+			for (int k = 0; k < 4 && (l[i].wrong[k].type || l[i].wrong[k].in); k++)
+				if (finds(l, n, pattern[p].target, pattern[p].op_type, i, k, NULL))
+					fail_msg("%s with %s as its number %d", pattern[p].op_type, l[i].name, k);
+			if (i < n - 1 && finds(l, n, pattern[p].target, pattern[p].op_type, -1, 0, l[i].out))
+				fail_msg("%s, of which %s is an output of the network", pattern[p].op_type, l[i].out);
+		}
+	}
+}
+
 void test_plan_written_out__gelu_of_xquant(void **state)
 {
 	static const char *const part[] = {"scaled", "erf", "plus", "times", "half"};
@@ -193,11 +265,8 @@ void test_plan_written_out__gelu_of_xquant(void **state)
 	written_out_begin(&c);
 	case_floats(&c, "root2", 0, NULL, &(float){1.41421354f});
 	case_floats(&c, "half_of", 0, NULL, &(float){.5f});
-	case_node(&c, "Div", "scaled", "f root2", "a");
-	case_node(&c, "Erf", "erf", "a", "b");
-	case_node(&c, "Add", "plus", "b one", "c");
-	case_node(&c, "Mul", "times", "f c", "d");
-	case_node(&c, "Mul", "half", "d half_of", "y");
+	for (int i = 0; i < 5; i++)
+		case_node(&c, gelu[i].type, gelu[i].name, gelu[i].in, gelu[i].out);
 	setup(&f, &c, "xquant");
 	assert_one(&f, part, 5, "Gelu", true);
 	teardown(&f);
@@ -219,20 +288,20 @@ void test_plan_written_out__division_by_a_constant(void **state)
 	teardown(&f);
 }
 
-// What YOLOv8 has behind its last Concat: 64 logits of distances and 3 of classes at each of 8 places.
-static void yolo(struct onnx_case *c, int64_t softmax_axis)
+// What YOLOv8 has behind its last Concat: logits of four distances, 16 each, and of 3 classes at each of 8 places.
+static void yolo(struct onnx_case *c, int64_t softmax_axis, int64_t bins)
 {
 	float weight[16];
 	for (int i = 0; i < 16; i++)
 		weight[i] = (float)i;
 	case_init(c);
-	case_input(c, "x", FLOAT, DIMS(1, 67, 8));
-	case_floats(c, "dfl_weight", DIMS(1, 16, 1, 1), weight);
+	case_input(c, "x", FLOAT, DIMS(1, 4 * bins + 3, 8));
+	case_floats(c, "dfl_weight", DIMS(1, bins, 1, 1), weight);
 	case_floats(c, "anchors", DIMS(1, 2, 8), weight);
 	case_floats(c, "strides", DIMS(1, 8), weight);
 	case_floats(c, "two", 0, NULL, &(float){2});
-	case_ints(c, "sizes", 2, (int64_t[]){64, 3});
-	case_ints(c, "planes", 4, (int64_t[]){1, 4, 16, 8});
+	case_ints(c, "sizes", 2, (int64_t[]){4 * bins, 3});
+	case_ints(c, "planes", 4, (int64_t[]){1, 4, bins, 8});
 	case_ints(c, "lines", 3, (int64_t[]){1, 4, 8});
 	case_ints(c, "zero", 1, (int64_t[]){0});
 	case_ints(c, "one", 1, (int64_t[]){1});
@@ -264,16 +333,18 @@ void test_plan_written_out__yolo_of_xquant(void **state)
 	    "sum", "center", "box", "scaled", "sigmoid", "all"};
 	struct onnx_case c;
 	struct fixture f;
-	yolo(&c, 1);
+	yolo(&c, 1, 16);
 	setup(&f, &c, "xquant");
 	assert_one(&f, part, 16, "YoloDecode", false);
 	teardown(&f);
-	yolo(&c, 2); // no pattern of XSlim's
-	setup(&f, &c, "xquant");
-	assert_null(plan_written_out(f.p, node(&f, "dfl")));
-	assert_int_equal(out(&f, "all")->state, SLOT_ACTIVE);
-	teardown(&f);
-	yolo(&c, 1);
+	for (int i = 0; i < 2; i++) { // no patterns of XSlim's
+		yolo(&c, i ? 1 : 2, i ? 8 : 16);
+		setup(&f, &c, "xquant");
+		assert_null(plan_written_out(f.p, node(&f, "dfl")));
+		assert_int_equal(out(&f, "all")->state, SLOT_ACTIVE);
+		teardown(&f);
+	}
+	yolo(&c, 1, 16);
 	setup(&f, &c, "esp32p4");
 	assert_null(plan_written_out(f.p, node(&f, "dfl")));
 	teardown(&f);

@@ -261,6 +261,24 @@ void test_ui_study__an_edit_that_only_the_outputs_show(void **state)
 	live_close(&l);
 }
 
+// Without any noise there are no decibels, neither of the result nor of what was gained.
+void test_ui_study__an_edit_that_takes_all_noise_away(void **state)
+{
+	struct live l;
+	live_open(&l, "esp32p4", 1);
+	press(&l.ui, ":set<Space>*<Space>float<Enter>");
+	live_wait(&l);
+	if (!strstr(l.ui.note, " → exact;"))
+		fail_msg("%s", l.ui.note);
+	press(&l.ui, "u");
+	live_wait(&l);
+	press(&l.ui, ":set<Space>/model.0/conv/Conv<Space>int16<Enter>");
+	live_wait(&l);
+	if (!strstr(l.ui.note, " dB"))
+		fail_msg("%s", l.ui.note);
+	live_close(&l);
+}
+
 // An edit may change figures by less than shows, alone as well: that is not to say that none has changed.
 void test_ui_study__an_edit_that_brings_next_to_nothing(void **state)
 {

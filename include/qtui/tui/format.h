@@ -6,6 +6,7 @@
 
 #define FIGURE 32 // room for any of them
 char *format_db(char *out, double v);      // "31.2"; INFINITY (no noise at all): "exact"
+char *format_decibels(char *out, double v); // the same with its unit where it has one: "31.2 dB"
 char *format_change(char *out, double v);  // "+5.5"; no change, or nothing to compare with: empty
 char *format_unit(char *out, double v);    // cosine: "0.9996"
 char *format_score(char *out, double v);   // of 0..1: ".371"

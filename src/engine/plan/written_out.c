@@ -305,27 +305,22 @@ static bool is_free(const struct plan *p, const struct found *f)
 	return true;
 }
 
-static void try_operators(struct plan *p, int node)
-{
-	const struct node *n = &p->g->node[node];
-	for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
-		const struct op_rule *rule = target_rule(p->target, operators[i].op_type);
-		struct found f = {.g = p->g, .x = n->n_in > 0 ? n->in[0] : -1, .node = {node}, .n = 1};
-		bool wanted = (rule->flags & RULE_WRITTEN_OUT) && f.x >= 0 && !p->g->value[f.x].constant;
-		if (!wanted || !operators[i].find(&f) || !is_free(p, &f))
-			continue;
-		for (int k = 0; k < f.n; k++) {
-			struct node_plan *part = &p->priv->node[f.node[k]];
-			part->rule = rule;
-			part->written = (struct written_out){operators[i].op_type, f.node[0], f.node[f.n - 1], f.x};
-		}
-	}
-}
-
 void plan_find_written_out(struct plan *p)
 {
-	for (int i = 0; i < p->g->n_nodes; i++)
-		try_operators(p, i);
+	for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
+		const struct op_rule *rule = target_rule(p->target, operators[i].op_type);
+		for (int first = 0; rule->flags & RULE_WRITTEN_OUT && first < p->g->n_nodes; first++) {
+			const struct node *n = &p->g->node[first];
+			struct found f = {.g = p->g, .x = n->n_in > 0 ? n->in[0] : -1, .node = {first}, .n = 1};
+			if (f.x < 0 || p->g->value[f.x].constant || !operators[i].find(&f) || !is_free(p, &f))
+				continue;
+			for (int k = 0; k < f.n; k++) {
+				struct node_plan *part = &p->priv->node[f.node[k]];
+				part->rule = rule;
+				part->written = (struct written_out){operators[i].op_type, first, f.node[f.n - 1], f.x};
+			}
+		}
+	}
 }
 
 const struct written_out *plan_written_out(const struct plan *p, int node)

@@ -58,7 +58,8 @@ static int normalization(const struct wishes *w, const char *name)
 		*cut = '\0';
 	int node = cut ? graph_find_node(w->g, base) : -1;
 	const struct written_out *whole = node >= 0 ? plan_written_out(w->p, node) : NULL;
-	bool found = whole && whole->last == node && strcmp(name + (cut - base), esp_ppq_suffix(whole->op_type)) == 0;
+	const char *suffix = whole && whole->last == node ? esp_ppq_suffix(whole->op_type) : NULL;
+	bool found = suffix && strcmp(name + (cut - base), suffix) == 0;
 	free(base);
 	return found ? node : -1;
 }

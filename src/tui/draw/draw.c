@@ -72,9 +72,8 @@ static int header_pieces(const struct ui *ui, struct piece out[PIECES])
 		out[n++].role = s->task_old ? ROLE_BAR : ROLE_BAR_STRONG;
 	}
 	if (!isnan(worst)) {
-		const char *unit = isinf(worst) ? "" : " dB";
-		snprintf(out[n].text, sizeof out->text, "worst output %s%s", format_db(snr, worst), unit);
-		snprintf(out[n].brief, sizeof out->brief, "out %s%s", snr, unit);
+		snprintf(out[n].text, sizeof out->text, "worst output %s", format_decibels(snr, worst));
+		snprintf(out[n].brief, sizeof out->brief, "out %s", snr);
 		out[n].unkept = true;
 		out[n++].role = ROLE_BAR;
 	}

@@ -25,6 +25,14 @@ char *format_db(char *out, double v)
 	return out;
 }
 
+char *format_decibels(char *out, double v)
+{
+	format_db(out, v);
+	if (isfinite(v))
+		strcat(out, " dB"); // of at most 8 characters
+	return out;
+}
+
 char *format_change(char *out, double v)
 {
 	if (!isfinite(v) || v == 0)

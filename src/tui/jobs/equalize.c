@@ -47,8 +47,8 @@ enum status command_equalize(struct ui *ui, char *args, struct error *err)
 static void add_bought(struct str *out, const struct run_note *was, const struct run_note *now)
 {
 	char a[FIGURE], b[FIGURE];
-	str_addf(out, "worst output %s → %s dB", format_db(a, was->out_snr_db), format_db(b, now->out_snr_db));
-	str_addf(out, ", mean of nodes %s → %s dB", format_db(a, was->mean_snr_db), format_db(b, now->mean_snr_db));
+	str_addf(out, "worst output %s → %s", format_db(a, was->out_snr_db), format_decibels(b, now->out_snr_db));
+	str_addf(out, ", mean of nodes %s → %s", format_db(a, was->mean_snr_db), format_decibels(b, now->mean_snr_db));
 	if (!isnan(was->task_quant) && !isnan(now->task_quant))
 		str_addf(out, ", %s %s → %s", task_word(now->task_name), format_figure(a, now->task_name, was->task_quant),
 		    format_figure(b, now->task_name, now->task_quant));

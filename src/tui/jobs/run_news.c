@@ -30,13 +30,14 @@ static bool describe_output(struct str *out, const struct run_note *now, const s
 {
 	char snr[FIGURE], before[FIGURE], change[FIGURE];
 	double by = was ? now->out_snr_db - was->out_snr_db : NAN;
-	format_db(snr, now->out_snr_db);
 	bool other = gain_sign(by) != 0;
 
+	str_add(out, "worst output ");
 	if (other)
-		str_addf(out, "worst output %s → %s dB (%s)", format_db(before, was->out_snr_db), snr, format_change(change, by));
-	else
-		str_addf(out, "worst output %s dB", snr);
+		str_addf(out, "%s → ", format_db(before, was->out_snr_db));
+	str_add(out, format_decibels(snr, now->out_snr_db));
+	if (other && isfinite(by))
+		str_addf(out, " (%s)", format_change(change, by));
 	return other;
 }
 

@@ -33,9 +33,9 @@ static void draw_side(struct canvas *c, struct rect r, int y, const char *letter
 		    format_figure(now, n->task_name, n->task_quant));
 	if (n->earlier)
 		snprintf(when, sizeof when, " of %s", format_date(db, n->when));
-	canvas_textf(c, r.x + X_A, y, r.w - 3, ROLE_TEXT, "%s  %s%s: %d edit%s, worst output %s%s%s, %s %s", letter, side->name, when,
-	    n->n_edits, plural(n->n_edits), isnan(n->out_snr_db) ? "not known" : format_db(db, n->out_snr_db),
-	    isfinite(n->out_snr_db) ? " dB" : "", task, n->target, calib_name(n->method));
+	canvas_textf(c, r.x + X_A, y, r.w - 3, ROLE_TEXT, "%s  %s%s: %d edit%s, worst output %s%s, %s %s", letter, side->name, when,
+	    n->n_edits, plural(n->n_edits), isnan(n->out_snr_db) ? "not known" : format_decibels(db, n->out_snr_db), task, n->target,
+	    calib_name(n->method));
 }
 
 static const char *both(char *out, size_t size, const char *a, const char *b)

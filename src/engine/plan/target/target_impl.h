@@ -18,9 +18,9 @@ enum {
 	RULE_FRONT = 1 << 8,      // takes activations
 	RULE_FOLLOWS = 1 << 9,    // not passive, but stays float behind a float tensor (needs_input)
 	RULE_LIKE_WEIGHTS = 1 << 10, // all its constants are quantized as weights are
-	RULE_BY_CONSTANT = 1 << 13, // quantized where input 1 is a constant
-	RULE_WRITTEN_OUT = 1 << 12, // several nodes that make such an operator are one
 	RULE_ONLY_ZEROS = 1 << 11, // passive where it adds no other value than 0 (Pad), else it has a quantizer of its own
+	RULE_WRITTEN_OUT = 1 << 12, // several nodes that make such an operator are one
+	RULE_BY_CONSTANT = 1 << 13, // quantized where input 1 is a constant
 };
 enum align_mode { ALIGN_NONE, ALIGN_OUTPUT, ALIGN_READ, ALIGN_LARGE, ALIGN_FIRST, ALIGN_WHOLE, ALIGN_COARSEST };
 // Channel axis of a weight: a dimension, or one of these.
