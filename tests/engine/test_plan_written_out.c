@@ -212,7 +212,23 @@ static const struct line rms[] = {
     {"Mul", "norm", "f i", "n", {{NULL, "i i"}, {NULL, "i gain"}, {"Div", NULL}}},
     {"Mul", "gained", "gain n", "y", {{NULL, "f n"}, {"Add", NULL}}}};
 
-// The model with one node changed (at < 0: none) or with one value more to be seen.
+// With one node changed; at < 0: none.
+static void add_lines(struct onnx_case *c, const struct line *l, int n, int at, int wrong)
+{
+	for (int i = 0; i < n; i++) {
+		const char *type = i == at ? l[i].wrong[wrong].type : NULL, *in = i == at ? l[i].wrong[wrong].in : NULL;
+		Onnx__NodeProto *node = case_node(c, type ? type : l[i].type, l[i].name, in ? in : l[i].in, l[i].out);
+		if (strcmp(node->op_type, "Concat") == 0)
+			case_attr_int(c, node, "axis", 1);
+	}
+}
+
+static bool has_wrong(const struct line *l, int k)
+{
+	return k < 4 && (l->wrong[k].type || l->wrong[k].in);
+}
+
+// The model so, or with one value more to be seen.
 static bool finds(const struct line *l, int n, const char *target, const char *op_type, int at, int wrong, const char *seen)
 {
 	struct onnx_case c;
@@ -221,10 +237,7 @@ static bool finds(const struct line *l, int n, const char *target, const char *o
 	written_out_begin(&c);
 	case_floats(&c, "root2", 0, NULL, &(float){1.41421354f});
 	case_floats(&c, "half_of", 0, NULL, &(float){.5f});
-	for (int i = 0; i < n; i++) {
-		const char *type = i == at ? l[i].wrong[wrong].type : NULL, *in = i == at ? l[i].wrong[wrong].in : NULL;
-		case_node(&c, type ? type : l[i].type, l[i].name, in ? in : l[i].in, l[i].out);
-	}
+	add_lines(&c, l, n, at, wrong);
 	if (seen)
 		case_output(&c, c.graph, seen);
 	setup(&f, &c, target);
@@ -248,7 +261,7 @@ void test_plan_written_out__every_node_counts(void **state)
 		int n = pattern[p].n;
 		assert_true(finds(l, n, pattern[p].target, pattern[p].op_type, -1, 0, NULL));
 		for (int i = 0; i < n; i++) {
-			for (int k = 0; k < 4 && (l[i].wrong[k].type || l[i].wrong[k].in); k++)
+			for (int k = 0; has_wrong(&l[i], k); k++)
 				if (finds(l, n, pattern[p].target, pattern[p].op_type, i, k, NULL))
 					fail_msg("%s with %s as its number %d", pattern[p].op_type, l[i].name, k);
 			if (i < n - 1 && finds(l, n, pattern[p].target, pattern[p].op_type, -1, 0, l[i].out))
@@ -265,8 +278,7 @@ void test_plan_written_out__gelu_of_xquant(void **state)
 	written_out_begin(&c);
 	case_floats(&c, "root2", 0, NULL, &(float){1.41421354f});
 	case_floats(&c, "half_of", 0, NULL, &(float){.5f});
-	for (int i = 0; i < 5; i++)
-		case_node(&c, gelu[i].type, gelu[i].name, gelu[i].in, gelu[i].out);
+	add_lines(&c, gelu, 5, -1, 0);
 	setup(&f, &c, "xquant");
 	assert_one(&f, part, 5, "Gelu", true);
 	teardown(&f);
@@ -288,8 +300,19 @@ void test_plan_written_out__division_by_a_constant(void **state)
 	teardown(&f);
 }
 
-// What YOLOv8 has behind its last Concat: logits of four distances, 16 each, and of 3 classes at each of 8 places.
-static void yolo(struct onnx_case *c, int64_t softmax_axis, int64_t bins)
+// What YOLOv8 makes of its distances, and joins with its scores.
+enum { DECODE = 9 };
+static const struct line decode[DECODE] = {{"Sigmoid", "sigmoid", "s", "p", {{"Tanh", NULL}}},
+    {"Sub", "corner0", "anchors l0", "c0", {{NULL, "l0 anchors"}, {"Mul", NULL}}}, {"Add", "corner1", "anchors l1", "c1", {{"Mul", NULL}}},
+    {"Add", "sum", "c0 c1", "u", {{NULL, "c0 c0"}, {NULL, "c1 anchors"}, {"Mul", NULL}}},
+    {"Div", "center", "u two", "v", {{NULL, "u three"}, {NULL, "two u"}, {"Mul", NULL}}},
+    {"Sub", "size", "c1 c0", "w", {{NULL, "c0 c1"}, {NULL, "c1 anchors"}, {"Add", NULL}}},
+    {"Concat", "box", "v w", "x0", {{NULL, "v v"}, {NULL, "v anchors"}}},
+    {"Mul", "scaled", "x0 strides", "x1", {{NULL, "x0 x0"}, {"Add", NULL}}},
+    {"Concat", "all", "x1 p", "y", {{NULL, "p x1"}, {NULL, "x1 p x1"}, {NULL, "x1 f"}}}};
+
+// Behind its last Concat: logits of four distances, 16 each, and of 3 classes at each of 8 places.
+static void yolo(struct onnx_case *c, int64_t softmax_axis, int64_t bins, int at, int wrong)
 {
 	float weight[16];
 	for (int i = 0; i < 16; i++)
@@ -300,6 +323,7 @@ static void yolo(struct onnx_case *c, int64_t softmax_axis, int64_t bins)
 	case_floats(c, "anchors", DIMS(1, 2, 8), weight);
 	case_floats(c, "strides", DIMS(1, 8), weight);
 	case_floats(c, "two", 0, NULL, &(float){2});
+	case_floats(c, "three", 0, NULL, &(float){3});
 	case_ints(c, "sizes", 2, (int64_t[]){4 * bins, 3});
 	case_ints(c, "planes", 4, (int64_t[]){1, 4, bins, 8});
 	case_ints(c, "lines", 3, (int64_t[]){1, 4, 8});
@@ -309,7 +333,6 @@ static void yolo(struct onnx_case *c, int64_t softmax_axis, int64_t bins)
 	case_ints(c, "end", 1, (int64_t[]){4});
 	case_node(c, "Neg", "front", "x", "f"); // float on xquant
 	case_attr_int(c, case_node(c, "Split", "split", "f sizes", "b s"), "axis", 1);
-	case_node(c, "Sigmoid", "sigmoid", "s", "p");
 	case_node(c, "Reshape", "reshape", "b planes", "r");
 	case_attr_ints(c, case_node(c, "Transpose", "transpose", "r", "t"), "perm", 4, (int64_t[]){0, 2, 1, 3});
 	case_attr_int(c, case_node(c, "Softmax", "softmax", "t", "q"), "axis", softmax_axis);
@@ -317,14 +340,7 @@ static void yolo(struct onnx_case *c, int64_t softmax_axis, int64_t bins)
 	case_node(c, "Reshape", "flat", "k lines", "l");
 	case_node(c, "Slice", "low", "l zero middle one", "l0");
 	case_node(c, "Slice", "high", "l middle end one", "l1");
-	case_node(c, "Sub", "corner0", "anchors l0", "c0");
-	case_node(c, "Add", "corner1", "anchors l1", "c1");
-	case_node(c, "Add", "sum", "c0 c1", "u");
-	case_node(c, "Div", "center", "u two", "v");
-	case_node(c, "Sub", "size", "c1 c0", "w");
-	case_attr_int(c, case_node(c, "Concat", "box", "v w", "x0"), "axis", 1);
-	case_node(c, "Mul", "scaled", "x0 strides", "x1");
-	case_attr_int(c, case_node(c, "Concat", "all", "x1 p", "y"), "axis", 1);
+	add_lines(c, decode, DECODE, at, wrong);
 }
 
 void test_plan_written_out__yolo_of_xquant(void **state)
@@ -333,18 +349,26 @@ void test_plan_written_out__yolo_of_xquant(void **state)
 	    "sum", "center", "box", "scaled", "sigmoid", "all"};
 	struct onnx_case c;
 	struct fixture f;
-	yolo(&c, 1, 16);
+	yolo(&c, 1, 16, -1, 0);
 	setup(&f, &c, "xquant");
 	assert_one(&f, part, 16, "YoloDecode", false);
 	teardown(&f);
 	for (int i = 0; i < 2; i++) { // no patterns of XSlim's
-		yolo(&c, i ? 1 : 2, i ? 8 : 16);
+		yolo(&c, i ? 1 : 2, i ? 8 : 16, -1, 0);
 		setup(&f, &c, "xquant");
 		assert_null(plan_written_out(f.p, node(&f, "dfl")));
 		assert_int_equal(out(&f, "all")->state, SLOT_ACTIVE);
 		teardown(&f);
 	}
-	yolo(&c, 1, 16);
+	for (int i = 0; i < DECODE; i++)
+		for (int k = 0; has_wrong(&decode[i], k); k++) {
+			yolo(&c, 1, 16, i, k);
+			setup(&f, &c, "xquant");
+			if (plan_written_out(f.p, node(&f, "dfl")))
+				fail_msg("%s as its number %d", decode[i].name, k);
+			teardown(&f);
+		}
+	yolo(&c, 1, 16, -1, 0);
 	setup(&f, &c, "esp32p4");
 	assert_null(plan_written_out(f.p, node(&f, "dfl")));
 	teardown(&f);
