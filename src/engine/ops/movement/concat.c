@@ -1,7 +1,7 @@
 // Concat.
 #include <stdlib.h>
-#include <string.h>
 #include "../rule.h"
+#include "rows.h"
 #include "qtui/base/parts.h"
 
 enum status concat_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
@@ -31,32 +31,7 @@ enum status concat_shape(const struct node *n, const struct tensor *const *in, s
 	return STATUS_OK;
 }
 
-// `rows` pieces of `size` bytes, at distances of their own. Elements are no calls.
-static void copy_pieces(char *to, size_t to_row, const char *from, size_t size, int64_t rows)
-{
-#define PIECES(bytes)                                                                                                  \
-	case bytes:                                                                                                    \
-		for (int64_t r = 0; r < rows; r++)                                                                     \
-			memcpy(to + (size_t)r * to_row, from + (size_t)r * (bytes), bytes);                            \
-		break;
-	switch (size) {
-		PIECES(1)
-		PIECES(2)
-		PIECES(4)
-		PIECES(8)
-	case 0:
-		break;
-	default:
-		for (int64_t r = 0; r < rows; r++)
-			memcpy(to + (size_t)r * to_row, from + (size_t)r * size, size);
-	}
-#undef PIECES
-}
-
-enum {
-	ALONE = 1 << 17,   // bytes that are not worth a second thread
-	TOGETHER = 1 << 13 // bytes of short rows that stay in the cache until all inputs have written theirs
-};
+enum { ALONE = 1 << 17 }; // bytes that are not worth a second thread
 
 struct joining {
 	const struct tensor *const *in;
@@ -74,7 +49,7 @@ static void join_part(void *arg, int64_t p, int thread)
 	int64_t r = p / j->n * j->together, i = p % j->n;
 	size_t part = j->at[i + 1] - j->at[i];
 	(void)thread;
-	copy_pieces(j->to + (size_t)r * j->row + j->at[i], j->row, (const char *)j->in[i]->data + (size_t)r * part, part,
+	rows_copy(j->to + (size_t)r * j->row + j->at[i], j->row, (const char *)j->in[i]->data + (size_t)r * part, part, part,
 	    j->rows - r < j->together ? j->rows - r : j->together);
 }
 
@@ -92,7 +67,7 @@ enum status concat_eval(
 	for (int i = 0; i < n->n_in; i++)
 		at[i + 1] = at[i] + (size_t)rule_product(&in[i]->shape, axis, in[i]->shape.rank) * elem;
 	struct joining j = {.in = in, .to = out[0].data, .at = at, .row = row, .rows = outer, .n = n->n_in};
-	j.together = row && row < TOGETHER ? TOGETHER / (int64_t)row : 1;
+	j.together = rows_together(row);
 	parts_share((outer + j.together - 1) / j.together * j.n, row * (size_t)outer > ALONE ? width : 1, join_part, &j);
 	free(at);
 	return STATUS_OK;

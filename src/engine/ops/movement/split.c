@@ -1,8 +1,8 @@
 // Split: lengths from the input (13), from the attribute, or equal parts (18: as many as outputs, the last one
 // shorter).
 #include <stdlib.h>
-#include <string.h>
 #include "../rule.h"
+#include "rows.h"
 #include "qtui/base/parts.h"
 
 static enum status part_length(
@@ -65,17 +65,19 @@ struct splitting {
 	struct tensor *out;
 	const size_t *at; // where each part of a row begins
 	size_t row;
+	int64_t rows, together;
 };
 
-// Part p % n of a row. Rows are outside: the input is read once, from its beginning to its end.
+// Part p % n of some rows. Rows are outside: the input is read once, from its beginning to its end.
 static void split_part(void *arg, int64_t p, int thread)
 {
 	const struct splitting *s = arg;
-	int64_t r = p / s->node->n_out, i = p % s->node->n_out;
+	int64_t r = p / s->node->n_out * s->together, i = p % s->node->n_out;
 	size_t part = s->at[i + 1] - s->at[i];
 	(void)thread;
-	if (s->node->out[i] >= 0 && part)
-		memcpy((char *)s->out[i].data + (size_t)r * part, s->from + (size_t)r * s->row + s->at[i], part);
+	if (s->node->out[i] >= 0)
+		rows_copy((char *)s->out[i].data + (size_t)r * part, part, s->from + (size_t)r * s->row + s->at[i], s->row, part,
+		    s->rows - r < s->together ? s->rows - r : s->together);
 }
 
 enum status split_eval(
@@ -91,8 +93,8 @@ enum status split_eval(
 	at = xcalloc((size_t)n->n_out + 1, sizeof *at); // where each part of a row begins
 	for (int i = 0; i < n->n_out; i++)
 		at[i + 1] = at[i] + (size_t)rule_product(&out[i].shape, axis, x->rank) * elem;
-	struct splitting parts = {n, in[0]->data, out, at, row};
-	parts_share(outer * n->n_out, row * (size_t)outer > ALONE ? width : 1, split_part, &parts);
+	struct splitting cut = {n, in[0]->data, out, at, row, outer, rows_together(row)};
+	parts_share((outer + cut.together - 1) / cut.together * n->n_out, row * (size_t)outer > ALONE ? width : 1, split_part, &cut);
 	free(at);
 	return STATUS_OK;
 }
