@@ -27,7 +27,7 @@ struct search {
 	bool tune;
 	struct blames *blames;
 	cJSON *steps;
-	struct list commands;      // kept; the texts are the repair's
+	struct list kept;          // of every remedy the text of a step; heap
 	atomic_bool cancel;
 	atomic_int done;           // thousandths of the stage under way
 	pthread_mutex_t lock;      // of its name
@@ -49,6 +49,15 @@ static void print_figures(const struct search *s, const struct repair_figures *f
 		printf("  %s", cost_time(time, f->us));
 }
 
+// What is kept becomes one step of the study's history.
+static void keep(struct search *s, const struct repair_step *step)
+{
+	struct str text = {0};
+	for (int i = 0; i < step->n_commands; i++)
+		study_add_command(&text, step->command[i]);
+	list_add(&s->kept, str_detach(&text));
+}
+
 static void on_step(void *arg, const struct repair_step *step)
 {
 	struct search *s = arg;
@@ -63,9 +72,8 @@ static void on_step(void *arg, const struct repair_step *step)
 	cJSON_AddItemToObject(o, "before", repair_figures_json(&step->before));
 	cJSON_AddItemToObject(o, "after", repair_figures_json(&step->after));
 	cJSON_AddItemToArray(s->steps, o);
-	for (int i = 0; step->kept && i < step->n_commands; i++) {
-		list_add(&s->commands, step->command[i]);
-	}
+	if (step->kept)
+		keep(s, step);
 	if (options_take_stdout(s->o))
 		return;
 	lines_begin();
@@ -130,12 +138,11 @@ static void print_times(const struct search *s)
 	snapshot_drop(&snap);
 }
 
-// What was kept becomes steps of the study's history.
 static enum status apply(struct search *s, struct error *err)
 {
 	enum status st = STATUS_OK;
-	for (int i = 0; i < s->commands.n && st == STATUS_OK; i++)
-		st = study_command(s->study, s->commands.at[i], err);
+	for (int i = 0; i < s->kept.n && st == STATUS_OK; i++)
+		st = study_command(s->study, s->kept.at[i], err);
 	return st;
 }
 
@@ -278,7 +285,7 @@ static enum status show(struct search *s, struct error *err)
 		print_frontier(s, repair_frontier(s->repair));
 		printf("end                ");
 		print_figures(s, repair_now(s->repair));
-		printf("\n%d edit%s kept; %s", s->commands.n, plural(s->commands.n), repair_end(s->repair));
+		printf("\n%d edit%s kept; %s", s->kept.n, plural(s->kept.n), repair_end(s->repair));
 		if (!isnan(repair_float_score(s->repair)))
 			printf("; %s of the float network %.*f", task_word(s->opt.score_name), task_decimals(s->opt.score_name, 4),
 			    repair_float_score(s->repair));
@@ -367,7 +374,9 @@ static int search(struct options *o, bool tune)
 	repair_free(&s.repair);
 	repair_task_free(&s.task);
 	cJSON_Delete(s.steps);
-	free(s.commands.at);
+	for (int i = 0; i < s.kept.n; i++)
+		free((char *)s.kept.at[i]);
+	free(s.kept.at);
 	study_close(&s.study);
 	session_free(&s.session);
 	return st == STATUS_OK ? EXIT_DONE : fail(&err);

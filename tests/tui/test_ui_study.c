@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "live.h"
 #include "press.h"
 #include "../analysis/studies.h"
 #include "../engine/written_out_case.h"
@@ -15,48 +16,6 @@
 #include "qtui/base/str.h"
 #include "qtui/tui/command.h"
 #include "qtui/tui/draw.h"
-
-// A screen on a study of a small network whose first run is over.
-struct live {
-	struct study *st;
-	struct ui ui;
-};
-
-static void live_study(struct live *l, const char *target, int samples)
-{
-	struct study_options o = {.model = "examples/digits.onnx", .calib = "examples/calib", .data = {.samples = samples}, .method = -1,
-	    .threads = 1, .backend = BACKEND_ONEDNN, .target = target, .task = {.none = true}};
-	l->st = open_for_test(o);
-	wait_for_run(l->st);
-}
-
-static void live_screen(struct live *l)
-{
-	struct theme theme;
-	struct error err;
-	assert_int_equal(theme_load(&theme, "default", &err), STATUS_OK);
-	ui_init(&l->ui, l->st, study_snapshot(l->st), &theme, false);
-}
-
-static void live_open(struct live *l, const char *target, int samples)
-{
-	live_study(l, target, samples);
-	live_screen(l);
-}
-
-static void live_close(struct live *l)
-{
-	ui_done(&l->ui);
-	study_close(&l->st);
-}
-
-// Waits for the run that an edit began.
-static void live_wait(struct live *l)
-{
-	struct error err;
-	assert_int_equal(study_wait(l->st, &err), STATUS_OK);
-	ui_update(&l->ui, study_snapshot(l->st));
-}
 
 static double scale_requested(const struct live *l, const char *node)
 {
@@ -76,29 +35,6 @@ void test_ui_study__an_edit_that_some_nodes_refuse(void **state)
 	press(&l.ui, ":set<Space>*<Space>int8<Enter>");
 	assert_string_equal(l.ui.note, "nothing changed: the nodes are set so already, or refuse it");
 	live_close(&l);
-}
-
-// The ASCII of a line of the screen, counted from below.
-static bool line_has(const struct ui *ui, int from_below, const char *what)
-{
-	struct canvas c;
-	char text[256] = "";
-	canvas_init(&c, ui->w, ui->h, &ui->theme, false);
-	draw_screen(&c, ui);
-	for (int x = 0; x < c.w && x < (int)sizeof text - 1; x++) {
-		uint32_t g = c.cell[(c.h - 1 - from_below) * c.w + x].glyph;
-		text[x] = g >= ' ' && g < 127 ? (char)g : '?';
-	}
-	canvas_done(&c);
-	return strstr(text, what) != NULL;
-}
-
-static bool screen_has(const struct ui *ui, const char *what)
-{
-	bool has = false;
-	for (int y = 0; y < ui->h; y++)
-		has |= line_has(ui, y, what);
-	return has;
 }
 
 // The trial would be of another tensor than the one that the detail shows.
@@ -393,49 +329,6 @@ void test_ui_study__the_story_is_acted_on_from_any_line(void **state)
 	if (strcmp(l.ui.line.text, "blame 30s") && strncmp(l.ui.line.text, "fix ", 4))
 		fail_msg("%s", l.ui.line.text);
 	press(&l.ui, "<Esc>");
-	live_close(&l);
-}
-
-// What is decided now, and beside it a node at 16 bit, of samples that are not those of the study.
-static struct frontier *two_states(const struct study *st)
-{
-	struct frontier *f = xcalloc(1, sizeof *f);
-	struct snapshot *s = study_snapshot((struct study *)st);
-	atomic_store(&f->refs, 1);
-	f->at = xcalloc(2, sizeof *f->at);
-	snprintf(f->basis.target, sizeof f->basis.target, "esp32p4");
-	for (; f->n < 2; f->n++)
-		f->at[f->n] = (struct repair_state){.steps = f->n, .as_run = true, .edits = edits_copy(study_edits(st)), .method = s->method,
-			.figures = {.damage = .3 - .1 * f->n, .cost = 1 + .1 * f->n, .score = NAN, .us = NAN}};
-	f->at[1].edits->precision[0] = PREC_INT16;
-	snapshot_drop(&s);
-	return f;
-}
-
-void test_ui_study__a_state_is_taken_where_it_may(void **state)
-{
-	struct live l;
-	struct frontier *f;
-	live_study(&l, "esp32p4", 1);
-	f = two_states(l.st);
-	study_set_frontier(l.st, f);
-	live_screen(&l);
-	press(&l.ui, "Pa");
-	assert_string_equal(l.ui.note, "this state is in force");
-	press(&l.ui, "ja");
-	assert_string_equal(l.ui.note, "taken: 1 int16; u undoes. Its figures are of other samples, or prepared otherwise");
-	ui_resize(&l.ui, 80, 24);
-	assert_false(line_has(&l.ui, 20, "the state in force is none of these"));
-	press(&l.ui, "u:set<Space>/model.1/conv/Conv<Space>float<Enter>P");
-	assert_true(line_has(&l.ui, 20, "the state in force is none of these"));
-	press(&l.ui, "uP");
-	assert_int_equal(study_edits(l.st)->precision[0], -1);
-	live_wait(&l);
-	press(&l.ui, ":fix<Space>60s<Enter>Pja");
-	assert_string_equal(l.ui.note, "a repair is under way: Ctrl-c stops it");
-	assert_int_equal(study_edits(l.st)->precision[0], -1);
-	press(&l.ui, "<C-c>");
-	frontier_drop(&f);
 	live_close(&l);
 }
 

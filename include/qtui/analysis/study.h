@@ -108,7 +108,9 @@ const char *study_step(const struct study *s, int i);
 // Appends a step, shortened to about `room` bytes: of many nodes it names the first, and says how many more.
 struct str;
 void study_add_step(struct str *out, const char *step, int room);
-// Applies one step given as its text.
+// Appends a command to the text of a step: several are one step, done and undone together.
+void study_add_command(struct str *out, const char *command);
+// Applies one step given as its text, or nothing of it.
 MUST_CHECK enum status study_command(struct study *s, const char *text, struct error *err);
 // "2^-4", a positive number, or "auto" (0); behind a comma the zero point, an integer: "0.02,128". Else ZERO_FOLLOWS.
 bool scale_parse(const char *text, double *scale, int32_t *zero);

@@ -7,6 +7,8 @@
 
 void repair_news(struct ui *ui);          // takes what the job has to say
 void repair_ended(struct ui *ui);          // tells what it came to
+void repair_edited(struct ui *ui);         // the network was: a repair is of what it was before, and stops; what was kept stays
+const char *repair_undo_hint(const struct ui *ui); // ", u undoes", behind what it came to
 void repair_take_kept(struct ui *ui);     // what accuracy costs, as the study keeps it
 
 // Of the blame view while it shows what :fix does.

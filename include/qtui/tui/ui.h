@@ -39,6 +39,7 @@ struct ui_repair {
 	struct repair_job *job;        // NULL: none was begun
 	enum repair_work work;
 	int tried, kept;
+	bool overtaken;                // by an edit of the user's: what it still finds is of another network
 	const char *task;              // the figure's name, "AP"; NULL: none is measured
 	double float_score;            // NAN: not known yet
 	struct repair_figures begin, now; // where there were steps

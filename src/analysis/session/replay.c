@@ -104,7 +104,7 @@ static enum status replay_tune(struct study *s, char **word, int n, struct error
 	return n == 2 ? study_tune(s, word[1], err) : error_set(err, STATUS_FORMAT, "tune needs a name");
 }
 
-enum status study_command(struct study *s, const char *text, struct error *err)
+static enum status apply(struct study *s, const char *text, struct error *err)
 {
 	static const struct {
 		const char *name;
@@ -122,32 +122,60 @@ enum status study_command(struct study *s, const char *text, struct error *err)
 	return st;
 }
 
+enum status study_command(struct study *s, const char *text, struct error *err)
+{
+	size_t from = s->current;
+	enum status st = STATUS_OK;
+	const char *rest = text;
+	do {
+		char *command = study_next_command(&rest);
+		st = apply(s, command, err);
+		free(command);
+	} while (*rest && st == STATUS_OK);
+	if (st != STATUS_OK)
+		study_fall_back(s, from);
+	else if (s->current > from)
+		err->text[0] = '\0'; // of one among them that changed nothing
+	study_join_steps(s, from);
+	return st;
+}
+
+struct asking {
+	int *node, n;
+	size_t cap;
+};
+
+// The nodes of a command that sets a width. False: it goes to another target.
+static bool add_asked(struct asking *of, const struct graph *g, char *command)
+{
+	char **word = xcalloc(strlen(command) / 2 + 2, sizeof *word);
+	int words = split_words(command, word, (int)(strlen(command) / 2 + 1));
+	enum precision p;
+	bool stays = words == 0 || strcmp(word[0], "target") != 0, sets = words >= 3 && strcmp(word[0], "set") == 0 && precision_parse(&p, word[words - 1]);
+	for (int k = 1; sets && k < words - 1; k++) {
+		int node = graph_find_node(g, word[k]);
+		of[p].node = xgrow(of[p].node, &of[p].cap, (size_t)of[p].n + 1, sizeof *of[p].node);
+		if (node >= 0)
+			of[p].node[of[p].n++] = node;
+	}
+	free(word);
+	return stays;
+}
+
 // All that a journal sets to a width before it goes to another target, which forgets what was asked, told to the
 // study's memory: the nodes of many steps cost some plans, those of each by themselves some each. What cannot be read
 // is said when its turn comes.
 static void ask_ahead(struct study *s, const char *const *command, int n)
 {
 	struct error ignored;
-	struct asking {
-		int *node, n;
-		size_t cap;
-	} of[PREC_COUNT] = {0};
-	for (int i = 0; i < n; i++) {
-		char *copy = xstrdup(command[i]), **word = xcalloc(strlen(copy) / 2 + 2, sizeof *word);
-		int words = split_words(copy, word, (int)(strlen(copy) / 2 + 1));
-		enum precision p;
-		if (i > 0 && words > 0 && strcmp(word[0], "target") == 0)
-			n = i;
-		bool sets = words >= 3 && strcmp(word[0], "set") == 0 && precision_parse(&p, word[words - 1]);
-		for (int k = 1; sets && k < words - 1; k++) {
-			int node = graph_find_node(s->g, word[k]);
-			of[p].node = xgrow(of[p].node, &of[p].cap, (size_t)of[p].n + 1, sizeof *of[p].node);
-			if (node >= 0)
-				of[p].node[of[p].n++] = node;
+	struct asking of[PREC_COUNT] = {0};
+	bool stays = true;
+	for (int i = 0; i < n && stays; i++)
+		for (const char *rest = command[i]; *rest;) {
+			char *one = study_next_command(&rest);
+			stays &= add_asked(of, s->g, one) || i == 0;
+			free(one);
 		}
-		free(copy);
-		free(word);
-	}
 	for (int p = 0; p < PREC_COUNT; p++) {
 		bool *refused = xcalloc((size_t)of[p].n + 1, sizeof *refused);
 		refusals_of(s, of[p].node, of[p].n, (enum precision)p, refused, &ignored);

@@ -83,50 +83,6 @@ static void commit(struct study *s)
 	show_decision(s);
 }
 
-// Words of a command: blanks and backslashes in names are escaped by a backslash.
-void study_add_word(struct str *out, const char *word)
-{
-	for (; *word; word++) {
-		if (*word == ' ' || *word == '\\')
-			str_add(out, "\\");
-		str_addn(out, word, 1);
-	}
-}
-
-// Past a word and the blanks behind it; blanks in names are escaped.
-static const char *next_word(const char *p)
-{
-	while (*p && *p != ' ')
-		p += p[0] == '\\' && p[1] ? 2 : 1;
-	return p + strspn(p, " ");
-}
-
-// "set A B and 20 more float", "scale A 2^-2 and 11 more": whole words, at least one node, and how many are left out. The
-// last word of set and calibration is what the nodes are given.
-void study_add_step(struct str *out, const char *edit, int room)
-{
-	bool scales = str_has_prefix(edit, "scale ");
-	const char *first = next_word(edit), *end = first, *p = first, *next;
-	int left = 0;
-	if (!scales && !str_has_prefix(edit, "set ") && !str_has_prefix(edit, "calibration ")) {
-		str_add(out, edit);
-		return;
-	}
-	for (; *p; p = next) {
-		next = scales ? next_word(next_word(p)) : next_word(p);
-		if (!scales && !*next)
-			break;
-		if (left || (next - edit > room && end > first))
-			left++;
-		else
-			end = next;
-	}
-	str_addn(out, edit, (size_t)(end - edit));
-	if (left)
-		str_addf(out, "and %d more%s", left, *p ? " " : "");
-	str_add(out, p);
-}
-
 static void add_nodes(struct str *out, const struct graph *g, const int *nodes, int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -423,6 +379,24 @@ void study_fall_back(struct study *s, size_t step)
 {
 	if (s->current > step && go_to(s, step))
 		forget_redo(s);
+}
+
+void study_join_steps(struct study *s, size_t from)
+{
+	struct str text = {0};
+	struct decision last = s->step[s->current];
+	if (s->current <= from + 1)
+		return;
+	for (size_t i = from + 1; i <= s->current; i++)
+		study_add_command(&text, s->step[i].text);
+	free(last.text);
+	last.text = str_detach(&text);
+	forget_redo(s);
+	while (s->n_steps > from + 1)
+		if (--s->n_steps < s->current)
+			decision_done(&s->step[s->n_steps]);
+	s->step[s->n_steps++] = last;
+	s->current = from + 1;
 }
 
 bool study_undo(struct study *s)

@@ -142,14 +142,17 @@ void study_replay(struct study *s, bool begin);     // what is decided from here
 void study_fall_back(struct study *s, size_t step); // to a step in force before, without what came behind it
 enum status study_nothing_changed(struct error *err, const char *why); // STATUS_OK, and the reason as a text
 void study_take_preparation(struct study *s, int preparation, char *text); // as a step; takes the command's text
+void study_join_steps(struct study *s, size_t from); // those in force behind that one become one
 // Brings the state of a variant back, as a step of the history.
 MUST_CHECK enum status study_go_variant(struct study *s, const struct decision *v, struct error *err);
-// Parts of a command's text: a name with its blanks escaped; a blank, what study_find_output finds the tensor by, and a
-// scale as "2^-4", a number or "auto".
-void study_add_word(struct str *out, const char *word);
+// Part of a command's text: a blank, what study_find_output finds the tensor by, and a scale as "2^-4", a number or "auto".
 void study_add_scale(struct str *out, const struct graph *g, int value, double scale, int32_t zero);
 // As study_set, of these nodes and no other part of their operators: commands name all that they mean.
 MUST_CHECK enum status study_set_only(struct study *s, const int *nodes, int n, int precision, int *refused, struct error *err);
+
+// ---- step_text.c
+void study_add_word(struct str *out, const char *word); // of a command: a name, escaped
+char *study_next_command(const char **rest);            // of a step's text, which goes on at *rest; heap
 
 // ---- edits_commands.c, session/edits_json.c
 // The commands that lead from one set of edits under a calibration to another; free with edits_commands_free.

@@ -8,6 +8,7 @@
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
 #include "qtui/tui/format.h"
+#include "qtui/tui/repair.h"
 
 void edit_unsaved(struct ui *ui)
 {
@@ -19,6 +20,7 @@ void edit_unsaved(struct ui *ui)
 void edit_done(struct ui *ui)
 {
 	edit_unsaved(ui);
+	repair_edited(ui);
 	ui->notes_run = true;
 	ui_take(ui, study_snapshot(ui->study)); // before the run, which may be over at once: its end is news
 	study_run(ui->study);

@@ -68,18 +68,42 @@ enum status command_tune(struct ui *ui, char *args, struct error *err)
 	return STATUS_OK;
 }
 
-// A kept step becomes a step of the history for each of its commands.
-static void take_step(struct ui *ui, const struct repair_step *s)
+// A kept step becomes one of the history.
+static void apply(struct ui *ui, const struct repair_step *s)
 {
 	struct error err = {0};
+	struct str text = {0};
+	for (int i = 0; i < s->n_commands; i++)
+		study_add_command(&text, s->command[i]);
+	if (study_command(ui->study, str_text(&text), &err) != STATUS_OK)
+		ui_fail(ui, &err);
+	str_done(&text);
+}
+
+static void take_step(struct ui *ui, const struct repair_step *s)
+{
 	ui->repair.begin = ui->repair.tried ? ui->repair.begin : s->before;
 	ui->repair.now = s->kept ? s->after : s->before;
 	log_info("%s: damage %.4f to %.4f, %s: %s", repair_work_name(ui->repair.work), s->before.damage, s->after.damage,
 	    s->kept ? "kept" : "does not pay", s->reason);
-	for (int i = 0; s->kept && i < s->n_commands; i++)
-		if (study_command(ui->study, s->command[i], &err) != STATUS_OK)
-			ui_fail(ui, &err);
+	if (s->kept)
+		apply(ui, s);
 	ui->repair.kept += s->kept;
+}
+
+const char *repair_undo_hint(const struct ui *ui)
+{
+	if (ui->repair.overtaken || !ui->repair.kept) // then u means the edit that came between
+		return "";
+	return ui->repair.kept > 1 ? ", u undoes one after the other" : ", u undoes";
+}
+
+void repair_edited(struct ui *ui)
+{
+	if (!beside_busy(ui, BESIDE_REPAIR) || ui->repair.work == REPAIR_BLAME)
+		return;
+	ui->repair.overtaken = true;
+	background_cancel(repair_job_background(ui->repair.job));
 }
 
 void repair_ended(struct ui *ui)
@@ -89,6 +113,8 @@ void repair_ended(struct ui *ui)
 	bool failed;
 	ui->repair.float_score = repair_job_float_score(ui->repair.job);
 	failed = repair_job_end(ui->repair.job, &err, &why) != STATUS_OK;
+	if (ui->repair.overtaken && !failed)
+		why = "stopped, as the network was edited meanwhile";
 	if (failed)
 		ui_fail(ui, &err);
 	snprintf(ui->repair.text, sizeof ui->repair.text, "%s", why);
@@ -100,8 +126,8 @@ void repair_ended(struct ui *ui)
 		view_fix_summary(bought, sizeof bought, ui);
 		log_info(
 		    "%s: %d of %d remedies kept, %s: %s", repair_work_name(ui->repair.work), ui->repair.kept, ui->repair.tried, why, bought);
-		ui_note(ui, "%s: %d of %d kept, %s: %s. P shows what accuracy costs, u undoes", repair_work_name(ui->repair.work),
-		    ui->repair.kept, ui->repair.tried, why, bought);
+		ui_note(ui, "%s: %d of %d kept, %s: %s. P shows what accuracy costs%s", repair_work_name(ui->repair.work), ui->repair.kept,
+		    ui->repair.tried, why, bought, repair_undo_hint(ui));
 	} else if (!failed && why[0]) {
 		ui_note(ui, "%s: %s", repair_work_name(ui->repair.work), why);
 	}
@@ -140,7 +166,7 @@ void repair_news(struct ui *ui)
 	repair_job_text(ui->repair.job, ui->repair.text, sizeof ui->repair.text);
 	take_blames(ui);
 	take_frontier(ui);
-	for (; ui->repair.tried < repair_job_steps(ui->repair.job); ui->repair.tried++) {
+	for (; !ui->repair.overtaken && ui->repair.tried < repair_job_steps(ui->repair.job); ui->repair.tried++) {
 		struct repair_step s = repair_job_step(ui->repair.job, ui->repair.tried);
 		take_step(ui, &s);
 	}

@@ -127,7 +127,8 @@ static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
 static void draw_state(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	bool over = !beside_busy(ui, BESIDE_REPAIR) && ui->repair.text[0];
-	canvas_textf(c, r.x, r.y, r.w, ROLE_DIM, "%s%s", ui->repair.text, over ? "; P shows what accuracy costs, 3 all steps, u undoes" : "");
+	canvas_textf(c, r.x, r.y, r.w, ROLE_DIM, "%s%s%s", ui->repair.text, over ? "; P shows what accuracy costs, 3 all steps" : "",
+	    over ? repair_undo_hint(ui) : "");
 }
 
 void view_fix_heading(struct canvas *c, const struct ui *ui, struct rect r)
