@@ -261,6 +261,30 @@ void test_refine__what_runs_in_a_nodes_place(void **state)
 	teardown(&f);
 }
 
+// It is a part of the node's own quantizer: where only others are left, the node is what it is.
+void test_refine__stand_ins_go_with_their_results(void **state)
+{
+	static const struct {
+		const char *kept;
+		bool sigmoid, leaky;
+	} cases[] = {{"sigmoid", true, false}, {"leaky", false, true}, {"mul", false, false}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct fixture f;
+		fixture_plan(&f, gated().g, "xint8", CALIB_MSE);
+		finish(&f, (struct observed[]){{"x", 4}, {"s", 7}, {"y", 5}, {"z", 4}, {0}});
+		int kept = f.p->first_out[node(&f, cases[i].kept)];
+		bool *keep = xcalloc((size_t)f.p->n_slots, sizeof *keep);
+		keep[kept] = true;
+		plan_quantize_only(f.p, keep);
+		assert_int_equal(f.p->stand_in[node(&f, "sigmoid")].op != NULL, cases[i].sigmoid);
+		assert_int_equal(f.p->stand_in[node(&f, "leaky")].op != NULL, cases[i].leaky);
+		for (int k = 0; k < f.p->n_slots; k++)
+			assert_int_equal(slot_quantizes(&f.p->slot[k]), k == kept);
+		free(keep);
+		teardown(&f);
+	}
+}
+
 // The factor on the mean of a Conv's output of so many rows and columns.
 static double gain_of(const char *op, int rows, int columns, const char *target)
 {

@@ -112,6 +112,7 @@ static inline struct slot *plan_in(const struct plan *p, int node, int i) { retu
 static inline struct slot *plan_out(const struct plan *p, int node, int i) { return &p->slot[p->first_out[node] + i]; }
 // The quantizer that acts on this slot's data when the plan runs; NULL when the slot itself quantizes nothing.
 const struct quantizer *slot_quantizer(const struct slot *s);
+static inline bool slot_quantizes(const struct slot *s) { return s->state == SLOT_ACTIVE || s->state == SLOT_PASSIVE; }
 
 // Scale and zero point with which a quantizer covers what reaches from lo to hi, by the target's own rule (docs/NUMERICS.md).
 void scale_of_range(float *scale, int32_t *zero, const struct target *t, const struct quantizer *q, double lo, double hi);
@@ -126,6 +127,9 @@ MUST_CHECK enum status plan_new(struct plan **out, const struct graph *g, const 
     const struct edits *e, struct plan_cache *c, struct error *err);
 // scale[i], zero[i]: the result of observe[i] (from observer_finish).
 MUST_CHECK enum status plan_finish(struct plan *p, const float *scale, const int32_t *zero, const struct edits *e, struct error *err);
+// Of a finished plan: leaves in float all that these slots (keep[n_slots]) do not quantize, also what the target runs in
+// the place of a node whose result they do not.
+void plan_quantize_only(struct plan *p, const bool *keep);
 void plan_free(struct plan **p);
 // The quantizer of a constant input while observers watch (its own, before alignment); NULL: it is used as it is.
 // From plan_new on.

@@ -10,7 +10,8 @@
 struct isolating {
 	struct study *st;
 	const struct snapshot *snap;
-	struct plan plan;        // the run's own but for the slots' states
+	struct plan plan;        // the run's own but for the slots and what runs in nodes' places
+	bool *own;               // [n_slots] those of the node under study
 	int *at, n_at;           // tensors where the result is read
 	bool *want;              // [n_values] these
 	struct key *key[2];      // [n_values] of SIM_FLOAT and SIM_FULL
@@ -19,15 +20,10 @@ struct isolating {
 	atomic_bool failed;      // no memory for a comparison
 };
 
-static bool quantizes(const struct slot *s)
-{
-	return s->state == SLOT_ACTIVE || s->state == SLOT_PASSIVE;
-}
-
 static bool slots_quantize(const struct slot *s, int n)
 {
 	for (int i = 0; i < n; i++)
-		if (quantizes(&s[i]))
+		if (slot_quantizes(&s[i]))
 			return true;
 	return false;
 }
@@ -60,12 +56,12 @@ static bool is_float_output(const struct graph *g, int output)
 // (the activation that it is fused with, the producer of its input) is left out, as PPQ does.
 static void leave_only(struct isolating *w, int node)
 {
-	const struct slot *from = snapshot_plan(w->snap)->slot;
-	for (int i = 0; i < w->plan.n_slots; i++) {
-		w->plan.slot[i].state = from[i].state;
-		if (from[i].node != node && quantizes(&from[i]))
-			w->plan.slot[i].state = SLOT_FLOAT;
-	}
+	const struct plan *from = snapshot_plan(w->snap);
+	memcpy(w->plan.slot, from->slot, (size_t)from->n_slots * sizeof *from->slot);
+	memcpy(w->plan.stand_in, from->stand_in, (size_t)from->g->n_nodes * sizeof *from->stand_in);
+	for (int i = 0; i < from->n_slots; i++)
+		w->own[i] = from->slot[i].node == node;
+	plan_quantize_only(&w->plan, w->own);
 }
 
 static struct figure *figure_of(struct isolating *w, int value)
@@ -203,7 +199,8 @@ static enum status prepare(struct isolating *w, struct error *err)
 		return error_set(err, STATUS_REFUSED, "the network is not calibrated yet: wait for the run");
 	w->plan = *p;
 	w->plan.slot = xcalloc((size_t)p->n_slots + 1, sizeof *w->plan.slot);
-	memcpy(w->plan.slot, p->slot, (size_t)p->n_slots * sizeof *p->slot);
+	w->plan.stand_in = xcalloc((size_t)g->n_nodes + 1, sizeof *w->plan.stand_in);
+	w->own = xcalloc((size_t)p->n_slots + 1, sizeof *w->own);
 	w->want = xcalloc((size_t)g->n_values + 1, sizeof *w->want);
 	choose_tensors(w);
 	w->figure = xcalloc((size_t)w->n_at + 1, sizeof *w->figure);
@@ -230,6 +227,8 @@ enum status isolate_nodes(struct study *st, const struct snapshot *s, const atom
 		isolation_free(&out);
 	}
 	free(w.plan.slot);
+	free(w.plan.stand_in);
+	free(w.own);
 	free(w.at);
 	free(w.want);
 	free(w.figure);

@@ -19,7 +19,7 @@ static void add_site(struct work *w, size_t *cap, enum site_kind kind, int slot,
 
 static bool quantizes(const struct slot *s)
 {
-	return s->value >= 0 && s->quant.kind != QUANT_NONE && (s->state == SLOT_ACTIVE || s->state == SLOT_PASSIVE);
+	return s->value >= 0 && s->quant.kind != QUANT_NONE && slot_quantizes(s);
 }
 
 // An input is a site when it is quantized again: not when its producer's output already lies on the same grid.

@@ -4,11 +4,6 @@
 #include <stdlib.h>
 #include "repair_impl.h"
 
-static bool quantizes(const struct slot *s)
-{
-	return s->state == SLOT_ACTIVE || s->state == SLOT_PASSIVE;
-}
-
 static int root_of(const struct plan *p, int slot)
 {
 	return p->slot[slot].follows >= 0 ? p->slot[slot].follows : slot;
@@ -25,7 +20,7 @@ static void add_constants(struct parts *s, const struct plan *p, int node)
 	int part = -1;
 	for (int i = 0; i < p->g->node[node].n_in; i++) {
 		int slot = p->first_in[node] + i;
-		if (!p->slot[slot].parameter || !quantizes(&p->slot[slot]))
+		if (!p->slot[slot].parameter || !slot_quantizes(&p->slot[slot]))
 			continue;
 		if (part < 0)
 			part = add_part(s, (struct part){.slot = -1, .node = node, .value = -1});
@@ -78,20 +73,22 @@ void parts_free(struct parts **p)
 
 void parts_isolate(const struct parts *s, struct plan *p, int first, int last, bool invert)
 {
-	for (int i = 0; i < p->n_slots; i++) {
-		bool inside = s->of_slot[i] >= first && s->of_slot[i] < last;
-		if (quantizes(&p->slot[i]) && inside == invert)
-			p->slot[i].state = SLOT_FLOAT;
-	}
+	bool *keep = xcalloc((size_t)p->n_slots + 1, sizeof *keep);
+	for (int i = 0; i < p->n_slots; i++)
+		keep[i] = (s->of_slot[i] >= first && s->of_slot[i] < last) != invert;
+	plan_quantize_only(p, keep);
+	free(keep);
 }
 
 void parts_keep(const struct parts *s, struct plan *p, bool constants)
 {
+	bool *keep = xcalloc((size_t)p->n_slots + 1, sizeof *keep);
 	for (int i = 0; i < p->n_slots; i++) {
 		int part = s->of_slot[i];
-		if (quantizes(&p->slot[i]) && (part < 0 || (s->at[part].value < 0) != constants))
-			p->slot[i].state = SLOT_FLOAT;
+		keep[i] = part >= 0 && (s->at[part].value < 0) == constants;
 	}
+	plan_quantize_only(p, keep);
+	free(keep);
 }
 
 struct widening {

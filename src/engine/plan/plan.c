@@ -198,5 +198,5 @@ enum status plan_finish(struct plan *p, const float *scale, const int32_t *zero,
 
 const struct quantizer *slot_quantizer(const struct slot *s)
 {
-	return s->state == SLOT_ACTIVE || s->state == SLOT_PASSIVE ? &s->quant : NULL;
+	return slot_quantizes(s) ? &s->quant : NULL;
 }

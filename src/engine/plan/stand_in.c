@@ -91,3 +91,31 @@ struct stand_in plan_stand_in(const struct graph *g, const struct node *n, const
 	}
 	return (struct stand_in){.step_scale = rule->step_scale};
 }
+
+// The slot of whose quantizer a node's stand-in is a part: that of its result, which may be at the end of its group, else
+// of what it reads. -1: nothing of it is quantized.
+static int slot_of_stand_in(const struct plan *p, int node)
+{
+	const struct node *n = &p->g->node[node];
+	int last = p->group[node].kind == GROUP_NONE ? node : p->group[node].last;
+	const int out[] = {p->first_out[node], p->first_out[last]};
+	for (int i = 0; i < 2; i++)
+		if (slot_quantizes(&p->slot[out[i]]))
+			return out[i];
+	for (int i = 0; i < n->n_in; i++)
+		if (slot_quantizes(plan_in(p, node, i)) && !plan_in(p, node, i)->parameter)
+			return p->first_in[node] + i;
+	return -1;
+}
+
+void plan_quantize_only(struct plan *p, const bool *keep)
+{
+	for (int i = 0; i < p->g->n_nodes; i++) {
+		int slot = slot_of_stand_in(p, i);
+		if (slot >= 0 && !keep[slot])
+			p->stand_in[i] = (struct stand_in){0};
+	}
+	for (int i = 0; i < p->n_slots; i++)
+		if (slot_quantizes(&p->slot[i]) && !keep[i])
+			p->slot[i].state = SLOT_FLOAT;
+}

@@ -37,7 +37,7 @@ const struct quantizer *slot_out_quantizer(const struct plan *plan, enum sim sim
 	if (!plan || sim == SIM_FLOAT || sim == SIM_WEIGHTS)
 		return NULL;
 	const struct slot *s = plan_out(plan, node, i);
-	return s->state == SLOT_ACTIVE || s->state == SLOT_PASSIVE ? &s->quant : NULL;
+	return slot_quantizes(s) ? &s->quant : NULL;
 }
 
 static bool tunes(const struct plan *plan, enum sim sim, int i)
