@@ -14,8 +14,8 @@ enum { SHOWN = 10 };
 static int by_snr(const void *a, const void *b)
 {
 	const struct site *x = *(const struct site *const *)a, *y = *(const struct site *const *)b;
-	double dx = x->graphwise.pooled.nsr, dy = y->graphwise.pooled.nsr;
-	return dx != dy ? (dx < dy ? 1 : -1) : (x->node > y->node) - (x->node < y->node);
+	int order = figures_order(&x->graphwise, &y->graphwise);
+	return order ? order : (x->node > y->node) - (x->node < y->node);
 }
 
 static void print_db(double v, bool exact)
@@ -158,10 +158,16 @@ struct isolated_row {
 	const struct figures *figures;
 };
 
+// Nothing but zeros has no ratio: noise there is the worst.
+static double noise(const struct figures *f)
+{
+	return f->pooled.exact ? 0 : isnan(f->nsr_mean) ? INFINITY : f->nsr_mean;
+}
+
 static int by_isolated(const void *a, const void *b)
 {
 	const struct isolated_row *x = a, *y = b;
-	double dx = x->figures->nsr_mean, dy = y->figures->nsr_mean;
+	double dx = noise(x->figures), dy = noise(y->figures);
 	return dx != dy ? (dx < dy ? 1 : -1) : x->node - y->node;
 }
 

@@ -198,6 +198,23 @@ void test_dataset_arrays__numbers_that_the_type_lacks_are_refused(void **state)
 	}
 }
 
+// Codes of 4 bits lie in bytes, which hold more.
+void test_dataset_arrays__codes_of_four_bits(void **state)
+{
+	static const int8_t fit[2] = {-8, 7}, wide[2] = {-8, 100};
+	struct data_case c = {0};
+	case_input(&c, "x", DT_I4, SHAPE(2));
+	case_open(&c, write_npy("nibbles.npy", 'i', 1, SHAPE(2), fit));
+	case_load(&c, 0);
+	assert_int_equal(((const int8_t *)c.in[0].data)[0], -8);
+	case_done(&c);
+	case_input(&c, "x", DT_I4, SHAPE(2));
+	case_open(&c, write_npy("nibbles.npy", 'i', 1, SHAPE(2), wide));
+	assert_int_equal(dataset_load(c.data, 0, c.in, NULL, &c.err), STATUS_FORMAT);
+	assert_non_null(strstr(c.err.text, "100 is no int4"));
+	case_done(&c);
+}
+
 void test_dataset_arrays__numbers_that_are_none_are_warned_of(void **state)
 {
 	static const float nan[4] = {0, NAN, 1, 2}, mask[4] = {0, -INFINITY, 0, 0};

@@ -118,3 +118,18 @@ void test_op_einsum__integers(void **state)
 	assert_int_equal(*(int32_t *)r.out[0].data, 17);
 	node_run_done(&r);
 }
+
+// Labels that there is no room for would be summed over in silence.
+void test_op_einsum__an_output_of_nine_dimensions_is_refused(void **state)
+{
+	struct node_run r;
+	struct error err = {0};
+	float x[32] = {0};
+	node_run_init(&r, "", "Einsum", 12, 1);
+	*(const char **)node_run_field(&r, "equation") = "abcde,fghi";
+	node_run_add(&r, DT_F32, SHAPE_OF(2, 2, 2, 2, 2), x);
+	node_run_add(&r, DT_F32, SHAPE_OF(1, 2, 1, 2), x);
+	assert_int_equal(node_run_try(&r, &err), STATUS_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "more than 8 dimensions"));
+	node_run_done(&r);
+}

@@ -43,6 +43,8 @@ char *range_text(char out[RANGE_TEXT], double min, double max, const char *betwe
 double figures_snr(const struct figures *f);
 // Whether f has less SNR. What is no number is worst; what is not known is never worse.
 bool figures_worse(const struct figures *f, const struct figures *than);
+// The same for qsort: below 0 where `a` comes before `b` in a list that begins with the worst.
+int figures_order(const struct figures *a, const struct figures *b);
 
 enum site_kind { SITE_OUTPUT, SITE_INPUT, SITE_WEIGHT, SITE_FLOAT };
 // A place where a quantizer acts, and the figures of the tensor there: an output of a node (of a fused group: that at

@@ -151,12 +151,13 @@ static void add_nodes(cJSON *to, const cJSON *a, const cJSON *b)
 {
 	const cJSON **of_a = list_rows(a), **of_b = list_rows(b);
 	struct namemap *in_a = index_rows(a, "name"), *in_b = index_rows(b, "name");
-	for (int i = 0; i < count_rows(a); i++) {
+	const int n_a = count_rows(a), n_b = count_rows(b);
+	for (int i = 0; i < n_a; i++) {
 		const char *name = json_text(of_a[i], "name", "");
 		int other = namemap_get(in_b, name);
 		add_node(to, of_a[i], other >= 0 ? of_b[other] : NULL);
 	}
-	for (int i = 0; i < count_rows(b); i++)
+	for (int i = 0; i < n_b; i++)
 		if (namemap_get(in_a, json_text(of_b[i], "name", "")) < 0)
 			add_node(to, NULL, of_b[i]);
 	namemap_free(&in_a);
@@ -170,11 +171,11 @@ static void add_nodes(cJSON *to, const cJSON *a, const cJSON *b)
 static void add_outputs(cJSON *to, const cJSON *a, const cJSON *b)
 {
 	struct namemap *in_b = index_rows(b, "tensor");
-	const cJSON *x;
+	const cJSON *x, **of_b = list_rows(b);
 	cJSON_ArrayForEach(x, a)
 	{
 		int other = namemap_get(in_b, json_text(x, "tensor", ""));
-		const cJSON *y = other >= 0 ? cJSON_GetArrayItem(b, other) : NULL, *fx = member(x, "graphwise"), *fy = member(y, "graphwise");
+		const cJSON *y = other >= 0 ? of_b[other] : NULL, *fx = member(x, "graphwise"), *fy = member(y, "graphwise");
 		cJSON *row = cJSON_CreateObject();
 		json_add_text(row, "tensor", json_text(x, "tensor", NULL));
 		add_snr(row, fx, fy, "snr_db", "gain_db");
@@ -182,6 +183,7 @@ static void add_outputs(cJSON *to, const cJSON *a, const cJSON *b)
 		cJSON_AddItemToArray(to, row);
 	}
 	namemap_free(&in_b);
+	free(of_b);
 }
 
 static void add_side(cJSON *to, const char *key, const cJSON *analysis)

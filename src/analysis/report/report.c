@@ -12,28 +12,28 @@
 
 enum { REPORT_BINS = 32 };
 
-// Nodes by their output's noise, worst first; nodes without an output figure last, in order.
+// Nodes by their output's figures, worst first; nodes without last, in order.
 struct ranked {
 	int node;
-	double nsr;
+	const struct figures *figures;
 };
 
-static int by_noise(const void *a, const void *b)
+static int by_figures(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
-	if (x->nsr != y->nsr)
-		return x->nsr < y->nsr ? 1 : -1;
-	return x->node - y->node;
+	int order = figures_order(x->figures, y->figures);
+	return order ? order : x->node - y->node;
 }
 
 static struct ranked *rank(const struct snapshot *s)
 {
+	static const struct figures none;
 	struct ranked *r = xcalloc((size_t)s->n_rows + 1, sizeof *r);
 	for (int n = 0; n < s->n_rows; n++) {
 		const struct site *site = snapshot_made(s, n);
-		r[n] = (struct ranked){n, site && site->graphwise.known ? site->graphwise.pooled.nsr : -1};
+		r[n] = (struct ranked){n, site ? &site->graphwise : &none};
 	}
-	qsort(r, (size_t)s->n_rows, sizeof *r, by_noise);
+	qsort(r, (size_t)s->n_rows, sizeof *r, by_figures);
 	return r;
 }
 

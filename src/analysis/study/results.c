@@ -1,5 +1,6 @@
 // Results in a session: every figure under its key, so that a session that is opened again shows its numbers
 // before anything ran. Figures count for the same samples only: the file keeps a fingerprint of them.
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,7 +177,7 @@ static bool numbers(const cJSON *array, double *v, int n)
 static void load_figure(const struct loading *l, struct key k, const cJSON *a)
 {
 	double v[12];
-	if (!numbers(a, v, 12) || !(v[0] >= 1))
+	if (!numbers(a, v, 12) || !(v[0] >= 1 && v[0] <= INT_MAX))
 		return;
 	struct figure *f = memo_figure(l->memo, k);
 	f->saved = (struct figures){.known = (int)v[0], .nsr_mean = v[8], .cosine_mean = v[9], .min = (float)v[10], .max = (float)v[11],
@@ -187,7 +188,7 @@ static void load_figure(const struct loading *l, struct key k, const cJSON *a)
 static void load_range(const struct loading *l, struct key k, const cJSON *a)
 {
 	double v[4];
-	if (!numbers(a, v, 4) || !(v[2] > 0))
+	if (!numbers(a, v, 4) || !(v[2] > 0) || !isfinite(v[0] + v[1] + v[2] + v[3]))
 		return;
 	struct range_memo *r = memo_range(l->memo, k);
 	r->saved = (struct tensor_range){(float)v[0], (float)v[1], v[2], v[3]};

@@ -175,6 +175,11 @@ bool figures_worse(const struct figures *f, const struct figures *than)
 	return f->known && (!than->known || (!isnan(least) && (isnan(snr) || snr < least)));
 }
 
+int figures_order(const struct figures *a, const struct figures *b)
+{
+	return figures_worse(a, b) ? -1 : figures_worse(b, a);
+}
+
 double snapshot_worst_output(const struct snapshot *s)
 {
 	double worst = NAN;

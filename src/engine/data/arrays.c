@@ -279,7 +279,7 @@ static double element(const struct npy *x, size_t i)
 static bool is_value(enum dtype type, double v)
 {
 	bool sign = kinds[type] == 'i';
-	int bits = 8 * (int)dtype_size(type) - sign;
+	int bits = (dtype_held(type) == type ? 8 * (int)dtype_size(type) : 4) - sign;
 	return v == floor(v) && v >= (sign ? -ldexp(1, bits) : 0) && v < ldexp(1, bits);
 }
 
@@ -312,7 +312,8 @@ enum status arrays_copy(
 {
 	const struct npy *x = array_at(a, i);
 	size_t n = (size_t)tensor_count(out), from = n * (size_t)row;
-	if (x->kind == kinds[out->type] && (size_t)x->item == dtype_size(out->type) && out->type != DT_BOOL) {
+	bool whole_bytes = out->type != DT_BOOL && dtype_held(out->type) == out->type;
+	if (x->kind == kinds[out->type] && (size_t)x->item == dtype_size(out->type) && whole_bytes) {
 		memcpy(out->data, (const uint8_t *)x->data + from * (size_t)x->item, n * (size_t)x->item);
 		return whole(a, path, err);
 	}

@@ -90,8 +90,8 @@ static bool add_dims(struct einsum *e, const struct einsum_term *t, const struct
 	return true;
 }
 
-// Without an arrow the output has the ellipsis, then the labels that occur once, in alphabetical order.
-static void implicit_output(struct einsum *e, int dots)
+// Without an arrow the output has the ellipsis, then the labels that occur once, in alphabetical order. False: too many.
+static bool implicit_output(struct einsum *e, int dots)
 {
 	for (int i = 0; i < dots; i++)
 		e->out.label[e->out.n++] = (char)('0' + i);
@@ -100,9 +100,12 @@ static void implicit_output(struct einsum *e, int dots)
 		for (int k = 0; k < e->operands; k++)
 			for (int i = 0; i < e->in[k].n; i++)
 				uses += e->in[k].label[i] == c;
-		if (uses == 1 && e->out.n < SHAPE_MAX_RANK)
+		if (uses == 1 && e->out.n == SHAPE_MAX_RANK)
+			return false;
+		if (uses == 1)
 			e->out.label[e->out.n++] = (char)c;
 	}
+	return true;
 }
 
 static void swap_labels(struct einsum *e, int a, int b)
@@ -154,8 +157,8 @@ static enum status parse_equation(
 			return bad_equation(equation, err);
 	} else if (*p) {
 		return bad_equation(equation, err);
-	} else {
-		implicit_output(e, most);
+	} else if (!implicit_output(e, most)) {
+		return error_set(err, STATUS_UNSUPPORTED, "equation `%.100s` has an output of more than %d dimensions", equation, SHAPE_MAX_RANK);
 	}
 	return output_first(e) ? STATUS_OK : bad_equation(equation, err);
 }
