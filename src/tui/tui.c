@@ -64,19 +64,31 @@ static int env_size(const char *name, int dflt)
 	return s && str_to_int(s, &v) && v >= 1 && v <= 1000 ? (int)v : dflt;
 }
 
+// Without a terminal nobody resizes or stops it: what asks for an end is one.
+static void take_end(struct program *p)
+{
+	for (int sig; (sig = guard_signal());)
+		if (sig == SIGINT || sig == SIGTERM || sig == SIGHUP) {
+			p->killed_by = sig;
+			p->ui.quit = true;
+		}
+}
+
 // A script without a terminal: the same screen, drawn only when :save-screen asks for it.
 static int run_batch(struct program *p, struct error *err)
 {
-	struct pollfd fd = {.fd = study_fd(p->ui.study), .events = POLLIN};
+	struct pollfd fd[] = {{.fd = guard_fd(), .events = POLLIN}, {.fd = study_fd(p->ui.study), .events = POLLIN}};
 	ui_resize(&p->ui, env_size("COLUMNS", 120), env_size("LINES", 40));
 	while (!p->ui.quit && !(script_over(p->script) && !p->ui.waiting)) {
 		if (feed_script(p, err))
 			return 1;
 		autosave_write(&p->ui);
-		if (p->ui.waiting && poll(&fd, 1, WAIT_POLL_MS) > 0)
+		poll(fd, 2, p->ui.waiting ? WAIT_POLL_MS : 0);
+		take_end(p);
+		if (p->ui.waiting && (fd[1].revents & POLLIN))
 			take_figures(p);
 	}
-	return 0;
+	return p->killed_by ? 128 + SIGINT : 0; // as the batch verbs, whichever it was
 }
 
 static void resize(struct program *p)

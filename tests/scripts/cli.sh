@@ -560,6 +560,10 @@ interrupt analyze $model --random-data 100000; code=$?
 mkfifo "$dir/pipe"
 interrupt analyze $model $calib --eval "$dir/pipe" --labels "$dir/pipe"; code=$?
 [ $code = 130 ]; report interrupted_at_a_pipe_is_130 $? "exit code $code"
+# ... and a script without a terminal
+echo :wait >"$dir/wait.qtui"
+interrupt $model --random-data 100000 --script "$dir/wait.qtui" </dev/null; code=$?
+[ $code = 130 ]; report interrupted_script_is_130 $? "exit code $code"
 # ... and behind the figures, which are written all the same; of more samples where a machine is done before it says a line
 for n in 200 800 3200; do
 	"$qtui" analyze $model --random-data $n --layerwise-output --json "$dir/cut.json" >/dev/null 2>"$dir/err" &

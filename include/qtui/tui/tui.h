@@ -14,7 +14,8 @@ struct tui_options {
 	bool ascii, mono;          // forced; else found from locale, TERM, NO_COLOR
 	bool mouse;
 };
-// Exit code: 0 quit, 1 a script failed (its first failing line is in err), 130 on SIGINT before a session was there.
+// Exit code: 0 quit, 1 a script failed (its first failing line is in err), 130 ended by a signal while a script ran without
+// a terminal; on one, 128 + the signal.
 int tui_run(const struct tui_options *opt, struct error *err);
 
 #endif
