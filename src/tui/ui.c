@@ -34,7 +34,7 @@ void ui_init(struct ui *ui, struct study *study, struct snapshot *snap, const st
 	    .study = study, .snap = snap, .theme = *theme, .ascii = ascii, .blocks = !ascii, .cancelled_at = -1e9, .detail_site = -1};
 	layers_init(&ui->layers, snap->n_rows);
 	channel_list_init(&ui->channels);
-	layers_refresh(&ui->layers, snap);
+	layers_update(&ui->layers, snap);
 	read_findings(ui);
 	if (study)
 		repair_take_kept(ui);
@@ -191,7 +191,7 @@ void ui_take(struct ui *ui, struct snapshot *snap)
 {
 	struct snapshot *was = ui->snap;
 	ui->snap = snap;
-	layers_refresh(&ui->layers, snap);
+	layers_update(&ui->layers, snap);
 	read_findings(ui);
 	if (snap->stage == STAGE_DONE && (was->stage != STAGE_DONE || was->dirty))
 		ui->autosave_due |= ui->unsaved; // now with the figures of the edit

@@ -588,3 +588,20 @@ void test_ui_study__what_a_written_out_operator_is(void **state)
 	live_close(&l);
 	case_done(&c);
 }
+
+// A key is for the node that the user sees: while a run goes on, rows stay where the one before left them.
+void test_ui_study__rows_stay_while_a_run_goes_on(void **state)
+{
+	struct live l;
+	live_open(&l, "esp32p4", 4);
+	int n = l.ui.layers.n, *before = xcalloc((size_t)n, sizeof *before);
+	memcpy(before, l.ui.layers.order, (size_t)n * sizeof *before);
+	press(&l.ui, "jj6"); // what is computed anew has no figures now, and would be last
+	assert_int_equal(l.ui.layers.n, n);
+	assert_memory_equal(l.ui.layers.order, before, (size_t)n * sizeof *before);
+	live_wait(&l);
+	assert_int_equal(l.ui.layers.n, n);
+	assert_true(memcmp(l.ui.layers.order, before, (size_t)n * sizeof *before) != 0);
+	free(before);
+	live_close(&l);
+}

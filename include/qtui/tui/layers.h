@@ -10,6 +10,7 @@ struct layers {
 	int total;            // rows without a filter
 	int widest;           // columns of the longest name, with or without a filter
 	bool compared;        // figures of the run before are known
+	bool settled;         // the order is that of a run that is over
 	bool *marked;         // [n_nodes]
 	int n_nodes, n_marked;
 	enum column sort;
@@ -25,7 +26,10 @@ void layers_init(struct layers *l, int n_nodes);
 void layers_done(struct layers *l);
 // Sorts and filters anew for a snapshot.
 void layers_refresh(struct layers *l, const struct snapshot *s);
-// The same with a filter that is new: what it hides is no longer chosen, the first of what it shows is.
+// What a newer snapshot asks for. While a run that an edit began goes on, rows stay where the run before left them:
+// half of the figures are not there, and a key would be for another node than the one that the user saw.
+void layers_update(struct layers *l, const struct snapshot *s);
+// As layers_refresh, with a filter that is new: what it hides is no longer chosen, the first of what it shows is.
 void layers_refilter(struct layers *l, const struct snapshot *s);
 int layers_node(const struct layers *l);              // under the cursor, -1 when the list is empty
 void layers_choose(struct layers *l);                 // what is under the cursor

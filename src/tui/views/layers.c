@@ -75,6 +75,35 @@ void layers_refresh(struct layers *l, const struct snapshot *s)
 		scroll_move(&l->scroll, 0, l->n);
 }
 
+// A run will change figures of the nodes, or does.
+static bool is_unsettled(const struct snapshot *s)
+{
+	return s->dirty || s->stage == STAGE_LOAD || s->stage == STAGE_CALIBRATE || s->stage == STAGE_MEASURE;
+}
+
+// The rows are nodes that stand for themselves still: another target, or a width, may join others.
+static bool has_same_rows(const struct layers *l, const struct snapshot *s)
+{
+	int total = 0;
+	for (int i = 0; i < s->n_rows && i < l->n_nodes; i++)
+		total += s->row[i].fused_into < 0;
+	for (int i = 0; i < l->n; i++)
+		if (s->row[l->order[i]].fused_into >= 0)
+			return false;
+	return total == l->total;
+}
+
+void layers_update(struct layers *l, const struct snapshot *s)
+{
+	bool unsettled = is_unsettled(s);
+	if (unsettled && l->settled && has_same_rows(l, s)) {
+		l->compared = has_before(s);
+		return;
+	}
+	l->settled = !unsettled;
+	layers_refresh(l, s);
+}
+
 void layers_refilter(struct layers *l, const struct snapshot *s)
 {
 	layers_refresh(l, s);
