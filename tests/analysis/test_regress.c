@@ -172,3 +172,22 @@ void test_regress__a_directory(void **state)
 	assert_false(key_equal(first, task_labels_key(c.t)));
 	case_end(&c);
 }
+
+// While the quantized network has seen a part of the samples, both figures are of those.
+void test_regress__both_of_as_many_samples(void **state)
+{
+	struct task_case c;
+	begin(&c, WIDE);
+	open_list(&c, list);
+	say_all(&c, TASK_FLOAT, off);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(say(&c, TASK_QUANT, i, right[i], WIDE), STATUS_OK);
+	struct task_report *r = report(&c);
+	assert_int_equal(r->samples[TASK_FLOAT], 2);
+	assert_int_equal(r->samples[TASK_QUANT], 2);
+	assert_string_equal(r->figure[1].name, "rmse");
+	near(r->figure[1].value[TASK_FLOAT], sqrt(1.0 / 4), 1e-12); // the fourth sample, which is off by 2, is not among them
+	near(r->figure[1].value[TASK_QUANT], 0, 0);
+	task_report_drop(&r);
+	case_end(&c);
+}

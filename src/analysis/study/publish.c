@@ -47,7 +47,7 @@ static void fill_site(struct body *b, int i, const struct site_work *sw, const s
 		s->hist_quant = hist_publish_beside(sw->hist_quant, samples, s->hist_float);
 		s->used_levels = hist_used(sw->hist_quant);
 	}
-	if (before && site_is_made(s))
+	if (before && site_is_made(s) && s->graphwise.known == before[s->value].known) // not while samples are missing
 		s->before = before[s->value];
 	b->keys[i] = (struct site_keys){sw->graphwise->key, sw->layerwise->key, sw->range->key,
 	    sw->hist_float ? sw->hist_float->key : (struct key){0}, sw->hist_quant ? sw->hist_quant->key : (struct key){0}};

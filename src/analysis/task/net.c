@@ -153,15 +153,34 @@ enum status task_add(struct task *t, struct task_net *n, int sample, const struc
 
 // ---- at one moment
 
-struct frozen task_freeze(struct task *t, const struct task_net *n, int first, int last)
+static struct frozen freeze(struct task *t, const struct task_net *n, int first, int last, const struct frozen *beside)
 {
 	struct frozen f = {.at = xcalloc((size_t)t->n_samples + 1, sizeof *f.at), .n = t->n_samples};
 	pthread_mutex_lock(&t->lock);
 	for (int i = first; n && i < last; i++)
-		f.at[i] = result_take(n->at[i]);
+		f.at[i] = !beside || beside->at[i] ? result_take(n->at[i]) : NULL;
 	pthread_mutex_unlock(&t->lock);
 	f.pool = t->ops->pool ? t->ops->pool(t, f.at, f.n) : NULL;
 	return f;
+}
+
+struct frozen task_freeze(struct task *t, const struct task_net *n, int first, int last)
+{
+	return freeze(t, n, first, last, NULL);
+}
+
+int task_count(const struct frozen *f)
+{
+	int n = 0;
+	for (int i = 0; i < f->n; i++)
+		n += f->at[i] != NULL;
+	return n;
+}
+
+int task_freeze_beside(struct frozen *out, struct task *t, const struct task_net *n, const struct frozen *beside)
+{
+	*out = freeze(t, n, 0, t->n_samples, task_count(beside) ? beside : NULL);
+	return task_count(out);
 }
 
 void task_thaw(const struct task *t, struct frozen *f)

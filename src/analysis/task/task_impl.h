@@ -78,6 +78,9 @@ struct task {
 struct task_result *task_net_result(struct task *t, const struct task_net *n, int sample); // counted, or NULL
 void task_nets_free(struct task *t);
 struct frozen task_freeze(struct task *t, const struct task_net *n, int first, int last); // net NULL: nothing
+int task_count(const struct frozen *f); // samples that have a result
+// Of the samples that another has by now, so that both say the same of as many; of all where it has none. Returns how many.
+int task_freeze_beside(struct frozen *out, struct task *t, const struct task_net *n, const struct frozen *beside);
 void task_thaw(const struct task *t, struct frozen *f);
 // Samples that both have results of; `before` NULL: that `after` has.
 int task_paired(const struct frozen *before, const struct frozen *after, int *out);

@@ -72,11 +72,9 @@ struct task_report *task_report(struct task *t, const struct task_net *before, c
 	struct task_report *r = xcalloc(1, sizeof *r);
 	struct frozen f[TASK_VARIANTS];
 	*r = (struct task_report){.refs = 1, .kind = t->kind, .total = task_samples(t), .memory = arena_new()};
-	f[TASK_FLOAT] = task_freeze(t, before, 0, t->n_samples);
 	f[TASK_QUANT] = task_freeze(t, quant, 0, t->n_samples);
-	for (int v = 0; v < TASK_VARIANTS; v++)
-		for (int i = 0; i < t->n_samples; i++)
-			r->samples[v] += f[v].at[i] != NULL;
+	r->samples[TASK_FLOAT] = task_freeze_beside(&f[TASK_FLOAT], t, before, &f[TASK_QUANT]);
+	r->samples[TASK_QUANT] = task_count(&f[TASK_QUANT]);
 	t->ops->report(t, f, r);
 	add_samples(t, f, r);
 	own_texts(t, r);
