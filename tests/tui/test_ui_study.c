@@ -611,3 +611,36 @@ void test_ui_study__rows_stay_while_a_run_goes_on(void **state)
 	free(before);
 	live_close(&l);
 }
+
+// What belongs to a scale is not said of the precision, and a scale that cannot be is refused before it is tried.
+void test_ui_study__a_scale_that_is_edited_alone(void **state)
+{
+	struct live l;
+	live_open(&l, "esp32p4", 1);
+	ui_resize(&l.ui, 120, 40);
+	press(&l.ui, ":goto<Space>/model.12/cv3.1/cv3.1.2/Conv<Enter>:scale<Space>/model.12/cv3.1/cv3.1.2/Conv<Space>2^-3<Enter>");
+	live_wait(&l);
+	assert_true(screen_has(&l.ui, "int8, as the target chooses"));
+	press(&l.ui, "a");
+	if (!strstr(l.ui.note, "its scale is yours: s and auto give it back"))
+		fail_msg("%s", l.ui.note);
+	press(&l.ui, ":goto<Space>/model.12/Split<Enter>+"); // it has the scale of what it reads
+	assert_false(l.ui.trial.active);
+	assert_non_null(strstr(l.ui.note, "shares the scale of"));
+	live_close(&l);
+}
+
+void test_ui_study__esc_leads_back_to_the_runs(void **state)
+{
+	struct live l;
+	live_open(&l, "esp32p4", 1);
+	press(&l.ui, "6");
+	live_wait(&l);
+	press(&l.ui, "3j<Enter>");
+	assert_int_equal(l.ui.view, VIEW_DIFF);
+	press(&l.ui, "<Esc>");
+	assert_int_equal(l.ui.view, VIEW_RUNS);
+	press(&l.ui, "<Esc>");
+	assert_int_equal(l.ui.view, VIEW_LAYERS);
+	live_close(&l);
+}

@@ -82,6 +82,7 @@ struct scale_edit {
 	double scale; // 0: auto
 	int32_t zero; // the zero point that goes with it, a code of the tensor's quantizer; or ZERO_FOLLOWS
 };
+MUST_CHECK enum status study_check_scale(struct study *s, const struct scale_edit *e, struct error *err); // would it be taken?
 MUST_CHECK enum status study_scales(struct study *s, const struct scale_edit *e, int n, struct error *err); // in one step
 // One scale (and zero point, or ZERO_FOLLOWS) for many tensors, in one step; refusals as study_set counts them.
 MUST_CHECK enum status study_scale_all(struct study *s, const int *values, int n, double scale, int32_t zero, int *refused,

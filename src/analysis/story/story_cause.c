@@ -59,7 +59,7 @@ static void tell_gain(struct telling *t, const struct finding *f)
 		tell(t, STORY_GAIN, "Measured (blame): %s at 16 bit saves %.4f of %.4f damage, in float %.4f, for %.2f %% of the MACs.",
 		    telling_name(t, b->node), b->in_wide.damage, t->s->blames->total, b->in_float.damage, 100 * b->wide);
 	if (isfinite(f->gain_db))
-		tell(t, STORY_GAIN, "Predicted from its histogram: %+.1f dB at this tensor%s.", f->gain_db, b ? " with the remedy above" : "");
+		tell(t, STORY_GAIN, "Expected at this tensor: %+.1f dB%s; its node's other noise stays.", f->gain_db, b ? " with the remedy above" : "");
 	if (isfinite(f->share))
 		tell_share(t, f);
 	else if (!b && !isfinite(f->gain_db) && f->edit)

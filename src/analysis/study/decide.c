@@ -227,7 +227,7 @@ static bool may_be_wide(const struct study *s, int value)
 	return wide;
 }
 
-static enum status check_scale(struct study *s, const struct scale_edit *e, struct error *err)
+enum status study_check_scale(struct study *s, const struct scale_edit *e, struct error *err)
 {
 	if (e->scale == 0)
 		return STATUS_OK;
@@ -243,7 +243,7 @@ enum status study_scales(struct study *s, const struct scale_edit *e, int n, str
 	enum status st = STATUS_OK;
 	bool any = false;
 	for (int i = 0; i < n && st == STATUS_OK; i++) {
-		st = check_scale(s, &e[i], err);
+		st = study_check_scale(s, &e[i], err);
 		any |= study_edits(s)->scale[e[i].value] != e[i].scale || study_edits(s)->zero[e[i].value] != e[i].zero;
 	}
 	if (st != STATUS_OK)
@@ -268,7 +268,7 @@ enum status study_scale_all(struct study *s, const int *values, int n, double sc
 	*refused = 0;
 	for (int i = 0; i < n; i++) {
 		e[kept] = (struct scale_edit){values[i], scale, zero};
-		enum status one = check_scale(s, &e[kept], err);
+		enum status one = study_check_scale(s, &e[kept], err);
 		if (one == STATUS_OK)
 			kept++;
 		else

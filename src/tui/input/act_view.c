@@ -97,7 +97,7 @@ void act_back(struct ui *ui)
 	} else if (ui->focus != PANEL_MAIN) {
 		ui->focus = PANEL_MAIN;
 	} else if (ui->view != VIEW_LAYERS) {
-		ui_show(ui, VIEW_LAYERS);
+		ui_show(ui, ui->view == VIEW_DIFF ? VIEW_RUNS : VIEW_LAYERS); // a comparison is of runs
 	} else if (l->n_marked) {
 		for (int i = 0; i < l->n_nodes; i++)
 			layers_mark(l, i, false);

@@ -103,8 +103,18 @@ static enum status give_nodes(struct ui *ui, const struct giving *g, const int *
 	return STATUS_OK;
 }
 
+// The mark of an edited row is that of its scale as well, which stays.
+static bool only_scale_is_edited(const struct ui *ui, const int *nodes, int n)
+{
+	const struct node_row *row = n == 1 ? &ui->snap->row[nodes[0]] : NULL;
+	return row && row->edited && row->requested < 0 && row->calibrator < 0;
+}
+
 enum status edit_precision(struct ui *ui, const int *nodes, int n, int precision, struct error *err)
 {
+	if (precision < 0 && only_scale_is_edited(ui, nodes, n))
+		return error_set(err, STATUS_REFUSED, "%s has the target's precision; its scale is yours: s and auto give it back",
+		    ui->snap->g->node[nodes[0]].name);
 	const char *word = precision < 0 ? "auto" : precision_name((enum precision)precision);
 	return give_nodes(ui, &(struct giving){study_set, precision, "", word, are_all(ui, nodes, n, precision)}, nodes, n, err);
 }
@@ -250,6 +260,8 @@ enum status trial_step(struct ui *ui, int by, struct error *err)
 		return error_set(err, STATUS_UNSUPPORTED, "%s has a scale for each channel; an override is one scale for the tensor",
 		    graph_output_name(ui->snap->g, value));
 	from = ui->trial.active ? ui->trial.scale : ldexp(1, (int)lround(log2((double)site->scale[0])));
+	if (ui->study && study_check_scale(ui->study, &(struct scale_edit){value, from * ldexp(1, by), ZERO_FOLLOWS}, err))
+		return err->status;
 	trial_set(ui, value, from * ldexp(1, by), ZERO_FOLLOWS, false);
 	return STATUS_OK;
 }

@@ -63,7 +63,7 @@ static void put_reason(struct page *p, const char *reason)
 
 static void put_precision(struct page *p, const struct node_row *row)
 {
-	const char *why = row->edited ? "edited by you"
+	const char *why = row->requested >= 0 ? "edited by you"
 	    : row->quantizable ? "as the target chooses" : "the target leaves it so";
 	if (row->pending && row->requested >= 0 && row->requested != (int)row->precision)
 		put(p, "precision", ROLE_EDITED, "%s → %s, being computed", precision_name(row->precision),
