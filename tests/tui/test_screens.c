@@ -590,3 +590,26 @@ void test_screens__channels_that_are_not_known(void **state)
 	press(&ui, "C");
 	expect(&ui, "channels_unknown_80x24");
 }
+
+// Of a classification what was lost comes first, also where another lost more of its probability.
+void test_screens__verdicts_of_samples(void **state)
+{
+	struct ui ui;
+	struct canvas c;
+	struct str now = {0};
+	start(&ui, FAKE_MEASURED, 100, 30, false);
+	fake.task.kind = TASK_CLASSIFY;
+	for (int i = 0; i < 6; i++)
+		for (int v = 0; v < TASK_VARIANTS; v++)
+			fake.sample[i].verdict[v] = v == TASK_QUANT && i == 3 ? TASK_WRONG : TASK_RIGHT;
+	press(&ui, "Tssss"); // sorted anew, and by the same
+	canvas_init(&c, ui.w, ui.h, &ui.theme, ui.ascii);
+	draw_screen(&c, &ui);
+	canvas_dump(&c, &now, false);
+	const char *lost = strstr(str_text(&now), "✓ × 000000000036.jpg"), *other = strstr(str_text(&now), "✓ ✓ 000000000139.jpg");
+	if (!lost || !other || lost > other)
+		fail_msg("%s", str_text(&now));
+	canvas_done(&c);
+	str_done(&now);
+	ui_done(&ui);
+}

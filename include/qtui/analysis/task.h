@@ -135,9 +135,11 @@ struct task_class {
 	int objects;      // of the class among the samples measured; TASK_SEGMENT: samples with such pixels
 	double value[TASK_VARIANTS];
 };
+enum task_verdict { TASK_NO_VERDICT, TASK_WRONG, TASK_RIGHT };
 struct task_sample {
 	int sample;
 	const char *name;
+	enum task_verdict verdict[TASK_VARIANTS]; // of kinds whose figure[0] counts right samples
 	double value[TASK_VARIANTS]; // AP of the image, probability of its class, mean IoU of its classes, PSNR, nearness of its text or numbers, its delta1, cosine
 };
 // What figure[0] loses or gains from one network to another, with a 95 % interval from bootstrap draws of samples, the
@@ -170,6 +172,8 @@ struct task_report *task_report(
 void task_report_place(struct task *t, struct task_report *r);
 // Does even the float network recognize next to nothing? Then labels, decoder or the pictures' preparation are wrong.
 bool task_is_blind(const struct task_report *r);
+// 1: the float network is right and the quantized one is not, -1: the reverse, else 0.
+int task_sample_lost(const struct task_sample *s);
 // Classes that lost, those that lost most first. The caller frees the array.
 const struct task_class **task_classes_lost(const struct task_report *r, int *n);
 enum { TASK_CLASS_NAME = 16 };

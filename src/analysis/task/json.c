@@ -47,6 +47,15 @@ static void add_classes(cJSON *root, const struct task_report *r)
 	}
 }
 
+static void add_verdicts(cJSON *to, const enum task_verdict verdict[TASK_VARIANTS])
+{
+	if (verdict[TASK_FLOAT] == TASK_NO_VERDICT)
+		return;
+	cJSON *o = cJSON_AddObjectToObject(to, "right");
+	for (int v = 0; v < TASK_VARIANTS; v++)
+		cJSON_AddBoolToObject(o, variant_name[v], verdict[v] == TASK_RIGHT);
+}
+
 static void add_samples(cJSON *root, const struct task_report *r)
 {
 	cJSON *list = cJSON_AddArrayToObject(root, "samples");
@@ -55,6 +64,7 @@ static void add_samples(cJSON *root, const struct task_report *r)
 		json_add_text(o, "name", r->sample[i].name);
 		cJSON_AddNumberToObject(o, "sample", r->sample[i].sample);
 		add_pair(o, r->sample[i].value);
+		add_verdicts(o, r->sample[i].verdict);
 		cJSON_AddItemToArray(list, o);
 	}
 }
@@ -139,6 +149,12 @@ static void read_classes(struct task_report *r, const cJSON *list)
 	}
 }
 
+static void read_verdicts(enum task_verdict verdict[TASK_VARIANTS], const cJSON *o)
+{
+	for (int v = 0; o && v < TASK_VARIANTS; v++)
+		verdict[v] = json_bool(o, variant_name[v], false) ? TASK_RIGHT : TASK_WRONG;
+}
+
 static void read_samples(struct task_report *r, const cJSON *list)
 {
 	const cJSON *item;
@@ -149,6 +165,7 @@ static void read_samples(struct task_report *r, const cJSON *list)
 		*s = (struct task_sample){.sample = count_in(item, "sample"), .name = copy(r, item, "name")};
 		s->name = s->name ? s->name : "";
 		read_pair(s->value, item);
+		read_verdicts(s->verdict, cJSON_GetObjectItemCaseSensitive(item, "right"));
 	}
 }
 

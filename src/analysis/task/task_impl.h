@@ -44,6 +44,8 @@ struct task_ops {
 	double (*score)(const struct task *t, const struct frozen *f, const int *weight);
 	// What the sample is worth where that hangs on the others; NULL: struct task_result says it.
 	double (*value)(const struct frozen *f, int sample);
+	// Whether it counts as right in figure[0]; NULL: that counts no right ones.
+	bool (*right)(const struct frozen *f, int sample);
 	// How far two networks' results of a sample list are apart, 0..1; NULL: the kind does not know.
 	double (*apart)(const struct frozen *before, const struct frozen *after);
 	void (*report)(

@@ -11,6 +11,11 @@ bool task_is_blind(const struct task_report *r)
 	return r->n_figures && r->figure[0].value[TASK_FLOAT] < task_blind(r->figure[0].name);
 }
 
+int task_sample_lost(const struct task_sample *s)
+{
+	return (int)s->verdict[TASK_FLOAT] - (int)s->verdict[TASK_QUANT];
+}
+
 static double loss(const struct task_sample *s)
 {
 	double before = isnan(s->value[TASK_FLOAT]) ? 1 : s->value[TASK_FLOAT];
@@ -21,7 +26,8 @@ static int by_loss(const void *a, const void *b)
 {
 	const struct task_sample *x = a, *y = b;
 	double lx = loss(x), ly = loss(y);
-	return lx != ly ? (lx > ly ? -1 : 1) : (x->sample > y->sample) - (x->sample < y->sample);
+	int turned = task_sample_lost(y) - task_sample_lost(x);
+	return turned ? turned : lx != ly ? (lx > ly ? -1 : 1) : (x->sample > y->sample) - (x->sample < y->sample);
 }
 
 static void add_samples(const struct task *t, const struct frozen f[TASK_VARIANTS], struct task_report *r)
@@ -33,8 +39,11 @@ static void add_samples(const struct task *t, const struct frozen f[TASK_VARIANT
 		struct task_sample *to = &r->sample[i];
 		to->sample = sample[i];
 		to->name = arena_strdup(r->memory, dataset_name(t->d, sample[i]));
-		for (int v = 0; v < TASK_VARIANTS; v++)
-			to->value[v] = !f[v].at[sample[i]] ? NAN : t->ops->value ? t->ops->value(&f[v], sample[i]) : f[v].at[sample[i]]->value;
+		for (int v = 0; v < TASK_VARIANTS; v++) {
+			bool has = f[v].at[sample[i]];
+			to->value[v] = !has ? NAN : t->ops->value ? t->ops->value(&f[v], sample[i]) : f[v].at[sample[i]]->value;
+			to->verdict[v] = !has || !t->ops->right ? TASK_NO_VERDICT : t->ops->right(&f[v], sample[i]) ? TASK_RIGHT : TASK_WRONG;
+		}
 	}
 	qsort(r->sample, (size_t)r->n_samples, sizeof *r->sample, by_loss);
 	free(sample);

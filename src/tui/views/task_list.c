@@ -84,8 +84,11 @@ static double loss(const double value[TASK_VARIANTS])
 	return known(value[TASK_FLOAT], 1) - known(value[TASK_QUANT], 0);
 }
 
-static double sort_value(const double value[TASK_VARIANTS], int objects, enum task_order o)
+// `lost` of a sample: which comes before all that its figures say.
+static double sort_value(const double value[TASK_VARIANTS], int lost, int objects, enum task_order o)
 {
+	enum { VERDICT = 10 }; // figures differ by less
+
 	bool nothing = isnan(value[TASK_FLOAT]) && isnan(value[TASK_QUANT]);
 	if (nothing)
 		return -1e9;
@@ -93,7 +96,7 @@ static double sort_value(const double value[TASK_VARIANTS], int objects, enum ta
 		return known(value[TASK_FLOAT], -1);
 	if (o == TASK_BY_OBJECTS)
 		return objects;
-	return o == TASK_BY_GAIN ? -loss(value) : loss(value);
+	return (o == TASK_BY_GAIN ? -1 : 1) * (loss(value) + VERDICT * lost);
 }
 
 static int by_key(const void *a, const void *b)
@@ -113,7 +116,7 @@ static struct keyed key_of_row(const struct task_list *l, const struct task_repo
 	bool samples = l->page == TASK_PAGE_SAMPLES;
 	const double *value = samples ? r->sample[i].value : r->class[i].value;
 	const char *name = samples ? r->sample[i].name : r->class[i].name;
-	return (struct keyed){.by = sort_value(value, samples ? 0 : r->class[i].objects, o),
+	return (struct keyed){.by = sort_value(value, samples ? task_sample_lost(&r->sample[i]) : 0, samples ? 0 : r->class[i].objects, o),
 	    .name = o == TASK_BY_NAME ? name : NULL, .at = i};
 }
 

@@ -172,6 +172,17 @@ static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
 	canvas_text(c, r.x + X_NAME + (classes ? OBJECTS : 0), r.y, r.w - X_NAME - 1, ROLE_HEAD, text);
 }
 
+// What float and quantized network make of the sample; returns the columns that it takes.
+static int draw_verdicts(struct canvas *c, const struct task_sample *s, int x, int y)
+{
+	enum { EACH = 2 };
+	if (s->verdict[TASK_FLOAT] == TASK_NO_VERDICT)
+		return 0;
+	for (int v = 0; v < TASK_VARIANTS; v++)
+		canvas_text(c, x + EACH * v, y, 1, s->verdict[v] == TASK_RIGHT ? ROLE_BETTER : ROLE_WORSE, s->verdict[v] == TASK_RIGHT ? "✓" : "×");
+	return TASK_VARIANTS * EACH;
+}
+
 static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, int row)
 {
 	const struct task_list *l = &ui->task;
@@ -187,6 +198,8 @@ static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, int r
 	canvas_right(c, r.x + X_QUANT, r.y, 6, role, format_figure(text, figure, v[TASK_QUANT]));
 	if (classes)
 		canvas_right(c, r.x + X_OBJECTS, r.y, OBJECTS, ROLE_DIM, format_int(text, l->report->class[l->row[row]].objects));
+	else
+		x += draw_verdicts(c, &l->report->sample[l->row[row]], x, r.y);
 	view_task_text(name, sizeof name, ui, row);
 	draw_found(c, ui, x, r.y, r.x + r.w - x - 1, ROLE_TEXT, CUT_LEFT, name);
 }

@@ -103,6 +103,11 @@ static const struct verdict *verdict(const struct frozen *f, int sample)
 	return (const struct verdict *)f->at[sample];
 }
 
+static bool classify_right(const struct frozen *f, int sample)
+{
+	return verdict(f, sample)->rank == 0;
+}
+
 // The share, by weight, of the samples of a class (-1: of all) that are among the first `top`.
 static double share(const struct task *t, const struct frozen *f, const int *weight, int class, int top)
 {
@@ -173,6 +178,7 @@ const struct task_ops classify_ops = {
     .read = classify_read,
     .release = classify_release,
     .score = classify_score,
+    .right = classify_right,
     .report = classify_report,
     .look = classify_look,
 };

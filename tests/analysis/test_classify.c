@@ -1,0 +1,43 @@
+// Classification: which samples are lost, as reports and their JSON have it.
+#include "task_case.h"
+
+enum { SAMPLES = 4, WIDE = 3 };
+
+static void say(struct task_case *c, enum task_variant v, const float x[SAMPLES][WIDE])
+{
+	for (int i = 0; i < SAMPLES; i++) {
+		const struct tensor out = {.type = DT_F32, .shape = SHAPE(1, WIDE), .data = (void *)x[i]};
+		if (task_add(c->t, case_net(c, v), i, &(struct task_said){&out, &out, NULL}, &c->err))
+			fail_msg("%s", c->err.text);
+	}
+}
+
+// The class comes off by a hair in sample 2 and by much in sample 0, which is right all the same; sample 3 is gained.
+void test_classify__what_is_lost_comes_first(void **state)
+{
+	static const float before[SAMPLES][WIDE] = {{.9f, .05f, .05f}, {.8f, .1f, .1f}, {.35f, .33f, .32f}, {.33f, .35f, .32f}},
+	                   after[SAMPLES][WIDE] = {{.5f, .25f, .25f}, {.8f, .1f, .1f}, {.34f, .345f, .315f}, {.34f, .33f, .33f}};
+	static const int order[SAMPLES] = {2, 0, 1, 3};
+	struct task_case c;
+	case_begin_arrays(&c, "Softmax", SAMPLES, WIDE, "file,class\n0.npy,0\n1.npy,0\n2.npy,0\n3.npy,0\n");
+	assert_int_equal(case_task(&c, TASK_CLASSIFY, NULL), STATUS_OK);
+	say(&c, TASK_FLOAT, before);
+	say(&c, TASK_QUANT, after);
+	struct task_report *r = task_report(c.t, case_net(&c, TASK_FLOAT), case_net(&c, TASK_QUANT), 0);
+	cJSON *j = task_report_json(r);
+	struct task_report *again = task_report_parse(j);
+	for (int k = 0; k < 2; k++) {
+		const struct task_report *one = k ? again : r;
+		for (int i = 0; i < SAMPLES; i++)
+			assert_int_equal(one->sample[i].sample, order[i]);
+		assert_int_equal(one->sample[0].verdict[TASK_FLOAT], TASK_RIGHT);
+		assert_int_equal(one->sample[0].verdict[TASK_QUANT], TASK_WRONG);
+		assert_int_equal(task_sample_lost(&one->sample[0]), 1);
+		assert_int_equal(task_sample_lost(&one->sample[1]), 0);
+		assert_int_equal(task_sample_lost(&one->sample[3]), -1);
+	}
+	task_report_drop(&again);
+	task_report_drop(&r);
+	cJSON_Delete(j);
+	case_end(&c);
+}
