@@ -303,13 +303,15 @@ void test_screens__header_marks_edits_that_are_not_saved(void **state)
 	start(&ui, FAKE_MEASURED, 160, 12, false);
 	ui.snap->n_edits = 2;
 	expect_header(&ui, "2 edits", true);
-	expect_header(&ui, "2 edits*", false);
+	expect_header(&ui, "yolov5n.onnx*", false);
 	ui.unsaved = true;
-	expect_header(&ui, "2 edits*", true);
+	expect_header(&ui, "yolov5n.onnx*", true);
 	ui.autosave_fails = true;
-	expect_header(&ui, "2 edits*, autosave fails", true);
+	expect_header(&ui, "2 edits, autosave fails", true);
 	ui_resize(&ui, 80, 12);
 	expect_header(&ui, "2 edits!", true);
+	ui_resize(&ui, 40, 12);
+	expect_header(&ui, "yolov5n.onnx*", true);
 	ui_done(&ui);
 }
 

@@ -61,7 +61,8 @@ static int header_pieces(const struct ui *ui, struct piece out[PIECES])
 	double worst = snapshot_worst_output(s);
 	char snr[FIGURE], target[4 * TARGET_WIDTH];
 	int n = 0;
-	snprintf(out[n].text, sizeof out->text, "%s", file_base(s->g->path ? s->g->path : "model"));
+	// As editors do, and where there is room on any screen.
+	snprintf(out[n].text, sizeof out->text, "%.90s%s", file_base(s->g->path ? s->g->path : "model"), ui->unsaved ? "*" : "");
 	out[n++].role = ROLE_BAR_STRONG;
 	text_cut(target, sizeof target, s->target, TARGET_WIDTH, CUT_RIGHT);
 	snprintf(out[n].text, sizeof out->text, "%.80s %s", target, calib_name(s->method));
@@ -78,7 +79,7 @@ static int header_pieces(const struct ui *ui, struct piece out[PIECES])
 		out[n++].role = ROLE_BAR;
 	}
 	if (s->n_edits || ui->autosave_fails) {
-		snprintf(out[n].text, sizeof out->text, "%d edit%s%s%s", s->n_edits, plural(s->n_edits), ui->unsaved ? "*" : "",
+		snprintf(out[n].text, sizeof out->text, "%d edit%s%s", s->n_edits, plural(s->n_edits),
 		    ui->autosave_fails ? ", autosave fails" : "");
 		if (ui->autosave_fails)
 			snprintf(out[n].brief, sizeof out->brief, "%d edit%s!", s->n_edits, plural(s->n_edits));
