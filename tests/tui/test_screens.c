@@ -11,6 +11,7 @@
 #include "qtui/analysis/frontier.h"
 #include "qtui/base/file.h"
 #include "qtui/base/mem.h"
+#include "qtui/tui/view_task.h"
 #include "qtui/tui/run_news.h"
 #include "qtui/tui/ui.h"
 #include "qtui/tui/draw.h"
@@ -428,6 +429,23 @@ void test_screens__a_task_that_does_not_move(void **state)
 	assert_non_null(strstr(str_text(&now), "(the same on every sample)"));
 	canvas_done(&c);
 	str_done(&now);
+	ui_done(&ui);
+}
+
+// An interval to one side of the difference: its half would say that .086 are proved, or that .03 are none.
+void test_screens__an_interval_to_one_side(void **state)
+{
+	char text[160];
+	struct ui ui;
+	start(&ui, FAKE_MEASURED, 120, 40, false);
+	fake.figure[0].value[TASK_FLOAT] = .8;
+	fake.figure[0].value[TASK_QUANT] = .714;
+	fake.task.interval = (struct task_interval){-.086, -.152, .002, 100};
+	view_task_headline(text, sizeof text, &fake.task);
+	assert_string_equal(text, "mAP .800 → .714 (-.086, -.152 to +.002, may be chance)");
+	fake.task.interval = (struct task_interval){-.086, -.19, .01, 100};
+	view_task_headline(text, sizeof text, &fake.task);
+	assert_string_equal(text, "mAP .800 → .714 (-.086 ±.100, may be chance)");
 	ui_done(&ui);
 }
 

@@ -217,7 +217,8 @@ enum status repair_open(struct repair **out, struct study *st, const struct repa
 	r->costs = costs_take(snap->costs);
 	count_macs(r);
 	enum status status = plan && snap->stage == STAGE_DONE ? repair_goal_limits(&r->opt.goal, r->costs->latency != NULL, err) :
-	    error_set(err, STATUS_REFUSED, "the network is not calibrated yet: wait for the run");
+	    error_set(err, STATUS_REFUSED, snap->stage == STAGE_CANCELLED ? "the run was stopped: it must go on to its end first (r)" :
+	        "the network is not calibrated yet: wait for the run");
 	if (status == STATUS_OK)
 		status = open_parts(r, st, plan, err);
 	snapshot_drop(&snap);

@@ -69,9 +69,24 @@ void view_task_brief(char *out, size_t size, const struct task_report *r)
 		    format_figure(after, f->name, v[TASK_QUANT]));
 }
 
+// "±.013": half the interval. Where it lies so far to one side that this would say the opposite of it, its ends.
+static const char *spread_text(char out[64], const struct task_report *r)
+{
+	char low[FIGURE], high[FIGURE];
+	const char *name = r->figure[0].name;
+	const double *v = r->figure[0].value, half = (r->interval.high - r->interval.low) / 2;
+	bool chance = task_is_chance(r), seems = fabs(v[TASK_QUANT] - v[TASK_FLOAT]) <= half;
+	out[0] = '\0';
+	if (r->has_interval && chance == seems)
+		snprintf(out, 64, " ±%s", format_figure(low, name, half));
+	else if (r->has_interval)
+		snprintf(out, 64, ", %s to %s", format_figure_gain(low, name, r->interval.low), format_figure_gain(high, name, r->interval.high));
+	return out;
+}
+
 void view_task_headline(char *out, size_t size, const struct task_report *r)
 {
-	char brief[64], change[FIGURE], spread[FIGURE];
+	char brief[64], change[FIGURE], spread[64];
 	const char *name = r->figure[0].name;
 	const double *v = r->figure[0].value;
 	size_t n;
@@ -81,9 +96,8 @@ void view_task_headline(char *out, size_t size, const struct task_report *r)
 	else if (r->has_interval && r->interval.low == 0 && r->interval.high == 0)
 		n = (size_t)snprintf(out, size, "%s (the same on every sample)", brief);
 	else
-		n = (size_t)snprintf(out, size, "%s (%s%s%s%s)", brief, format_figure_gain(change, name, v[TASK_QUANT] - v[TASK_FLOAT]),
-		    r->has_interval ? " ±" : "", r->has_interval ? format_figure(spread, name, (r->interval.high - r->interval.low) / 2) : "",
-		    task_is_chance(r) ? ", may be chance" : "");
+		n = (size_t)snprintf(out, size, "%s (%s%s%s)", brief, format_figure_gain(change, name, v[TASK_QUANT] - v[TASK_FLOAT]),
+		    spread_text(spread, r), task_is_chance(r) ? ", may be chance" : "");
 	if (r->samples[TASK_QUANT] < r->total && n < size)
 		snprintf(out + n, size - n, " n %d/%d", r->samples[TASK_QUANT], r->total);
 }
@@ -225,7 +239,8 @@ static void draw_nothing(struct canvas *c, const struct ui *ui, struct rect r)
 	bool rests = w && w->rests;
 	line.y += canvas_paragraph(c, line, ROLE_TEXT,
 	    rests ? "The session's task is measured by a program, which a file does not start by itself:" :
-	    running ? "The task is measured after the figures, where there are labels." : "No task is measured.");
+	    running ? "The task is measured after the figures, where there are labels." :
+	    stage == STAGE_CANCELLED ? "The run was stopped before the task: r goes on." : "No task is measured.");
 	if (rests)
 		canvas_textf(
 		    c, line.x, line.y++, line.w, ROLE_TEXT, ":%s %s", w->scorer ? "scorer" : "boxes", w->scorer ? w->scorer : w->boxes_by);
