@@ -135,6 +135,13 @@ void test_repair__stops_at_the_goal(void **state)
 	assert_string_equal(repair_end(r), "the goal is reached");
 	assert_int_equal(k.tried, 0); // the largest tensors are good: this SNR is there from the beginning
 	repair_free(&r);
+	assert_int_equal(repair_goal_parse(&o.goal, "snr>150", &err), STATUS_OK);
+	r = open_repair(st, o);
+	r->run_snr_db = 151; // what the run says of all samples counts until something is tried
+	assert_int_equal(repair_fix(r, on_step, &k, &err), STATUS_OK);
+	assert_string_equal(repair_end(r), "the goal is reached");
+	assert_int_equal(k.tried, 0);
+	repair_free(&r);
 	study_close(&st);
 }
 

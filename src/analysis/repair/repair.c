@@ -215,6 +215,7 @@ enum status repair_open(struct repair **out, struct study *st, const struct repa
 	r->decision = decision_key(st->g, d->target, d->method, r->now.edits, study_preparation(st));
 	r->deadline = opt->seconds > 0 ? clock_seconds() + opt->seconds : 0;
 	r->costs = costs_take(snap->costs);
+	r->run_snr_db = snap->dirty ? NAN : snapshot_worst_output(snap);
 	count_macs(r);
 	enum status status = plan && snap->stage == STAGE_DONE ? repair_goal_limits(&r->opt.goal, r->costs->latency != NULL, err) :
 	    error_set(err, STATUS_REFUSED, snap->stage == STAGE_CANCELLED ? "the run was stopped: it must go on to its end first (r)" :
