@@ -187,6 +187,7 @@ enum { OBSERVER_PHASES = 2 };
 struct observer;
 struct observer *observer_new(const struct plan *p, int observe, int samples);
 void observer_free(struct observer **o);
+size_t observer_bytes(const struct observer *o); // of memory, once it is finished
 int observer_phases(const struct observer *o);
 // For provisional figures: of large tensors phase 1 reads an eighth of the elements, 512 of every 4096. Ranges stay
 // exact.

@@ -278,18 +278,15 @@ static void adopt_gathered(const struct calibration *c, struct observed *o)
 
 static void keep_gathered(const struct calibration *c, struct observed *o)
 {
-	struct memo *m = c->w->study->memo;
-	struct key k;
-	bool kept = false;
+	struct key k, kept[OBSERVER_PHASES];
+	int n = 0;
 	for (int phase = o->parts.n ? 0 : o->from; phase < observer_phases(o->observer); phase++)
-		if (observer_gathers(o->observer, phase, &k)) {
-			memo_set_observer(m, key_add_key(o->tensor, k), o->observer);
-			kept = true;
-		}
-	if (kept) {
-		memo_own_observer(m, o->observer);
-		o->observer = NULL;
-	}
+		if (observer_gathers(o->observer, phase, &k))
+			kept[n++] = key_add_key(o->tensor, k);
+	if (n == 0)
+		return;
+	memo_keep_observer(c->w->study->memo, kept, n, o->observer);
+	o->observer = NULL;
 }
 
 static void make_observers(struct calibration *c)

@@ -14,6 +14,7 @@ struct figure {
 	atomic_uchar *have;        // [samples]
 	bool merged;               // known from a session: only the merged figures
 	struct figures saved;
+	unsigned asked;            // the last run that asked for it
 	struct figure **part;      // [n_part] > 0: not measured, it is that of these tensors together
 	int n_part;
 };
@@ -23,6 +24,7 @@ struct range_memo {
 	atomic_uchar *have;
 	bool merged;
 	struct tensor_range saved;
+	unsigned asked;
 	struct range_memo **part;  // likewise
 	int n_part;
 };
@@ -43,6 +45,7 @@ struct hist_memo {
 	int n_shown;               // over so many samples
 	bool merged;               // set as a whole: only `shown`
 	double used_saved;         // from a session; < 0: not known
+	unsigned asked;
 	struct hist_memo **part;   // likewise
 	int n_part;
 };
@@ -56,13 +59,17 @@ struct range_memo *memo_range(struct memo *m, struct key k);
 struct hist_memo *memo_hist(struct memo *m, struct key k);
 bool memo_scale(struct memo *m, struct key k, float *scale, int32_t *zero);
 void memo_set_scale(struct memo *m, struct key k, float scale, int32_t zero);
-// What an observer gathered, by tensor, samples and kind. The memo owns kept observers;
-// one may be kept under several keys.
+// What an observer gathered, by tensor, samples and kind: under n > 0 keys. The memo takes the observer.
 const struct observer *memo_observer(struct memo *m, struct key k);
-void memo_own_observer(struct memo *m, struct observer *o);
-void memo_set_observer(struct memo *m, struct key k, struct observer *o);
+void memo_keep_observer(struct memo *m, const struct key *k, int n, struct observer *o);
 // Calls fn for every scale kept.
 void memo_each_scale(struct memo *m, void (*fn)(struct key k, float scale, int32_t zero, void *arg), void *arg);
+
+// What it holds can be forgotten, except the scales: it is computed again when another run asks for it. Between runs only,
+// by the thread that begins them: entries that were found before may be gone.
+size_t memo_bytes(const struct memo *m);
+void memo_end_run(struct memo *m);                 // one that has asked for all of its entries
+void memo_forget(struct memo *m, unsigned runs);   // what none of the latest `runs` ended ones, nor any since, has asked for
 
 // From here on it is that of its parts together, as long as their sums are known (from a session only the merged
 // figures are). A part that is another tensor moved is that tensor: of a long row of moves the last one asks the first.

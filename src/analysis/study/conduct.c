@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "qtui/analysis/channels.h"
 #include "qtui/base/str.h"
+#include "../measure/figures.h"
 #include "study_task.h"
 
 void study_wake(struct study *s)
@@ -221,6 +222,7 @@ static enum status finish(struct work *w, struct error *err)
 		publish(w, STAGE_DONE, NULL);
 	}
 	keep_latest(w);
+	memo_end_run(s->memo);
 	return st;
 }
 
@@ -238,7 +240,8 @@ static enum status conduct_run(struct study *s, struct request *req)
 	struct error err = {0};
 	struct snapshot *before = study_latest(s);
 	study_preparation_use(s, req->preparation);
-	engine_set_memory(s->engine, study_engine_memory(s)); // a preparation that is new has figures of its own
+	study_forget_figures(s);
+	engine_set_memory(s->engine, study_engine_memory(s)); // figures have come, with a new preparation those of its samples
 	struct work w = {.study = s, .req = *req, .total_samples = dataset_count(s->d), .began = clock_seconds(),
 	    .task = task_report_take(before->task), .task_old = true};
 	snapshot_drop(&before);

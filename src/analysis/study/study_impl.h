@@ -24,6 +24,7 @@ struct preparation {
 };
 enum {
 	STUDY_LATEST = 4,        // finished runs whose snapshots stay, for a session
+	STUDY_RECENT = 12,       // whose figures stay whatever they take: half as many steps can be undone, each a run too
 	STUDY_PREPARATIONS = 16, // ways to prepare samples
 	STUDY_FOUND = 32         // states whose findings are remembered, for undo
 };
@@ -184,6 +185,9 @@ struct key study_measured_key(const struct study *s, int preparation);
 void study_first_preparation(struct study *s, struct dataset *d);   // as it is opened; takes the samples over
 void study_preparation_use(struct study *s, int preparation);       // by the conductor
 size_t study_engine_memory(const struct study *s); // of the user's what the figures of all samples do not take
+// By the conductor before a run: of figures that take more than their share of the memory those go that were asked for
+// longest ago, but none of the latest STUDY_RECENT runs.
+void study_forget_figures(struct study *s);
 void study_preparations_free(struct study *s);
 // What is special about a preparation.
 struct way study_way(const struct study *s, int preparation);

@@ -1,6 +1,7 @@
 // How many samples there are and how pictures are prepared, as a decision like others. Each way has samples and figures
-// of its own, which stay until the study is closed: going back to one computes nothing. The engine's store goes by
-// samples: tensors of those that another way has as well are found there.
+// of its own, whose latest stay until the study is closed: going back to one computes nothing. The engine's store goes
+// by samples: tensors of those that another way has as well are found there.
+#include "../measure/figures.h"
 #include "study_impl.h"
 
 const struct preparation *study_preparation(const struct study *s)
@@ -37,14 +38,40 @@ void study_preparation_use(struct study *s, int preparation)
 	s->memo = s->preparation[preparation].memo;
 }
 
-size_t study_engine_memory(const struct study *s)
+// Figures of one run on all samples: before there are any, that much of the memory is theirs.
+static size_t expected_bytes(const struct study *s)
 {
 	size_t each = 2 * sizeof(struct tensor_sums) + sizeof(struct tensor_range), figures = 0, samples = 0;
 	for (int i = 0; i < s->n_preparations; i++)
 		samples += (size_t)dataset_count(s->preparation[i].d);
 	for (int v = 0; v < s->g->n_values; v++)
 		figures += s->g->value[v].constant || s->g->value[v].type != DT_F32 ? 0 : each * samples;
+	return figures;
+}
+
+static size_t figures_bytes(const struct study *s)
+{
+	size_t bytes = 0;
+	for (int i = 0; i < s->n_preparations; i++)
+		bytes += memo_bytes(s->preparation[i].memo);
+	return bytes;
+}
+
+size_t study_engine_memory(const struct study *s)
+{
+	size_t expected = expected_bytes(s), held = figures_bytes(s), figures = held > expected ? held : expected;
 	return s->opt.memory > figures ? s->opt.memory - figures : 0;
+}
+
+void study_forget_figures(struct study *s)
+{
+	enum { LONGEST = 8 * STUDY_RECENT, SHARE = 4 };
+	bool over = figures_bytes(s) > s->opt.memory / SHARE;
+	for (unsigned runs = LONGEST; runs >= STUDY_RECENT && figures_bytes(s) > s->opt.memory / SHARE; runs /= 2)
+		for (int i = 0; i < s->n_preparations; i++)
+			memo_forget(s->preparation[i].memo, runs);
+	if (over)
+		mem_trim();
 }
 
 void study_preparations_free(struct study *s)

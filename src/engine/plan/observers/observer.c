@@ -51,6 +51,12 @@ void observer_free(struct observer **o)
 	*o = NULL;
 }
 
+size_t observer_bytes(const struct observer *o)
+{
+	size_t sums = o->sum ? (size_t)o->samples * EXPONENTS * sizeof *o->sum : 0, counts = o->hist ? (size_t)o->bins * sizeof *o->hist : 0;
+	return sizeof *o + (size_t)o->samples * 2 * sizeof *o->range + sums + counts;
+}
+
 struct key observer_setup_key(const struct observer_setup *s)
 {
 	const struct target *t = s->target;
