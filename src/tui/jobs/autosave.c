@@ -239,6 +239,16 @@ bool autosave_may_quit(struct ui *ui)
 	return false;
 }
 
+// Makes the file, ours alone, where nothing stands under that name: not even a link that leads nowhere, which somebody
+// else may have laid in the directory for temporary files.
+static bool claim(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 // The run is being killed and its edits cannot be autosaved:
 // they go to the first refuge that takes them. False: none did.
 static bool take_refuge(struct ui *ui)
@@ -248,7 +258,10 @@ static bool take_refuge(struct ui *ui)
 	for (int k = 0; k < REFUGES * AT_ONCE && !kept; k++) {
 		char *path = refuge(ui, first, k / AT_ONCE, k % AT_ONCE + 1);
 		struct error err;
-		kept = !file_exists(path) && !session_write(ui->study, path, ui->session, &err);
+		bool claimed = claim(path);
+		kept = claimed && !session_write(ui->study, path, ui->session, &err);
+		if (claimed && !kept)
+			unlink(path);
 		if (kept)
 			fprintf(stderr, "qtui: edits are kept in %s; the next start offers them\n", path);
 		free(path);
