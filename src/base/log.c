@@ -18,6 +18,7 @@ static struct {
 	enum log_level min;
 	struct {
 		enum log_level level;
+		bool said; // it went to standard error
 		char text[WIDTH];
 	} line[LINES];
 } ring = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -39,19 +40,26 @@ static int next_slot(void)
 static bool was_said(enum log_level level, const char *text)
 {
 	for (int i = 0; i < ring.count; i++)
-		if (ring.line[i].level == level && strcmp(ring.line[i].text, text) == 0)
+		if (ring.line[i].said && ring.line[i].level == level && strcmp(ring.line[i].text, text) == 0)
 			return true;
 	return false;
 }
 
-// Needs the lock.
-static bool is_latest(enum log_level level, const char *text)
+// The slot of the line: a new one, unless it only says the latest once more. Needs the lock.
+static int slot_of(enum log_level level, const char *text)
 {
-	int slot = (ring.first + ring.count - 1) % LINES;
-	return ring.count > 0 && ring.line[slot].level == level && strcmp(ring.line[slot].text, text) == 0;
+	int latest = (ring.first + ring.count - 1) % LINES;
+	if (ring.count > 0 && ring.line[latest].level == level && strcmp(ring.line[latest].text, text) == 0)
+		return latest;
+	int slot = next_slot();
+	ring.line[slot].level = level;
+	ring.line[slot].said = false;
+	snprintf(ring.line[slot].text, WIDTH, "%s", text);
+	ring.warnings += level >= LOG_WARN;
+	ring.added++;
+	return slot;
 }
 
-// A line that only says the latest once more is not kept.
 void log_add(enum log_level level, const char *fmt, ...)
 {
 	char text[WIDTH];
@@ -61,15 +69,10 @@ void log_add(enum log_level level, const char *fmt, ...)
 	va_end(ap);
 	str_oneline(text);
 	pthread_mutex_lock(&ring.lock);
-	if (ring.to_stderr && level >= ring.min && !was_said(level, text))
+	bool says = ring.to_stderr && level >= ring.min && !was_said(level, text);
+	if (says)
 		fprintf(stderr, "qtui: %s%s\n", level_word[level], text);
-	if (!is_latest(level, text)) {
-		int slot = next_slot();
-		ring.line[slot].level = level;
-		snprintf(ring.line[slot].text, WIDTH, "%s", text);
-		ring.warnings += level >= LOG_WARN;
-		ring.added++;
-	}
+	ring.line[slot_of(level, text)].said |= says;
 	pthread_mutex_unlock(&ring.lock);
 }
 

@@ -84,6 +84,30 @@ void test_log__goes_to_stderr_from_a_level_on(void **state)
 	assert_string_equal(text, "qtui: warning: loud\n");
 }
 
+// What only the ring has heard so far is still to be said.
+void test_log__what_was_kept_under_a_screen_is_said_later(void **state)
+{
+	const char *path = support_temp("stderr_later");
+	int saved = dup(STDERR_FILENO);
+	char text[128] = "";
+	FILE *f;
+	assert_non_null(freopen(path, "w", stderr));
+	log_to_stderr(false, LOG_INFO);
+	log_warn("under a screen");
+	log_to_stderr(true, LOG_WARN);
+	log_warn("under a screen"); // the latest line of the ring
+	log_warn("another");
+	log_warn("under a screen"); // said by now
+	log_to_stderr(false, LOG_INFO);
+	fflush(stderr);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	f = fopen(path, "r");
+	fread(text, 1, sizeof text - 1, f);
+	fclose(f);
+	assert_string_equal(text, "qtui: warning: under a screen\nqtui: warning: another\n");
+}
+
 static void latest_is(int back, const char *what)
 {
 	char text[64];
