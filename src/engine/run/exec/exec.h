@@ -49,9 +49,9 @@ MUST_CHECK enum status exec_eval(struct exec *x, const struct tensor *const *in,
 struct channels {
 	int64_t from, n;
 };
-// A parameter as the simulation sees it: the constant itself, or (heap, in *own)
-// its rounded values or those of some channels.
-const float *exec_weights(struct exec *x, int i, const struct channels *part, float **own);
+// A parameter as the simulation sees it: the constant itself, or (heap, in *own, which the caller frees in any case)
+// its rounded values or those of some channels. *out NULL: the node has none.
+MUST_CHECK enum status exec_weights(const float **out, float **own, struct exec *x, int i, const struct channels *part);
 bool exec_splits_channels(const struct exec *x, int i); // the parameter's scale, if any, is one for all or one for each channel
 // Does this Resize only select elements (nearest)? resize_blocks runs one on LAYOUT_BLOCK;
 // STATUS_UNSUPPORTED where it cannot.

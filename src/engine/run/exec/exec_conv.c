@@ -52,9 +52,13 @@ static enum status make_float(struct exec *x, const struct conv_geometry *g, con
 
 static enum status prepare_float(struct exec *x, const struct conv_geometry *g, struct prepared *p)
 {
-	float *own_w, *own_b;
-	const float *weight = exec_weights(x, 1, NULL, &own_w), *bias = exec_weights(x, 2, NULL, &own_b);
-	enum status st = make_float(x, g, weight, bias, p);
+	float *own_w, *own_b = NULL;
+	const float *weight, *bias;
+	enum status st = exec_weights(&weight, &own_w, x, 1, NULL);
+	if (st == STATUS_OK)
+		st = exec_weights(&bias, &own_b, x, 2, NULL);
+	if (st == STATUS_OK)
+		st = make_float(x, g, weight, bias, p);
 	free(own_w);
 	free(own_b);
 	return st;

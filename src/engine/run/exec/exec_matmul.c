@@ -135,16 +135,17 @@ static enum status prepare_activations(struct exec *x, const struct product *p, 
 
 static enum status prepare_float(struct exec *x, const struct product *p, struct kernel **out)
 {
-	float *own_w, *own_b;
+	float *own_w, *own_b = NULL;
 	struct matmul_task t = {.batch = p->batch, .m = p->m, .n = p->panel.n, .k = p->k, .trans_a = p->trans_a, .trans_b = p->trans_b,
 	    .stride_a = p->stride_a, .stride_b = p->stride_b, .alpha = p->alpha, .act = x->step->epi.act};
-	t.weight = exec_weights(x, 1, part_of(p), &own_w);
-	t.bias = exec_weights(x, 2, part_of(p), &own_b);
+	enum status st = exec_weights(&t.weight, &own_w, x, 1, part_of(p));
+	if (st == STATUS_OK)
+		st = exec_weights(&t.bias, &own_b, x, 2, part_of(p));
 	if (x->step->bias >= 0)
 		t.bias = (const float *)x->g->value[x->step->bias].constant->data + p->panel.from;
 	t.ordered = x->e->quantized_file;
 	t.packed = p->constant_b && x->in[1]->t.shape.rank == 2;
-	enum status st = STATUS_UNSUPPORTED;
+	st = st == STATUS_OK ? STATUS_UNSUPPORTED : st; // until a backend can
 	for (int b = t.ordered ? BACKEND_BLAS : x->e->opt.backend; st == STATUS_UNSUPPORTED && b < BACKEND_COUNT; b++)
 		st = kernel_matmul(out, (enum kernel_backend)b, &t, x->err);
 	free(own_w);

@@ -34,13 +34,19 @@ static int axis_of(const struct exec *x, int i)
 // A parameter, or some of its output channels, with the quantizer that acts on them.
 // Channels that do not lie together are copied.
 struct seen {
-	struct tensor t;
+	struct tensor t; // without data: there is no such parameter
 	struct quantizer q;
 	bool quantized;
 	float *own;
 };
 
-static void take_channels(struct seen *s, int axis, const struct channels *part)
+static enum status no_memory(struct exec *x)
+{
+	return error_set(x->err, STATUS_NOMEM, "no memory for the weights");
+}
+
+// False: no memory.
+static bool take_channels(struct seen *s, int axis, const struct channels *part)
 {
 	const struct shape all = s->t.shape;
 	int64_t outer = 1, inner = 1, from = part->from;
@@ -53,8 +59,8 @@ static void take_channels(struct seen *s, int axis, const struct channels *part)
 	s->t.buf = NULL;
 	s->t.data = (void *)at;
 	if (outer > 1) {
-		s->t.data = s->own = xmalloc((size_t)(outer * part->n * inner) * sizeof(float));
-		for (int64_t i = 0; i < outer; i++)
+		s->t.data = s->own = mem_try_array((size_t)(outer * part->n * inner), sizeof(float));
+		for (int64_t i = 0; s->own && i < outer; i++)
 			memcpy(s->own + i * part->n * inner, at + i * all.dim[axis] * inner, (size_t)(part->n * inner) * sizeof(float));
 	}
 	if (s->quantized && s->q.n > 1) {
@@ -62,39 +68,41 @@ static void take_channels(struct seen *s, int axis, const struct channels *part)
 		s->q.scale += from;
 		s->q.zero = s->q.zero ? s->q.zero + from : NULL;
 	}
+	return s->t.data != NULL;
 }
 
-static bool see(struct seen *s, const struct exec *x, int i, const struct channels *part)
+static enum status see(struct seen *s, struct exec *x, int i, const struct channels *part)
 {
 	const struct tensor *t = param(x, i);
 	*s = (struct seen){0};
 	if (!t)
-		return false;
+		return STATUS_OK;
 	s->t = *t;
 	const struct quantizer *q = exec_param_quantizer(x, i);
 	s->quantized = q != NULL;
 	if (q)
 		s->q = *q;
-	if (part)
-		take_channels(s, axis_of(x, i), part);
-	return true;
+	return !part || take_channels(s, axis_of(x, i), part) ? STATUS_OK : no_memory(x);
 }
 
-const float *exec_weights(struct exec *x, int i, const struct channels *part, float **own)
+enum status exec_weights(const float **out, float **own, struct exec *x, int i, const struct channels *part)
 {
+	enum { SLACK = 16 }; // floats that vectors may read behind the last one
 	struct seen s;
-	*own = NULL;
-	if (!see(&s, x, i, part))
-		return NULL;
+	enum status st = see(&s, x, i, part);
+	*out = s.t.data;
 	*own = s.own;
-	if (!s.quantized)
-		return s.t.data;
+	if (st != STATUS_OK || !s.quantized)
+		return st;
 	struct tensor dst = s.t;
 	dst.buf = NULL;
 	if (!s.own)
-		dst.data = *own = xmalloc(tensor_bytes(&s.t) + 64);
+		dst.data = *own = mem_try_array((size_t)tensor_count(&s.t) + SLACK, sizeof **own);
+	*out = *own;
+	if (!*own)
+		return no_memory(x);
 	fake_quantize(&dst, &s.t, &s.q, 1);
-	return *own;
+	return STATUS_OK;
 }
 
 bool exec_splits_channels(const struct exec *x, int i)
@@ -141,27 +149,40 @@ bool affine_possible(const struct exec *x)
 	return w && w->kind == QUANT_LINEAR && w->bits <= 16 && all_zero(w->zero, w->n) && (w->n == 1 || w->axis == channel_axis(x));
 }
 
+static bool on_grid(const struct seen *b, const struct affine *a)
+{
+	bool same = b->quantized && b->q.kind == QUANT_LINEAR && all_zero(b->q.zero, b->q.n);
+	for (int64_t c = 0; same && c < a->n; c++)
+		same = b->q.scale[b->q.n > 1 ? c : 0] == a->scale[c];
+	return same;
+}
+
+static enum status float_bias(struct affine *a, struct exec *x, const struct channels *part)
+{
+	float *own;
+	const float *values;
+	enum status st = exec_weights(&values, &own, x, 2, part);
+	a->fbias = st == STATUS_OK ? mem_try_array((size_t)a->n, sizeof *a->fbias) : NULL;
+	if (a->fbias)
+		memcpy(a->fbias, values, (size_t)a->n * sizeof *a->fbias);
+	free(own);
+	return a->fbias ? STATUS_OK : no_memory(x);
+}
+
 // The bias is added to the accumulator as an integer when it lies on the accumulator's grid, else in float.
-static void make_bias(struct affine *a, struct exec *x, const struct channels *part)
+static enum status make_bias(struct affine *a, struct exec *x, const struct channels *part)
 {
 	struct seen b;
-	if (!see(&b, x, 2, part))
-		return;
-	bool on_grid = b.quantized && b.q.kind == QUANT_LINEAR && all_zero(b.q.zero, b.q.n);
-	for (int64_t c = 0; on_grid && c < a->n; c++)
-		on_grid = b.q.scale[b.q.n > 1 ? c : 0] == a->scale[c];
-	if (on_grid) {
-		a->bias = xcalloc((size_t)a->n, sizeof *a->bias);
+	enum status st = see(&b, x, 2, part);
+	bool coded = st == STATUS_OK && b.t.data && on_grid(&b, a);
+	if (coded)
+		a->bias = mem_try_array((size_t)a->n, sizeof *a->bias);
+	if (a->bias)
 		codes_of_bias(a->bias, &b.t, &b.q);
-		free(b.own);
-		return;
-	}
 	free(b.own);
-	float *own = NULL;
-	const float *values = exec_weights(x, 2, part, &own);
-	a->fbias = xmalloc((size_t)a->n * sizeof *a->fbias);
-	memcpy(a->fbias, values, (size_t)a->n * sizeof *a->fbias);
-	free(own);
+	if (coded && !a->bias)
+		return no_memory(x);
+	return st != STATUS_OK || coded || !b.t.data ? st : float_bias(a, x, part);
 }
 
 // Groups of a transposed convolution share the scales of their channels.
@@ -170,19 +191,20 @@ enum status affine_make(struct affine *a, struct exec *x, int64_t channels, cons
 	const struct tensor *b = param(x, 2);
 	struct seen w;
 	*a = (struct affine){.n = part ? part->n : channels};
-	if (channels % exec_param_quantizer(x, 1)->n != 0 || (b && tensor_count(b) != channels) || !see(&w, x, 1, part))
+	if (channels % exec_param_quantizer(x, 1)->n != 0 || (b && tensor_count(b) != channels))
 		return STATUS_UNSUPPORTED;
-	a->weight = mem_try_array((size_t)tensor_count(&w.t), sizeof *a->weight);
+	enum status st = see(&w, x, 1, part);
+	if (st == STATUS_OK)
+		a->weight = mem_try_array((size_t)tensor_count(&w.t), sizeof *a->weight);
 	if (a->weight)
 		codes_of_weights(a->weight, &w.t, &w.q);
 	free(w.own);
-	if (!a->weight)
-		return error_set(x->err, STATUS_NOMEM, "no memory for the weights");
-	a->scale = xmalloc((size_t)a->n * sizeof *a->scale);
+	a->scale = a->weight ? mem_try_array((size_t)a->n, sizeof *a->scale) : NULL;
+	if (!a->scale)
+		return no_memory(x);
 	for (int64_t c = 0; c < a->n; c++)
 		a->scale[c] = rep_quantizer(x->in[0])->scale[0] * w.q.scale[c % w.q.n];
-	make_bias(a, x, part);
-	return STATUS_OK;
+	return make_bias(a, x, part);
 }
 
 void affine_done(struct affine *a)
