@@ -210,8 +210,6 @@ void store_free(struct store **sp)
 	store_release(s, INT_MAX);
 	store_trim(s, 0);
 	take_back(s, s->lent);
-	while (s->n > 0)
-		evict_least(s);
 	keymap_free(&s->map);
 	keymap_free(&s->blocks);
 	pthread_mutex_destroy(&s->lock);
