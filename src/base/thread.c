@@ -2,14 +2,36 @@
 
 #include <omp.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
+#include "qtui/base/mem.h"
 
 // On Linux a thread has a nice value of its own. A refusal leaves things as they are.
 void thread_yield(void)
 {
 	enum { NICE = 10 };
 	setpriority(PRIO_PROCESS, 0, NICE);
+}
+
+struct start {
+	void *(*fn)(void *);
+	void *arg;
+};
+
+// Handlers of faults have room of their own at the stack's beginning: a fault may come of the rest being full.
+enum { HANDLERS_STACK = 1 << 16 };
+
+static void *begin(void *arg)
+{
+	const struct start start = *(struct start *)arg;
+	char room[HANDLERS_STACK];
+	stack_t before, handlers = {.ss_sp = room, .ss_size = sizeof room};
+	free(arg);
+	sigaltstack(&handlers, &before);
+	void *result = start.fn(start.arg);
+	sigaltstack(&before, NULL);
+	return result;
 }
 
 // A fault whose signal is blocked ends the program without asking any handler. The system's stacks are as large as
@@ -22,12 +44,16 @@ bool thread_start(pthread_t *thread, void *(*fn)(void *), void *arg)
 	bool started;
 	if (pthread_attr_init(&attr) != 0)
 		return false;
-	pthread_attr_setstacksize(&attr, THREAD_STACK);
+	struct start *start = xmalloc(sizeof *start);
+	*start = (struct start){fn, arg};
+	pthread_attr_setstacksize(&attr, THREAD_STACK + HANDLERS_STACK);
 	sigfillset(&sent);
 	for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
 		sigdelset(&sent, faults[i]);
 	pthread_sigmask(SIG_SETMASK, &sent, &before);
-	started = pthread_create(thread, &attr, fn, arg) == 0;
+	started = pthread_create(thread, &attr, begin, start) == 0;
+	if (!started)
+		free(start);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
 	return started;

@@ -13,15 +13,21 @@ static const int asked[] = {SIGWINCH, SIGTERM, SIGHUP, SIGQUIT, SIGINT, SIGTSTP,
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 enum { N_ASKED = sizeof asked / sizeof *asked, N_CRASHES = sizeof crashes / sizeof *crashes };
 
-// What handlers may touch: all of it is set before they are installed, except the texts, which are whole at any moment.
+// A text that changes while handlers may read it: the next one is made beside the one that is shown.
+struct text {
+	char made[2][512];
+	int last;
+	const char *_Atomic shown;
+};
+// What handlers may touch: all of it is set before they are installed, except the texts.
 static struct {
 	int pipe[2];
 	struct sigaction old[N_ASKED], old_crash[N_CRASHES];
 	struct termios terminal;
 	int has_terminal;
-	char reset[256], message[512];
-	char stack[1 << 16]; // of the handlers of crashes, which may come of the process's own having no room left
-} guard;
+	struct text reset, message;
+	char stack[1 << 16]; // of the handlers of crashes in the first thread, which may come of its own having no room left
+} guard = {.reset.shown = "", .message.shown = ""};
 
 static void on_signal(int sig)
 {
@@ -41,10 +47,10 @@ static void say(int fd, const char *text)
 // Only calls that are allowed in a handler.
 static const char *give_back(void)
 {
-	say(STDOUT_FILENO, guard.reset);
+	say(STDOUT_FILENO, guard.reset.shown);
 	if (guard.has_terminal)
 		tcsetattr(STDIN_FILENO, TCSANOW, &guard.terminal);
-	return guard.message;
+	return guard.message.shown;
 }
 
 // A mapped file that has become shorter is no crash.
@@ -120,10 +126,17 @@ int guard_signal(void)
 	return read(guard.pipe[0], &byte, 1) == 1 ? byte : 0;
 }
 
+static void show(struct text *t, const char *text)
+{
+	t->last = !t->last;
+	snprintf(t->made[t->last], sizeof t->made[0], "%s", text);
+	t->shown = t->made[t->last];
+}
+
 void guard_crash(const char *reset, const char *message)
 {
 	if (reset)
-		snprintf(guard.reset, sizeof guard.reset, "%s", reset);
+		show(&guard.reset, reset);
 	if (message)
-		snprintf(guard.message, sizeof guard.message, "%s", message);
+		show(&guard.message, message);
 }
