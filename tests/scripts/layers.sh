@@ -57,6 +57,9 @@ done <<-'END'
 	src/analysis/task metric labels decode kinds,.
 END
 
+# The analysis calls through its public headers, from everywhere to everywhere; the private ones have an order.
+report analysis_folders_by_includes "$(by_includes src/analysis | upwards "cost task measure,study repair findings,story,report,session,survey")"
+
 only() { report "only_$1" "$(includes src include | grep -E "[<\"]($2)" | grep -vE "^$3")"; } # NAME HEADERS FILES
 only curses 'curses|ncurses|panel\.h>|term\.h|readline' src/tui/
 # The levels of the processor are asked for below the backends, of the processor and of oneDNN.

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../repair/repair_impl.h"
 #include "../study/study_impl.h"
+#include "repair_impl.h"
 
 struct isolating {
 	struct study *st;
@@ -175,7 +175,7 @@ static enum status isolate_all(struct isolating *w, struct isolation *out, atomi
 	return st;
 }
 
-// The float outputs; where there is none, as behind an ArgMax, what stands for them elsewhere (repair/points.c).
+// The float outputs; where there is none, as behind an ArgMax, what stands for them elsewhere (points.c).
 static void choose_tensors(struct isolating *w)
 {
 	const struct graph *g = w->snap->g;
