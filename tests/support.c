@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "qtui/base/file.h"
+#include "qtui/base/log.h"
+#include "qtui/base/npy.h"
 
 // Texts that were handed out; kept here, so that a leak checker sees them.
 static char **kept;
@@ -95,6 +98,33 @@ const char *support_temp_file(const char *name, const void *data, size_t size)
 	check(f && fwrite(data, 1, size, f) == size, path);
 	check(fclose(f) == 0, path);
 	return path;
+}
+
+int support_log_count(void)
+{
+	char line[2];
+	int n = 0;
+	while (log_line(n, line, sizeof line) >= 0)
+		n++;
+	return n;
+}
+
+int support_npy_read(struct npy *out, const char *path, struct error *err)
+{
+	struct bytes b;
+	if (file_read(&b, path, SIZE_MAX, err))
+		return err->status;
+	enum status s = npy_parse(out, b.data, b.size, path, err);
+	bytes_done(&b);
+	return s;
+}
+
+const struct npy *support_npz_find(const struct npz *z, const char *name)
+{
+	for (size_t i = 0; i < z->n; i++)
+		if (strcmp(z->name[i], name) == 0)
+			return &z->array[i];
+	return NULL;
 }
 
 uint64_t support_random_bits(struct support_random *r)

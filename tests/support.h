@@ -23,6 +23,14 @@ const char *support_temp(const char *name);
 // Writes a file into that directory, whole; returns its path.
 const char *support_temp_file(const char *name, const void *data, size_t size);
 
+// Lines that the log keeps. An .npy file as npy_parse reads it. An archive's array; NULL when absent.
+struct npy;
+struct npz;
+struct error;
+int support_log_count(void);
+int support_npy_read(struct npy *out, const char *path, struct error *err); // enum status
+const struct npy *support_npz_find(const struct npz *z, const char *name);
+
 // How many threads a test lets OpenMP have, where it asks for `n`: libgomp is not instrumented, so that the thread
 // sanitizer takes each of its teams for a race, and the program makes none either in that build (src/base/jobs.c).
 #ifdef __SANITIZE_THREAD__

@@ -97,15 +97,6 @@ int log_line(int i, char *out, int size)
 	return level;
 }
 
-int log_count(void)
-{
-	int n;
-	pthread_mutex_lock(&ring.lock);
-	n = ring.count;
-	pthread_mutex_unlock(&ring.lock);
-	return n;
-}
-
 unsigned log_additions(void)
 {
 	pthread_mutex_lock(&ring.lock);

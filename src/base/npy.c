@@ -157,22 +157,6 @@ enum status npy_parse(struct npy *out, const void *bytes, size_t size, const cha
 	return out->data ? STATUS_OK : err->status;
 }
 
-enum status npy_read(struct npy *out, const char *path, struct error *err)
-{
-	struct bytes b;
-	enum status s;
-	*out = (struct npy){0};
-	if (file_map(&b, path, err))
-		return err->status;
-	s = npy_parse(out, b.data, b.size, path, err);
-	if (bytes_intact(&b, path, err)) {
-		npy_done(out);
-		s = err->status;
-	}
-	bytes_done(&b);
-	return s;
-}
-
 // The text of the header, padded so that the data begin at a multiple of 64.
 static void add_header(struct str *s, const struct npy *a)
 {

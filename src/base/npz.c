@@ -138,14 +138,6 @@ enum status npz_read(struct npz *out, const char *path, struct error *err)
 	return s;
 }
 
-const struct npy *npz_find(const struct npz *z, const char *name)
-{
-	for (size_t i = 0; i < z->n; i++)
-		if (strcmp(z->name[i], name) == 0)
-			return &z->array[i];
-	return NULL;
-}
-
 void npz_done(struct npz *z)
 {
 	for (size_t i = 0; i < z->n; i++) {

@@ -285,8 +285,9 @@ enum status open_study(struct study **st, struct session **se, struct options *o
 	return s;
 }
 
-// What another run has written in the meantime is not written over, and what this one has done is not lost.
-enum status write_session(const struct study *st, const struct session *se, const char *path, struct error *err)
+// What another run has written since the session was read is not written over (STATUS_REFUSED), and what this one has
+// done is not lost: its session is beside it, and is named.
+static enum status write_session(const struct study *st, const struct session *se, const char *path, struct error *err)
 {
 	static const struct file_stamp none;
 	if (file_has_stamp(path, se ? &se->stamp : &none))

@@ -37,9 +37,6 @@ MUST_CHECK enum status check_output(const char *path, struct error *err);
 // --set and --scale are applied. Refused where a result would be written over what is read,
 // and where neither they nor the session name samples.
 MUST_CHECK enum status open_study(struct study **st, struct session **se, struct options *o, struct error *err);
-// STATUS_REFUSED where another run has written the session since it was read:
-// then this one's is beside it, and is named.
-MUST_CHECK enum status write_session(const struct study *st, const struct session *se, const char *path, struct error *err);
 // Before the work: whether a session that is there can be written, where save_session is going to.
 // One that is not there yet is checked when it is begun.
 MUST_CHECK enum status check_session(const struct options *o, struct error *err);

@@ -153,7 +153,7 @@ static int count_warnings(int from, const char *text)
 {
 	char line[256];
 	int n = 0;
-	for (int i = from; i < log_count(); i++)
+	for (int i = from; i < support_log_count(); i++)
 		n += log_line(i, line, sizeof line) == LOG_WARN && strstr(line, text);
 	return n;
 }
@@ -166,7 +166,7 @@ void test_alone__says_what_overflows_when_quantized(void **state)
 	case_floats(&file, "million", DIMS(1), (const float[]){1e6f});
 	case_node(&file, "Mul", "mul", "y million", "z");
 	case_output(&file, file.graph, "z");
-	int before = log_count();
+	int before = support_log_count();
 	struct study *st = open_for_test(
 	    (struct study_options){.model = case_save(&file, "large.onnx"), .target = "fp16", .data = {.random = 2}, .threads = 1});
 	wait_for_run(st);
@@ -187,7 +187,7 @@ void test_alone__says_where_numbers_stop_being_finite(void **state)
 		case_node(&file, i ? "Mul" : "Log", i ? "mul" : "log", i ? "y infinite" : "y", "l");
 		case_node(&file, "Conv", "again", "l w", "z");
 		case_output(&file, file.graph, "z");
-		int before = log_count();
+		int before = support_log_count();
 		struct study *st = open_for_test(
 		    (struct study_options){.model = case_save(&file, "nonfinite.onnx"), .data = {.random = 2}, .threads = 1});
 		for (int run = 0; run < 2; run++) {

@@ -40,7 +40,7 @@ static void fill(struct golden *t)
 	for (int i = 0; i < t->head.n; i++) {
 		struct str name = {0};
 		str_addf(&name, "out:%s", t->head.out[i].name);
-		const struct npy *a = npz_find(&t->outputs, str_text(&name));
+		const struct npy *a = support_npz_find(&t->outputs, str_text(&name));
 		str_done(&name);
 		assert_non_null(a);
 		t->head.out[i].shape = shape_of(a->rank, a->dim);

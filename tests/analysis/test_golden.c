@@ -305,7 +305,7 @@ static const char *yolov8n_inputs(void)
 	const char *bytes = support_data("golden/esp-ppq/inputs_yolov8n_u8.npy"), *path = support_temp("yolov8n.npy");
 	if (!bytes)
 		return NULL;
-	assert_int_equal(npy_read(&a, bytes, &err), STATUS_OK);
+	assert_int_equal(support_npy_read(&a, bytes, &err), STATUS_OK);
 	struct npy f = a;
 	f.kind = 'f';
 	f.item = 4;

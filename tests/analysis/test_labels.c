@@ -144,7 +144,7 @@ static int warnings(const char *says)
 {
 	char text[512];
 	int n = 0;
-	for (int i = 0; i < log_count(); i++)
+	for (int i = 0; i < support_log_count(); i++)
 		n += log_line(i, text, sizeof text) >= 0 && strstr(text, says);
 	return n;
 }

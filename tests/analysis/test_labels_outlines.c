@@ -113,7 +113,7 @@ void test_labels_outlines__objects_without_one_have_their_box(void **state)
 	assert_int_equal(l->kind, LABELS_OUTLINES);
 	assert_int_equal(rle_area(l->label[0].truth[0].mask), 200);
 	char said[512];
-	log_line(log_count() - 1, said, sizeof said);
+	log_line(support_log_count() - 1, said, sizeof said);
 	assert_non_null(strstr(said, "1 of 2 objects of "));
 	labels_free(&l);
 }

@@ -289,10 +289,10 @@ void test_poses__more_than_one_object_is_warned_of(void **state)
 	struct task_case c;
 	char text[512] = "";
 	begin_lines(&c);
-	int before = log_count();
+	int before = support_log_count();
 	assert_int_equal(case_task(&c, -1, support_temp_file("two.json", labels, strlen(labels))), STATUS_OK);
 	bool said = false;
-	for (int i = before; i < log_count(); i++)
+	for (int i = before; i < support_log_count(); i++)
 		said |= log_line(i, text, sizeof text) >= 0 && strstr(text, "finds one object a sample, and 1 of 1 have more");
 	assert_true(said);
 	case_end(&c);

@@ -11,7 +11,7 @@
 // The ring belongs to the process, so every test asks for the newest lines.
 static int newest(int back, char *out, int size)
 {
-	return log_line(log_count() - 1 - back, out, size);
+	return log_line(support_log_count() - 1 - back, out, size);
 }
 
 void test_log__keeps_lines_in_order_with_levels(void **state)
@@ -32,7 +32,7 @@ void test_log__has_no_line_outside(void **state)
 	char text[8] = "same";
 	log_info("a line");
 	assert_int_equal(log_line(-1, text, sizeof text), -1);
-	assert_int_equal(log_line(log_count(), text, sizeof text), -1);
+	assert_int_equal(log_line(support_log_count(), text, sizeof text), -1);
 	assert_string_equal(text, "same");
 	assert_int_equal(newest(0, text, 4), LOG_INFO);
 	assert_string_equal(text, "a l");
@@ -44,7 +44,7 @@ void test_log__forgets_the_oldest(void **state)
 	int kept;
 	for (int i = 0; i < 5000; i++)
 		log_info("line %d", i);
-	kept = log_count();
+	kept = support_log_count();
 	assert_in_range(kept, 100, 4999);
 	assert_int_equal(log_line(0, text, sizeof text), LOG_INFO);
 	assert_int_equal(atoi(text + 5), 5000 - kept);
@@ -111,7 +111,7 @@ void test_log__what_was_kept_under_a_screen_is_said_later(void **state)
 static void latest_is(int back, const char *what)
 {
 	char text[64];
-	assert_true(log_line(log_count() - 1 - back, text, sizeof text) >= 0);
+	assert_true(log_line(support_log_count() - 1 - back, text, sizeof text) >= 0);
 	assert_string_equal(text, what);
 }
 
@@ -148,7 +148,7 @@ void test_log__is_thread_safe(void **state)
 	}
 	for (int i = 0; i < 4; i++)
 		pthread_join(thread[i], NULL);
-	for (int i = 0; i < log_count(); i++) {
+	for (int i = 0; i < support_log_count(); i++) {
 		assert_int_equal(log_line(i, text, sizeof text), LOG_INFO);
 		assert_memory_equal(text, "thread ", 7);
 	}

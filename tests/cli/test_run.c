@@ -12,7 +12,7 @@ static int item_of(const char *dir, const char *file)
 	struct error err;
 	struct npy a;
 	char *path = file_join(dir, file);
-	if (npy_read(&a, path, &err) != STATUS_OK)
+	if (support_npy_read(&a, path, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
 	int item = a.kind == 'f' ? a.item : 0;
 	npy_done(&a);

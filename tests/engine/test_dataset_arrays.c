@@ -221,11 +221,11 @@ void test_dataset_arrays__numbers_that_are_none_are_warned_of(void **state)
 	const float *const rows[] = {mask, nan};
 	for (int i = 0; i < 2; i++) {
 		struct data_case c = vector_case();
-		int before = log_count();
+		int before = support_log_count();
 		case_open(&c, write_npy("nan.npy", 'f', 4, SHAPE(1, 4), rows[i]));
 		case_load(&c, 0);
 		case_load(&c, 0); // once is enough
-		assert_int_equal(log_count(), before + i);
+		assert_int_equal(support_log_count(), before + i);
 		case_done(&c);
 	}
 }
@@ -255,7 +255,7 @@ void test_dataset_arrays__halves_and_doubles_are_written(void **state)
 	for (int bytes = 2; bytes <= 8; bytes += 6) {
 		struct npy a;
 		struct tensor back = {0};
-		if (array_write(&t, bytes, path, &err) || npy_read(&a, path, &err) || array_read(&back, path, "", DT_F32, &err))
+		if (array_write(&t, bytes, path, &err) || support_npy_read(&a, path, &err) || array_read(&back, path, "", DT_F32, &err))
 			fail_msg("%s", err.text);
 		assert_int_equal(a.kind, 'f');
 		assert_int_equal(a.item, bytes);

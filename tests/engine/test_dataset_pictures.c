@@ -8,14 +8,14 @@ void test_dataset_pictures__images_of_other_kinds_are_said(void **state)
 {
 	struct data_case c = vector_case();
 	char *dir = make_dir("kinds"), *path = file_join(dir, "a.heic");
-	int before = log_count();
+	int before = support_log_count();
 	assert_int_equal(file_write(path, "none", 4, &c.err), STATUS_OK);
 	assert_int_equal(case_try(&c, dir), STATUS_NOTFOUND);
 	assert_non_null(strstr(c.err.text, "convert "));
 	assert_non_null(strstr(c.err.text, "a.heic"));
 	write_npy("kinds/b.npy", 'f', 4, SHAPE(1, 4), batch);
 	case_open(&c, dir);
-	assert_int_equal(log_count(), before + 2); // of images, and of files
+	assert_int_equal(support_log_count(), before + 2); // of images, and of files
 	case_done(&c);
 	free(path);
 	free(dir);

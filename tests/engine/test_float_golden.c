@@ -39,7 +39,7 @@ static const struct npy *member(const struct npz *z, const char *prefix, const c
 {
 	char full[512];
 	snprintf(full, sizeof full, "%s%s", prefix, name);
-	return npz_find(z, full);
+	return support_npz_find(z, full);
 }
 
 static void fill(struct tensor *t, const struct value *v, const struct npy *a)

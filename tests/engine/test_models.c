@@ -136,7 +136,7 @@ static const struct npy *reference_array(const struct reference *r, const char *
 {
 	char key[256];
 	snprintf(key, sizeof key, "%s:%s", kind, name);
-	return npz_find(&r->z, key);
+	return support_npz_find(&r->z, key);
 }
 
 void test_models__output_shapes_are_the_reference_ones(void **state)

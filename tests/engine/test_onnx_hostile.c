@@ -167,11 +167,11 @@ void test_onnx_hostile__operators(void **state)
 void test_onnx_hostile__opsets_that_are_not_known(void **state)
 {
 	struct onnx_case c;
-	int before = log_count();
+	int before = support_log_count();
 	relu_case(&c);
 	c.opset.version = 99; // taken, and said
 	case_load(&c);
-	assert_int_equal(log_count(), before + 1);
+	assert_int_equal(support_log_count(), before + 1);
 	case_done(&c);
 	relu_case(&c);
 	c.opset.version = 0;
@@ -270,7 +270,7 @@ void test_onnx_hostile__weights_that_are_no_numbers_are_told(void **state)
 	case_node(&c, "Relu", "relu", "h", "y");
 	case_output(&c, c.graph, "y");
 	assert_int_equal(onnx_load(&c.loaded, case_save(&c, "spoilt.onnx"), NULL, &c.err), STATUS_OK);
-	assert_int_equal(log_line(log_count() - 1, line, sizeof line), LOG_WARN);
+	assert_int_equal(log_line(support_log_count() - 1, line, sizeof line), LOG_WARN);
 	assert_non_null(strstr(line, "the model's constant 'w' holds NaN"));
 	case_done(&c);
 }

@@ -195,7 +195,7 @@ static struct npy inputs(const char *name)
 	const char *file = support_data(name);
 	if (!file)
 		skip();
-	if (npy_read(&input, file, &err))
+	if (support_npy_read(&input, file, &err))
 		fail_msg("%s", err.text);
 	return input;
 }

@@ -14,7 +14,6 @@ void log_add(enum log_level level, const char *fmt, ...) PRINTF(2, 3);
 void log_to_stderr(bool enabled, enum log_level min);
 // Copies line `i` (0: the oldest that is kept) into `out` and returns its level; -1: there is no such line.
 int log_line(int i, char *out, int size);
-int log_count(void);
 unsigned log_additions(void); // how many lines were ever added: the log has changed where this has
 int log_warnings(void); // how many warnings and errors have been said, also those that are no longer kept
 

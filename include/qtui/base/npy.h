@@ -16,7 +16,6 @@ struct npy {
 	void *data; // owner calls npy_done
 	size_t size;
 };
-MUST_CHECK enum status npy_read(struct npy *out, const char *path, struct error *err);
 MUST_CHECK enum status npy_parse(struct npy *out, const void *bytes, size_t size, const char *name, struct error *err);
 // As npy_parse, but out->data points into `bytes` and is not owned. STATUS_UNSUPPORTED when the array must be
 // transposed or byte-swapped: then npy_parse it.
@@ -33,7 +32,6 @@ struct npz {
 	struct error unread;
 };
 MUST_CHECK enum status npz_read(struct npz *out, const char *path, struct error *err);
-const struct npy *npz_find(const struct npz *z, const char *name); // NULL when absent
 void npz_done(struct npz *z);
 
 #endif

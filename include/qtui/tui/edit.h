@@ -13,10 +13,8 @@ MUST_CHECK enum status edit_scale(struct ui *ui, const int *outputs, int n, doub
 // What a key edits, on the heap: in the list the range, the marked nodes or the node under
 // the cursor, elsewhere the view's node.
 int *edit_selection(const struct ui *ui, int *n);
-// Where a key gives a scale to one tensor, the output that it goes to: the one that the detail shows.
-// STATUS_REFUSED: that is none of a node.
-MUST_CHECK enum status edit_output(int *value, const struct ui *ui, struct error *err);
-// The same of all that edit_selection finds, on the heap: of several nodes each one's output whose figures stand in its row.
+// Where a key gives scales, the outputs that they go to, on the heap: of one node the one that the detail shows
+// (STATUS_REFUSED: that is none of a node), of several that edit_selection finds each one's whose figures stand in its row.
 MUST_CHECK enum status edit_outputs(int **values, int *n, const struct ui *ui, struct error *err);
 // The output that stands for a tensor on the screen: itself, or that of the owner
 // of the group that its node is part of.

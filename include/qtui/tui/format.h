@@ -9,10 +9,8 @@ char *format_db(char *out, double v);      // "31.2"; INFINITY (no noise at all)
 char *format_decibels(char *out, double v); // the same with its unit where it has one: "31.2 dB"
 char *format_change(char *out, double v);  // "+5.5"; no change, or nothing to compare with: empty
 char *format_unit(char *out, double v);    // cosine: "0.9996"
-char *format_score(char *out, double v);   // of 0..1: ".371"
-char *format_score2(char *out, double v);  // ".37"
-char *format_gain(char *out, double v);    // "-.053", "+.012"
-// A figure of a task by its name, as the two above or in decibels: "30.16", "-0.31".
+char *format_score2(char *out, double v);  // of 0..1: ".37"
+// A figure of a task by its name, of 0..1 or in decibels: ".371", "30.16"; what it has gained: "-.053", "-0.31".
 char *format_figure(char *out, const char *name, double v);
 char *format_figure_gain(char *out, const char *name, double v);
 char *format_blame(char *out, double v);   // "+.0123", "-.0040", ".0000"

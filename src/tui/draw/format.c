@@ -59,7 +59,7 @@ static char *without_zero(char *out)
 	return out;
 }
 
-char *format_score(char *out, double v)
+static char *format_score(char *out, double v)
 {
 	if (!isfinite(v))
 		return dash(out);
@@ -75,7 +75,7 @@ char *format_score2(char *out, double v)
 	return without_zero(out);
 }
 
-char *format_gain(char *out, double v)
+static char *format_gain(char *out, double v)
 {
 	if (!isfinite(v))
 		return dash(out);

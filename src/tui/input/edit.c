@@ -144,7 +144,9 @@ int edit_shown_output(const struct snapshot *s, int value)
 	return owner == node ? value : graph_output(s->g, owner);
 }
 
-enum status edit_output(int *value, const struct ui *ui, struct error *err)
+// Where a key gives a scale to one tensor, the output that it goes to: the one that the detail shows.
+// STATUS_REFUSED: that is none of a node.
+MUST_CHECK static enum status edit_output(int *value, const struct ui *ui, struct error *err)
 {
 	int node = ui_node(ui);
 	const struct site *site = ui_site(ui);

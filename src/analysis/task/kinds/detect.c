@@ -39,7 +39,8 @@ static void warn_of_more(const struct task *t, const struct bound *b)
 		    more, t->labels->n_samples, t->labels->source);
 }
 
-const struct skeleton *detect_poses(const struct task *t)
+// NULL: not by keypoints.
+static const struct skeleton *detect_poses(const struct task *t)
 {
 	return t->kind == TASK_POSE ? &t->labels->skeleton : NULL;
 }

@@ -30,8 +30,7 @@ struct detections { // of one image
 	int masks;
 };
 struct boxes_limits detect_limits(const struct task *t);
-struct coco_rule detect_rule(const struct task *t);        // what its objects are matched by
-const struct skeleton *detect_poses(const struct task *t); // NULL: not by keypoints
+struct coco_rule detect_rule(const struct task *t); // what its objects are matched by
 int detect_points(const struct task *t); // keypoints or corners that are read of each object
 // Does the model find keypoints (TASK_POSE), masks (TASK_INSTANCE) or rotated boxes (TASK_OBB)? `decoder` NULL: with any.
 bool detect_finds(const struct graph *g, const struct labels *l, const char *decoder, enum task_kind kind);
