@@ -226,6 +226,14 @@ static inline void case_attr_ints(struct onnx_case *c, Onnx__NodeProto *n, const
 	memcpy(a->ints, v, a->n_ints * sizeof *a->ints);
 }
 
+static inline void case_attr_text(struct onnx_case *c, Onnx__NodeProto *n, const char *name, const char *v)
+{
+	Onnx__AttributeProto *a = case_attr(c, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING);
+	a->has_s = true;
+	a->s.data = (uint8_t *)case_text(c, v);
+	a->s.len = strlen(v);
+}
+
 static inline void case_attr_graph(struct onnx_case *c, Onnx__NodeProto *n, const char *name, Onnx__GraphProto *g)
 {
 	case_attr(c, n, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH)->g = g;

@@ -51,7 +51,7 @@ enum {
 	OPF_WEIGHTED = 1 << 4,    // Conv, ConvTranspose, Gemm, MatMul: a multiply-accumulate operator
 	OPF_DATA_DEPENDENT = 1 << 5, // shapes depend on values (NonZero, NonMaxSuppression)
 	OPF_ONCE = 1 << 6,        // looks at each element of its inputs and outputs once, without being any of the first four
-	OPF_FILLS = 1 << 7,       // of OPF_MOVES: writes numbers of its own beside them (Pad, Trilu), so it cannot work on codes
+	OPF_FILLS = 1 << 7,       // of OPF_MOVES: writes numbers of its own beside them (Pad, Trilu), which codes need not have
 };
 
 enum op_id {
@@ -134,6 +134,7 @@ struct pad_attrs { // pads and value: before 11; paddings: before 2
 	const char *mode;
 	struct ints pads, paddings;
 	float value;
+	const void *element; // what is added, of the type of input 0; NULL: input 2 or value. No attribute: the engine sets it
 };
 struct transpose_attrs {
 	struct ints perm;

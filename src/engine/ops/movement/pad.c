@@ -187,16 +187,18 @@ enum status pad_eval(
 	struct padding p;
 	int64_t *table[SHAPE_MAX_RANK] = {NULL};
 	uint64_t value = 0;
-	const float old_value = ((const struct pad_attrs *)n->attrs)->value;
+	const struct pad_attrs *a = n->attrs;
 	int rank = in[0]->shape.rank;
 	enum status s = read_padding(&p, n, in, err);
 	(void)width;
 	if (s != STATUS_OK)
 		return s;
-	if (n->n_in > 2 && in[2])
+	if (a->element)
+		memcpy(&value, a->element, dtype_size(in[0]->type));
+	else if (n->n_in > 2 && in[2])
 		memcpy(&value, in[2]->data, dtype_size(in[2]->type));
 	else if (n->op->since < 11 && in[0]->type == DT_F32)
-		memcpy(&value, &old_value, sizeof old_value);
+		memcpy(&value, &a->value, sizeof a->value);
 	if (rank == 0)
 		memcpy(out[0].data, in[0]->data, dtype_size(in[0]->type));
 	for (int i = 0; i < rank && s == STATUS_OK; i++) {
