@@ -5,19 +5,29 @@
 #include <math.h>
 #include "../plan_impl.h"
 
+static double rounded(double x, enum rounding r)
+{
+	switch (r) {
+	case ROUND_HALF_UP:
+		return floor(x + 0.5);
+	case ROUND_HALF_DOWN:
+		return ceil(x - 0.5);
+	case ROUND_HALF_TOWARDS_ZERO:
+		return copysign(ceil(fabs(x) - 0.5), x);
+	case ROUND_HALF_FAR_FROM_ZERO:
+		return round(x);
+	case ROUND_UP:
+		return ceil(x);
+	case ROUND_DOWN:
+		return floor(x);
+	default:
+		return nearbyint(x);
+	}
+}
+
 static double round_log2(double scale, enum rounding r)
 {
-	double e = log2(scale);
-	switch (r) {
-	case ROUND_UP:
-		return exp2(ceil(e));
-	case ROUND_DOWN:
-		return exp2(floor(e));
-	case ROUND_HALF_UP:
-		return exp2(floor(e + 0.5));
-	default:
-		return exp2(nearbyint(e));
-	}
+	return exp2(rounded(log2(scale), r));
 }
 
 double scale_at_least(const struct target *t, double scale)
@@ -61,7 +71,7 @@ void scale_of_range(float *scale, int32_t *zero, const struct target *t, const s
 	if (q->pow2)
 		s = round_log2(s, t->scale.range);
 	double lowest = t->scale.single ? (double)((float)lo / (float)s) : lo / s;
-	*zero = q->symmetric ? scale_middle(q) : scale_clamp_zero(q, nearbyint((double)q->qmin - lowest));
+	*zero = q->symmetric ? scale_middle(q) : scale_clamp_zero(q, rounded((double)q->qmin - lowest, t->scale.zero));
 	*scale = scale_finite(q, s, *zero);
 }
 

@@ -93,6 +93,7 @@ struct target {
 		bool pow2;
 		enum rounding range, kl; // of log2(scale)
 		double minimum, below;   // a scale under `minimum` becomes `below`
+		enum rounding zero;      // of zero points
 		bool single;             // zero points are computed in single precision, of the scale as it is stored
 	} scale;
 	struct scheme activation, weight;

@@ -233,6 +233,7 @@ static const struct member scale_fields[] = {
 	{"range_rounding", member_choice, AT(scale.range), rounding_names, 0},
 	{"kl_rounding", member_choice, AT(scale.kl), rounding_names, 0},
 	{"minimum", member_number, AT(scale.minimum), NULL, 0},
+	{"zero_rounding", member_choice, AT(scale.zero), rounding_names, 0},
 	{"below_minimum", member_number, AT(scale.below), NULL, 0},
 	{"single_precision", member_bool, AT(scale.single), NULL, 0},
 	{0},
