@@ -23,6 +23,12 @@ void test_observer__the_key_of_settings(void **state)
 	changed = *t;
 	changed.scale.single = !t->scale.single;
 	assert_false(key_equal(k, observer_setup_key(&other)));
+	changed = *t;
+	changed.scale.zero = ROUND_HALF_FAR_FROM_ZERO;
+	assert_false(key_equal(k, observer_setup_key(&other)));
+	changed = *t;
+	changed.scale.least_range = 1;
+	assert_false(key_equal(k, observer_setup_key(&other)));
 	other = s;
 	other.quant.pow2 = !s.quant.pow2;
 	assert_false(key_equal(k, observer_setup_key(&other)));

@@ -24,3 +24,27 @@ void test_observer_tflite__zero_points(void **state)
 		target_free(&t);
 	}
 }
+
+// No range is narrower than 1e-6, before 0 is made part of it.
+void test_observer_tflite__narrow_ranges(void **state)
+{
+	static const struct {
+		float lo, hi;
+		bool symmetric;
+		double scale;
+		int32_t zero;
+	} cases[] = {
+	    {0, 0, false, 1e-6 / 255, -1}, {0, 4e-7f, false, 1e-6 / 255, -1}, {-9e-7f, 0, false, 1.4e-6 / 255, 36}, {0, 1e-5f, false, 1e-5 / 255, -128},
+	    {0, 0, true, 1e-6 / 255, 0}, {-1e-7f, 4e-7f, true, 1e-6 / 255, 0}, {0, 8e-7f, true, 1.6e-6 / 255, 0},
+	};
+	struct target *t = load("tflite");
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct observer_setup s = setup_for(t, CALIB_MINMAX, cases[i].symmetric, 1);
+		int32_t zero;
+		s.quant.qmin = -128;
+		s.quant.qmax = 127;
+		assert_float_equal(scale_of(&s, (float[]){cases[i].lo, cases[i].hi}, 2, &zero, false) / cases[i].scale, 1, 1e-6);
+		assert_int_equal(zero, cases[i].zero);
+	}
+	target_free(&t);
+}

@@ -26,6 +26,39 @@ void test_plan_tflite__weights_and_biases(void **state)
 	teardown(&f);
 }
 
+// The converter keeps biases within half of 32 bits, and no range of weights is narrower than 1e-6.
+void test_plan_tflite__a_bias_widens_the_weights_steps(void **state)
+{
+	for (int dead = 0; dead < 2; dead++) {
+		struct builder b = one_convolution("y");
+		builder_output(&b, "y");
+		((float *)b.g->value[builder_value(&b, "w")].constant->data)[1] = dead ? 0 : 2e-6f;
+		((float *)b.g->value[builder_value(&b, "bias")].constant->data)[1] = -.75f;
+		struct fixture f;
+		setup(&f, &b);
+		const struct quantizer *w = &in(&f, "conv", 1)->quant, *bias = &in(&f, "conv", 2)->quant;
+		assert_float_equal(w->scale[0], 1.0 / 127, 1e-9);
+		assert_float_equal(w->scale[1] / (.75 / 1073741823 * 64), 1, 1e-6);
+		int64_t codes[2];
+		codes_of_bias(codes, b.g->value[builder_value(&b, "bias")].constant, bias);
+		assert_in_range(-codes[1], 1073741000, 1073742000);
+		teardown(&f);
+	}
+}
+
+// The weights of a channel that are all zero leave its small bias as exact as others'.
+void test_plan_tflite__a_dead_channel(void **state)
+{
+	struct builder b = one_convolution("y");
+	builder_output(&b, "y");
+	((float *)b.g->value[builder_value(&b, "w")].constant->data)[1] = 0;
+	((float *)b.g->value[builder_value(&b, "bias")].constant->data)[1] = 3e-3f;
+	struct fixture f;
+	setup(&f, &b);
+	assert_float_equal(in(&f, "conv", 1)->quant.scale[1] / (1e-6 / 254), 1, 1e-6);
+	teardown(&f);
+}
+
 // Relu and Relu6 run with what computes, sums and pools; a Clip to other limits and what stands alone do not.
 void test_plan_tflite__fused_activations(void **state)
 {

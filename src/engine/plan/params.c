@@ -320,17 +320,17 @@ void plan_passive(struct plan *p)
 }
 
 // The weights of a channel that is nearly dead have steps so small that its bias would be beyond 32 bits in units of
-// them. They get a coarser one, and a little more than that, so that roundings do not take the bias beyond them again.
-#define BIAS_MARGIN 1.0001
+// them. They get a coarser one.
 static void make_room_for_bias(struct plan *p, const struct slot *s, float in)
 {
 	struct quantizer *w = &plan_in(p, s->node, 1)->quant;
 	const struct tensor *bias = p->g->value[s->value].constant;
 	float *scale = arena_memdup(p->priv->arena, w->scale, (size_t)w->n * sizeof *scale);
+	double most = (double)s->quant.qmax / p->target->bias.headroom;
 	int64_t n = tensor_count(bias);
 	for (int64_t i = 0; i < n; i++) {
 		float *step = &scale[i % w->n];
-		double least = BIAS_MARGIN * fabs((double)((const float *)bias->data)[i]) / (double)s->quant.qmax, now = (double)in * *step;
+		double least = fabs((double)((const float *)bias->data)[i]) / most, now = (double)in * *step;
 		if (now > 0 && now < least)
 			*step = (float)(*step * (least / now));
 	}

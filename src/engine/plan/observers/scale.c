@@ -64,8 +64,9 @@ float scale_finite(const struct quantizer *q, double scale, int32_t zero)
 
 void scale_of_range(float *scale, int32_t *zero, const struct target *t, const struct quantizer *q, double lo, double hi)
 {
-	lo = fmin(lo, 0);
-	hi = fmax(hi, 0);
+	double least = hi - lo > t->scale.least_range ? 0 : (double)(float)(t->scale.least_range / 2);
+	lo = fmin(lo, -least);
+	hi = fmax(hi, least);
 	double levels = (double)(q->qmax - q->qmin);
 	double s = scale_at_least(t, (q->symmetric ? 2 * fmax(-lo, hi) : (double)((float)hi - (float)lo)) / levels);
 	if (q->pow2)

@@ -225,6 +225,8 @@ enum status target_load(struct target **out, const char *name, struct error *err
 	}
 	if (t->scale.below <= 0)
 		t->scale.below = t->scale.minimum;
+	if (t->bias.headroom == 0) // a little, so that roundings do not take the bias beyond its bits again
+		t->bias.headroom = 1.0001;
 	t->refines = t->shift_limits != 0;
 	for (int i = 0; i < t->n_rules; i++)
 		t->refines |= t->rule[i].align == ALIGN_WHOLE || t->rule[i].align == ALIGN_COARSEST;

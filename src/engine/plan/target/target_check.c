@@ -25,6 +25,8 @@ enum status target_validate(const struct target *t, const char *name, struct err
 		return error_set(err, STATUS_FORMAT, "target %s: \"precisions\" must describe \"int8\"", name);
 	if (t->calibration.percentile <= 0.5 || t->calibration.percentile > 1)
 		return error_set(err, STATUS_FORMAT, "target %s: \"percentile\" must be above 0.5 and at most 1", name);
+	if (t->bias.headroom != 0 && t->bias.headroom < 1)
+		return error_set(err, STATUS_FORMAT, "target %s: \"headroom\" must be at least 1", name);
 	enum status st = check_width(t, 0, name, err);
 	return st ? st : check_width(t, 1, name, err);
 }

@@ -93,6 +93,7 @@ struct target {
 		bool pow2;
 		enum rounding range, kl; // of log2(scale)
 		double minimum, below;   // a scale under `minimum` becomes `below`
+		double least_range;      // a range no wider than this reaches half of it to both sides of 0
 		enum rounding zero;      // of zero points
 		bool single;             // zero points are computed in single precision, of the scale as it is stored
 	} scale;
@@ -100,6 +101,7 @@ struct target {
 	struct {
 		bool quantized, per_channel;
 		bool widens_weights; // steps of weights grow until the bias fits into its integers
+		double headroom;     // so well that its largest code times this is the largest that there is
 		bool own_scale;      // as other constants have, instead of input's times weight's
 	} bias;
 	enum calib_method constants;     // observer of constants that are no weights

@@ -235,6 +235,7 @@ static const struct member scale_fields[] = {
 	{"minimum", member_number, AT(scale.minimum), NULL, 0},
 	{"zero_rounding", member_choice, AT(scale.zero), rounding_names, 0},
 	{"below_minimum", member_number, AT(scale.below), NULL, 0},
+	{"least_range", member_number, AT(scale.least_range), NULL, 0},
 	{"single_precision", member_bool, AT(scale.single), NULL, 0},
 	{0},
 };
@@ -243,6 +244,7 @@ static const struct member bias_fields[] = {
 	{"per_channel", member_bool, AT(bias.per_channel), NULL, 0},
 	{"own_scale", member_bool, AT(bias.own_scale), NULL, 0},
 	{"widens_weights", member_bool, AT(bias.widens_weights), NULL, 0},
+	{"headroom", member_number, AT(bias.headroom), NULL, 0},
 	{0},
 };
 static const struct member constants_fields[] = {
