@@ -1,4 +1,4 @@
-// AIMET's encodings, version 1.0.0: x = (q + offset) * scale with q counted from 0.
+// AIMET's encodings, version 1.0.0: x = (q + offset) * scale with q counted from 0, up to 2^bw - 1.
 #include "formats.h"
 
 static cJSON *encoding(const struct snapshot *s, const struct site *x)
@@ -7,7 +7,7 @@ static cJSON *encoding(const struct snapshot *s, const struct site *x)
 	cJSON_AddStringToObject(o, "name", s->g->value[x->value].name);
 	cJSON_AddStringToObject(o, "enc_type", x->n_scale > 1 ? "PER_CHANNEL" : "PER_TENSOR");
 	cJSON_AddStringToObject(o, "dtype", is_cast(x) ? "FLOAT" : "INT");
-	cJSON_AddNumberToObject(o, "bw", x->bits);
+	cJSON_AddNumberToObject(o, "bw", is_cast(x) ? x->bits : range_bits(x->qmin, x->qmax));
 	bool symmetric = true;
 	if (is_cast(x))
 		return o;

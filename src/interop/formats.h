@@ -29,6 +29,14 @@ static inline bool is_cast(const struct site *x)
 {
 	return x->n_scale == 0;
 }
+// Bits that the codes qmin..qmax need: fewer than their type has where the target reduces its ranges.
+static inline int range_bits(int64_t qmin, int64_t qmax)
+{
+	int bits = 0;
+	while ((qmax - qmin) >> bits)
+		bits++;
+	return bits;
+}
 // For tools whose widths are those of what an operator reads: a line where one at int16 is read by one that is not.
 void lose_wide_ends(struct str *loss, const struct graph *g, const signed char *want, const char *tool);
 // The node has 16 bits where the target's nodes have 8; where all have 16, as for a16w8, no tool need be told.

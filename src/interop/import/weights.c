@@ -34,7 +34,7 @@ static bool is_power_of_two(float scale)
 static enum misfit misfit_of(const struct fitting *f)
 {
 	const struct quantizer *theirs = &f->wish->codes.q, *q = f->q;
-	if (theirs->bits != q->bits)
+	if (theirs->bits != q->bits && theirs->bits != range_bits(q->qmin, q->qmax))
 		return OTHER_WIDTH;
 	if (theirs->n > 1 && q->axis < 0)
 		return CHANNELS;
@@ -49,16 +49,16 @@ static enum misfit misfit_of(const struct fitting *f)
 	return FITS;
 }
 
-// Codes are counted from the lowest: of a target without the lowest one, as if it had it.
-static int64_t lowest_code(const struct quantizer *q)
+// Codes are counted from the lowest of so many bits: of a target without the lowest one, as if it had it.
+static int64_t lowest_code(const struct quantizer *q, int bits)
 {
-	return q->qmin < 0 ? -((int64_t)1 << (q->bits - 1)) : 0;
+	return q->qmin < 0 ? -((int64_t)1 << (bits - 1)) : 0;
 }
 
 static enum status make_grid(struct fitting *f, struct error *err)
 {
 	const struct quantizer *theirs = &f->wish->codes.q;
-	int64_t n = f->q->n, shift = lowest_code(f->q) - lowest_code(theirs);
+	int64_t n = f->q->n, shift = lowest_code(f->q, theirs->bits) - lowest_code(theirs, theirs->bits);
 	f->scale = (struct tensor){.type = DT_F32, .shape = shape_of(1, &n)};
 	f->zero = (struct tensor){.type = DT_I32, .shape = shape_of(1, &n)};
 	if (tensor_alloc(&f->scale, NULL, err) != STATUS_OK || tensor_alloc(&f->zero, NULL, err) != STATUS_OK)

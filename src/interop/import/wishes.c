@@ -7,10 +7,21 @@
 
 enum { NOTES_MOST = 1000 };
 
+static int reduced_bits(const struct plan *p)
+{
+	int most = 0;
+	for (int i = 0; i < p->n_slots; i++) {
+		const struct quantizer *q = &p->slot[i].quant;
+		int less = p->slot[i].parameter || q->kind != QUANT_LINEAR ? 0 : q->bits - range_bits(q->qmin, q->qmax);
+		most = less > most ? less : most;
+	}
+	return most;
+}
+
 void wishes_init(struct wishes *w, const struct plan *p, struct str *notes)
 {
 	size_t n = (size_t)p->g->n_nodes + 1;
-	*w = (struct wishes){.p = p, .g = p->g, .notes = notes, .method = -1, .calibrates = -1};
+	*w = (struct wishes){.p = p, .g = p->g, .notes = notes, .method = -1, .calibrates = -1, .reduced = reduced_bits(p)};
 	w->precision = xcalloc(n, sizeof *w->precision);
 	memset(w->precision, -1, n);
 	w->calibrator = xcalloc(n, sizeof *w->calibrator);
@@ -97,6 +108,18 @@ static int32_t code_of_zero(const struct quantizer *q, double bits, double zero)
 	return q->symmetric || zero == ZERO_UNSAID || !fits ? ZERO_FOLLOWS : (int32_t)code;
 }
 
+// 8 or 16 where the file's bits are those of a range that the target has; else what they are.
+static double code_width(const struct wishes *w, double bits)
+{
+	double width = bits + w->reduced;
+	return width == 8 || width == 16 ? width : bits;
+}
+
+static bool is_width(double bits)
+{
+	return bits == 8 || bits == 16;
+}
+
 // At `at`, the tensor's own place or that of its operator.
 static bool put_scale(struct wishes *w, int at, int value, double bits, double scale, double zero)
 {
@@ -108,7 +131,7 @@ static bool put_scale(struct wishes *w, int at, int value, double bits, double s
 		return false;
 	}
 	w->scale[at] = scale;
-	w->zero[at] = bits == 8 || bits == 16 ? code_of_zero(q, bits, zero) : ZERO_FOLLOWS;
+	w->zero[at] = is_width(code_width(w, bits)) ? code_of_zero(q, bits, zero) : ZERO_FOLLOWS;
 	return true;
 }
 
@@ -258,11 +281,12 @@ void wish_tensor(struct wishes *w, const char *tensor, double bits, double scale
 	int value = quantized_output_or_note(w, tensor);
 	if (value < 0)
 		return;
-	if (bits != WISH_FLOAT && bits != 8 && bits != 16) {
+	double width = code_width(w, bits);
+	if (bits != WISH_FLOAT && !is_width(width)) {
 		wish_note(w, "%.120s: %g bits are not known here: 8, 16 and float are", tensor, bits);
 		return;
 	}
-	wish_width(w, value, bits == WISH_FLOAT ? PREC_FLOAT : bits == 16 ? PREC_INT16 : PREC_INT8);
+	wish_width(w, value, bits == WISH_FLOAT ? PREC_FLOAT : width == 16 ? PREC_INT16 : PREC_INT8);
 	if (scale != 0 && bits != WISH_FLOAT && !wish_scale(w, value, bits, scale, zero))
 		note_zero(w, value);
 }

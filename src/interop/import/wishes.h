@@ -23,6 +23,7 @@ struct wishes {
 	signed char *precision; // [n_nodes] enum precision, -1: nothing is said
 	double *scale;          // [n_values] of tensors that nodes make, 0: nothing is said
 	int32_t *zero;          // [n_values] the zero point of that scale as the target has it, or ZERO_FOLLOWS
+	int reduced;            // bits by which the ranges of the target's tensors are narrower than its codes
 	int no_zeros;           // scales that are not wished, as they have a zero point and the target none
 	bool steps;             // some of these are no powers of two
 	bool *each;             // [n_nodes] of an operator's owner: `precision` is that of each of its nodes, also where they run by themselves
@@ -60,9 +61,9 @@ int node_of_tensor(const struct wishes *w, const char *tensor);
 int quantized_output(const struct wishes *w, const char *tensor, const char **why);
 // Of a node's output; of what comes in float, as an input of the network does, that with which its first reader quantizes it.
 const struct quantizer *tensor_quantizer(const struct plan *p, int value);
-// Of a tensor: its width as the file has it (bits; 8, 16 or WISH_FLOAT, others are noted), and its scale unless that is 0,
-// with `zero` as wish_scale has it; one that the target cannot have is noted. Parameters are left out: their scales follow
-// from their values.
+// Of a tensor: its width as the file has it (bits: 8, 16, so many less where the target reduces its ranges, or WISH_FLOAT;
+// others are noted), and its scale unless that is 0, with `zero` as wish_scale has it; one that the target cannot have is
+// noted. Parameters are left out: their scales follow from their values.
 #define WISH_FLOAT 0
 void wish_tensor(struct wishes *w, const char *tensor, double bits, double scale, double zero);
 // The same of a tensor whose table says the largest value that is not cut off,
