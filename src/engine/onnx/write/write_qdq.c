@@ -44,7 +44,7 @@ static enum status add_floats(struct writer *w, const char *name, const float *v
 	return STATUS_OK;
 }
 
-// Zero points are integers of the codes' type; those of symmetric 32-bit biases are left out.
+// Zero points are integers of the codes' type; biases are written without.
 static enum status add_zeros(struct writer *w, const char *name, const struct quantizer *q, struct error *err)
 {
 	struct shape shape = shape_of_scales(q->n);
@@ -170,13 +170,25 @@ static bool has_no_integer_product(struct writer *w, const struct slot *s, const
 	return none;
 }
 
+static int64_t only_zero(const struct quantizer *q)
+{
+	return q->zero ? q->zero[0] : 0;
+}
+
+// A DequantizeLinear of int32 has no zero point (ONNX Runtime refuses one): the codes of a bias are counted from theirs.
+static bool is_wide_bias(const struct quantizer *q)
+{
+	return q->bits > 16 && (q->qmin - only_zero(q) < INT32_MIN || q->qmax - only_zero(q) > INT32_MAX);
+}
+
 // Limits of a Clip and the value of a Pad stay floats, as the readers of such files expect them;
 // so do biases wider than the 32 bits that DequantizeLinear takes.
 static bool stays_float(struct writer *w, const struct slot *s, const struct quantizer *q)
 {
 	enum op_id op = w->g->node[s->node].op->id;
-	w->wide_biases += q->kind == QUANT_LINEAR && q->bits > 32;
-	return q->kind != QUANT_LINEAR || q->bits > 32 || op == OP_Clip || op == OP_Pad || has_no_integer_product(w, s, q);
+	bool wide = q->kind == QUANT_LINEAR && is_wide_bias(q);
+	w->wide_biases += wide;
+	return q->kind != QUANT_LINEAR || wide || op == OP_Clip || op == OP_Pad || has_no_integer_product(w, s, q);
 }
 
 // What stands for the slot's constant: w->g->value[slot->value].constant, or what it was tuned to.
@@ -210,6 +222,8 @@ static enum status add_codes(
 	if (s)
 		return s;
 	quantize(codes, constant_of(w, slot), q, 1);
+	for (int64_t i = 0; q->bits > 16 && i < tensor_count(codes); i++)
+		((int32_t *)codes->data)[i] -= (int32_t)only_zero(q);
 	const char *quantized = write_name(w, v->name, "_quantized");
 	write_constant(w, quantized, codes);
 	s = add_terms(&t, w, v->name, q, axis, err);
