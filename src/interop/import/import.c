@@ -348,6 +348,14 @@ enum status import_read(struct importing *m, struct error *err)
 	return status == STATUS_OK && m->w.n_weights ? list_weights(m, err) : status;
 }
 
+// Parts of a file are decisions of their own: one that is refused leaves a note, and the others are taken over.
+static bool is_taken(struct importing *m, enum status s, const struct error *err)
+{
+	if (s != STATUS_OK)
+		wish_note(&m->w, "%s", err->text);
+	return s == STATUS_OK;
+}
+
 static enum status take_over(struct importing *m, struct study *st, struct error *err)
 {
 	struct import_report *r = &m->report;
@@ -358,17 +366,15 @@ static enum status take_over(struct importing *m, struct study *st, struct error
 	}
 	for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
 		enum precision p = widths[i];
-		if (m->n_nodes[p] && study_set(st, m->node[p], m->n_nodes[p], (int)p, NULL, err) == STATUS_OK)
+		if (m->n_nodes[p] && is_taken(m, study_set(st, m->node[p], m->n_nodes[p], (int)p, NULL, err), err))
 			r->precisions += m->n_nodes[p];
 	}
-	if (m->tuning && study_take_tuning(st, m->tuning, err) == STATUS_OK)
+	if (m->tuning && is_taken(m, study_take_tuning(st, m->tuning, err), err))
 		r->weights = m->n_tuned;
-	if (m->n_scales && study_scales(st, m->scale, m->n_scales, err) != STATUS_OK)
-		wish_note(&m->w, "%s", err->text);
-	else
+	if (m->n_scales && is_taken(m, study_scales(st, m->scale, m->n_scales, err), err))
 		r->scales = m->n_scales;
 	for (int c = 0; c < CALIB_COUNT; c++)
-		if (m->n_calibrated[c] && study_set_calibrator(st, m->calibrated[c], m->n_calibrated[c], c, NULL, err) == STATUS_OK)
+		if (m->n_calibrated[c] && is_taken(m, study_set_calibrator(st, m->calibrated[c], m->n_calibrated[c], c, NULL, err), err))
 			r->calibrators += m->n_calibrated[c];
 	return STATUS_OK;
 }
