@@ -66,6 +66,18 @@ void test_op_embed__an_id_behind_the_table_is_refused(void **state)
 	node_run_done(&r);
 }
 
+// Known from shapes, so that a model with an open length is loaded with another.
+void test_op_embed__more_ids_than_positions_do_not_fit(void **state)
+{
+	struct node_run r;
+	struct error err;
+	prepare(&r, true);
+	r.in[3].shape.dim[0] = LENGTH - 1;
+	assert_int_equal(node_run_try(&r, &err), STATUS_FORMAT);
+	assert_non_null(strstr(err.text, "positions"));
+	node_run_done(&r);
+}
+
 // From codes; scales and zero points follow the mask.
 void test_op_embed__tables_of_codes(void **state)
 {

@@ -171,6 +171,11 @@ void test_op_groupattention__lengths_that_do_not_fit_are_refused(void **state)
 	r.in[6].data = (void *)&few;
 	assert_int_equal(node_run_try(&r, &err), STATUS_FORMAT);
 	node_run_done(&r);
+	run_group(&r, &p, -1);
+	r.in[7].shape.dim[0] = r.in[8].shape.dim[0] = PAST + ROWS - 1; // known from shapes: another length is tried
+	assert_int_equal(node_run_try(&r, &err), STATUS_FORMAT);
+	assert_non_null(strstr(err.text, "cos_cache has"));
+	node_run_done(&r);
 }
 
 // One key, whose share is exp(s) / (exp(s) + exp(sink)) of its value:

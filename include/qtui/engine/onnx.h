@@ -14,7 +14,7 @@ struct onnx_input_shape {
 	const char *file;   // where the shape was found, for errors; may be NULL
 };
 struct onnx_options {
-	const struct onnx_input_shape *shape; // shapes that the caller fixes (from calibration data, --shape); may be NULL
+	const struct onnx_input_shape *shape; // shapes that the caller fixes (from calibration data); may be NULL
 	int n_shapes;
 	// Where the model leaves the batch (the first dimension) open: true takes it from the shape, so that several
 	// samples run at once; false makes it 1, whatever the shape says.
@@ -35,10 +35,10 @@ struct onnx_options {
 	const void *arg;
 };
 // Reads, checks, fixes dynamic dimensions (batch 1 unless the caller's; height and width: the caller's, the model's
-// metadata, else the first common size at which every shape rule holds), folds constants, folds BatchNormalization
-// and the Add of a bias into Conv/ConvTranspose/Gemm, removes Identity and Dropout, drops unused nodes. Float16,
-// bfloat16 and double become float32. External data files are read. The caller owns *out. Errors name the node and
-// the operator.
+// metadata, else the first common size at which every shape rule holds; sequences likewise, of 128 tokens at first),
+// folds constants, folds BatchNormalization and the Add of a bias into Conv/ConvTranspose/Gemm, removes Identity and
+// Dropout, drops unused nodes. Float16, bfloat16 and double become float32. External data files are read. The caller
+// owns *out. Errors name the node and the operator.
 MUST_CHECK enum status onnx_load(struct graph **out, const char *path, const struct onnx_options *opt, struct error *err);
 
 // A TensorProto file (.pb) as a tensor in plain layout; the caller drops it.

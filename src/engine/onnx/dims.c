@@ -1,6 +1,6 @@
 // Symbolic dimensions: the first of rank 2 and more is the batch and is 1, unless the caller runs another.
 // Others: the caller's shape, else the same symbol's value elsewhere, else what the model's metadata say,
-// else an attempt from a list of common sizes: the first at which every shape rule holds is taken.
+// else an attempt from a list of common sizes or lengths: the first at which every shape rule holds is taken.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,10 +22,12 @@ struct reading {
 	struct scope *scope;
 	const struct onnx_options *opt; // or NULL
 	struct namemap *symbols;        // sizes that are settled, by the names of their symbols
+	struct lengths lengths;
 	struct dims_try *t;
 };
 
 struct input_dims {
+	const Onnx__ValueInfoProto *info;
 	const Onnx__TypeProto__Tensor *type;
 	const struct shape *given;  // the caller's, or NULL
 	const char *given_by;       // the file that has it, or NULL
@@ -44,19 +46,23 @@ static int64_t next_in(const int64_t *list, size_t n, int64_t current)
 
 struct dims_try dims_first(void)
 {
-	return (struct dims_try){.image = image_sizes[0], .other = other_sizes[0]};
+	return (struct dims_try){.image = image_sizes[0], .other = other_sizes[0], .length = lengths_first()};
 }
 
+// Sizes of pictures with each length, then those of others without lengths.
 bool dims_next(struct dims_try *t)
 {
 	int64_t image =
 	    t->used_image ? next_in(image_sizes, sizeof image_sizes / sizeof image_sizes[0], t->image) : 0;
 	int64_t other =
 	    t->used_other ? next_in(other_sizes, sizeof other_sizes / sizeof other_sizes[0], t->other) : 0;
+	struct lengths_try length = t->length;
 	if (image && t->other == other_sizes[0])
-		*t = (struct dims_try){.image = image, .other = t->other};
+		*t = (struct dims_try){.image = image, .other = t->other, .length = length};
+	else if (t->used_length && lengths_next(&length, t->used_past, t->used_image))
+		*t = (struct dims_try){.image = image_sizes[0], .other = other_sizes[0], .length = length};
 	else if (other)
-		*t = (struct dims_try){.image = image_sizes[0], .other = other};
+		*t = (struct dims_try){.image = image_sizes[0], .other = other, .length = length};
 	else
 		return false;
 	return true;
@@ -177,6 +183,12 @@ static int64_t choose(const struct reading *r, const struct input_dims *in, int 
 	size = image ? metadata_size(r->d->model, i == in->width) : 0;
 	if (size)
 		return size;
+	if (!image && lengths_has(&r->lengths, in->info, i)) {
+		t->used_length = true;
+		t->used_past |= r->lengths.has_past;
+		if (t->length.sequence)
+			return lengths_of(&r->lengths, &t->length, in->info, i, r->symbols);
+	}
 	if (!image && !in->is_main)
 		return 1;
 	if (image)
@@ -250,11 +262,25 @@ static enum status choose_shape(
 	return STATUS_OK;
 }
 
+// What the data say of a symbol holds for inputs that come before theirs, too.
+static void settle_given(const struct reading *r, const Onnx__ValueInfoProto *info, int place, bool is_main)
+{
+	const char *name = info->name ? info->name : "";
+	const struct onnx_input_shape *given = given_shape(r->opt, name, place, is_main);
+	bool is_tensor = info->type && info->type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
+	struct input_dims in = {.type = is_tensor ? info->type->tensor_type : NULL, .given = given ? &given->shape : NULL};
+	for (int i = 1; given && in.type && in.type->shape && i < (int)in.type->shape->n_dim; i++) {
+		int64_t size = given_dim(&in, i);
+		if (symbol(in.type, i)[0] && size >= 0 && size <= INT32_MAX)
+			namemap_put(r->symbols, symbol(in.type, i), (int)size);
+	}
+}
+
 static enum status add_input(const struct reading *r, const Onnx__ValueInfoProto *info, bool is_main, struct error *err)
 {
 	struct draft *d = r->d;
 	const char *name = info->name ? info->name : "";
-	struct input_dims in = {.is_main = is_main, .batched = r->opt && r->opt->batched};
+	struct input_dims in = {.info = info, .is_main = is_main, .batched = r->opt && r->opt->batched};
 	struct shape shape = {0};
 	enum status s;
 	int id;
@@ -313,23 +339,29 @@ enum status dims_inputs(struct draft *d, const Onnx__GraphProto *g, struct scope
     struct dims_try *t, struct error *err)
 {
 	struct namemap *initializers = namemap_new(), *symbols = namemap_new();
-	const struct reading r = {d, scope, opt, symbols, t};
+	struct reading r = {.d = d, .scope = scope, .opt = opt, .symbols = symbols, .t = t};
 	size_t main;
 	enum status s = STATUS_OK;
 	for (size_t i = 0; i < g->n_initializer; i++)
 		namemap_put(initializers, g->initializer[i]->name ? g->initializer[i]->name : "", 1);
 	main = main_input(g, initializers);
+	lengths_find(&r.lengths, g);
+	for (size_t i = 0, place = 1; i < g->n_input; i++)
+		if (!is_listed(initializers, g->input[i]))
+			settle_given(&r, g->input[i], (int)place++, i == main);
 	for (size_t i = 0; i < g->n_input && !s; i++)
 		if (!is_listed(initializers, g->input[i])) {
-			bool image = t->used_image, other = t->used_other;
-			t->used_image = t->used_other = false;
+			const struct dims_try before = *t;
+			t->used_image = t->used_other = t->used_length = false;
 			s = add_input(&r, g->input[i], i == main, err);
-			t->guessed |= (uint64_t)(t->used_image || t->used_other) << (i & 63);
-			t->used_image = t->used_image || image;
-			t->used_other = t->used_other || other;
+			t->guessed |= (uint64_t)(t->used_image || t->used_other || t->used_length) << (i & 63);
+			t->used_image |= before.used_image;
+			t->used_other |= before.used_other;
+			t->used_length |= before.used_length;
 		}
 	namemap_free(&initializers);
 	namemap_free(&symbols);
+	lengths_done(&r.lengths);
 	return s;
 }
 
@@ -351,8 +383,9 @@ void dims_report(const struct graph *g, const Onnx__GraphProto *proto, const str
 			continue;
 		shape_text(&g->value[id].shape, text, sizeof text);
 		if (i < 64 && t->guessed >> i & 1)
-			log_warn("input %s is dynamic: taken as %s, the first common size that fits", g->value[id].name,
-			    text);
+			log_warn("input %s is dynamic: taken as %s, the first common size that fits; data of another shape (.npy, .npz, .pb) "
+			         "change that",
+			    g->value[id].name, text);
 		else
 			log_info("input %s is dynamic: taken as %s", g->value[id].name, text);
 	}

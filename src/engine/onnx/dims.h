@@ -3,11 +3,14 @@
 #define QTUI_ENGINE_ONNX_DIMS_H
 
 #include "draft.h"
+#include "lengths.h"
 
 // One attempt at the dimensions that neither the file nor the caller fixes.
 struct dims_try {
 	int64_t image, other;        // height and width of images; any other
-	bool used_image, used_other; // set by dims_inputs: whether the attempt could be another
+	struct lengths_try length;   // of sequences
+	// Set by dims_inputs: whether the attempt could be another.
+	bool used_image, used_other, used_length, used_past;
 	uint64_t guessed;            // bit i: input i of the file (of the first 64) has a dimension from here
 };
 // The first attempt, and the next one after a failure (false: there is none).

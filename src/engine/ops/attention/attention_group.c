@@ -78,6 +78,9 @@ static enum status check_rotary(struct group *g, const struct group_attention_at
 		return STATUS_OK;
 	if (!g->cos || !g->sin || g->cos->shape.rank != 2 || !shape_equal(&g->cos->shape, &g->sin->shape) || 2 * g->cos->shape.dim[1] > g->size)
 		return error_set(err, STATUS_FORMAT, "cos_cache and sin_cache do not fit heads of %lld", (long long)g->size);
+	if (!g->positions && g->present > g->cos->shape.dim[0])
+		return error_set(err, STATUS_FORMAT, "total_sequence_length is %lld, cos_cache has %lld rows", (long long)g->present,
+		    (long long)g->cos->shape.dim[0]);
 	if (g->positions && shape_count(&g->positions->shape) != g->batch * g->queries)
 		return error_set(err, STATUS_FORMAT, "position_ids must be one for each query");
 	return STATUS_OK;

@@ -63,6 +63,9 @@ enum status embednorm_shape(const struct node *n, const struct tensor *const *in
 		return error_set(err, STATUS_FORMAT, "gamma and beta must have %lld numbers", (long long)width);
 	if (positions && !is_like_ids(positions, ids) && tensor_count(positions) != ids->shape.dim[1])
 		return error_set(err, STATUS_FORMAT, "position_ids do not fit input_ids");
+	if (!positions && ids->shape.dim[1] > in[POSITIONS]->shape.dim[0])
+		return error_set(err, STATUS_FORMAT, "%lld ids have more positions than the table's %lld", (long long)ids->shape.dim[1],
+		    (long long)in[POSITIONS]->shape.dim[0]);
 	enum status s = has_codes(n) ? check_codes(n, in, err) : STATUS_OK;
 	if (s != STATUS_OK)
 		return s;
