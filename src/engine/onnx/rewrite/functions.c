@@ -1,5 +1,6 @@
 #include "functions.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include "../proto/proto.h"
@@ -8,6 +9,7 @@
 #include "qtui/base/hash.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
+#include "qtui/engine/op.h"
 
 enum { DEPTH_MAX_CALLS = 16, NODES_MAX = 1 << 20, BYTES_MAX = 1 << 30 };
 
@@ -233,6 +235,23 @@ static enum status adapt_node(const struct call *c, Onnx__NodeProto *n, struct e
 
 // ---- calls
 
+// The first operator of the nodes, or of a graph inside them, whose meaning differs between two opsets; NULL: there is none. What
+// the functions of other domains call is looked at where it is put in their place.
+static const char *differing(Onnx__NodeProto *const *node, size_t n, int opset, int other)
+{
+	const char *found = NULL;
+	for (size_t i = 0; i < n && !found; i++) {
+		const Onnx__NodeProto *p = node[i];
+		const char *op = text_of(p->op_type);
+		if (!domain_of(p->domain)[0] && op_find("", op, opset) != op_find("", op, other))
+			found = op;
+		for (size_t k = 0; k < p->n_attribute && !found; k++)
+			if (p->attribute[k]->g)
+				found = differing(p->attribute[k]->g->node, p->attribute[k]->g->n_node, opset, other);
+	}
+	return found;
+}
+
 // One set of operators serves the model and its functions.
 static enum status check_call(const struct call *c, struct error *err)
 {
@@ -242,9 +261,12 @@ static enum status check_call(const struct call *c, struct error *err)
 		    c->known->alike);
 	for (size_t i = 0; i < c->f->n_opset_import; i++) {
 		const Onnx__OperatorSetIdProto *o = c->f->opset_import[i];
-		if (!domain_of(o->domain)[0] && version != (int)o->version)
-			return error_set(err, STATUS_UNSUPPORTED, "function %s is of opset %d, the model of %d: inline it first (onnx.inliner)",
-			    text_of(c->f->name), (int)o->version, version);
+		int own = o->version > INT_MAX ? INT_MAX : (int)o->version;
+		const char *op = domain_of(o->domain)[0] || version == own ? NULL : differing(c->f->node, c->f->n_node, own, version);
+		if (op)
+			return error_set(err, STATUS_UNSUPPORTED,
+			    "function %s is of opset %d, the model of %d, and %s differs between them: inline it first (onnx.inliner)",
+			    text_of(c->f->name), own, version, op);
 	}
 	return STATUS_OK;
 }
