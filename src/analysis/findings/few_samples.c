@@ -18,11 +18,17 @@ static int count_repeats(const struct dataset *d)
 	return repeats;
 }
 
+// Casts have no ranges, and those of a quantized file are its own.
+static bool observes(const struct look *l)
+{
+	return !l->plan || l->plan->n_observe > 0;
+}
+
 static void random_data(struct look *l)
 {
 	struct finding *f = finding_add(l, -1, 1);
 	finding_say(f, "%d sample%s of random numbers: ranges and figures say nothing about real inputs.", l->s->samples, plural(l->s->samples));
-	finding_advise(f, "calibrate on samples of what the network will see");
+	finding_advise(f, "%s on samples of what the network will see", observes(l) ? "calibrate" : "measure");
 	finding_prove(f, "random samples", l->s->samples);
 }
 
@@ -48,6 +54,6 @@ void rule_few_samples(struct look *l)
 	int repeats = count_repeats(d);
 	if (study_options(l->study)->data.random > 0)
 		random_data(l);
-	else if (l->s->samples - repeats < ENOUGH)
+	else if (observes(l) && l->s->samples - repeats < ENOUGH)
 		few(l, l->s->samples, repeats, dataset_has_more(d));
 }

@@ -23,6 +23,11 @@ bool is_mover(const struct node *n)
 	return (n->op->flags & (OPF_MOVES | OPF_VIEW)) && !is_op(n, OP_Concat) && !is_op(n, OP_MaxPool);
 }
 
+bool is_cast(const struct slot *s)
+{
+	return slot_quantizes(s) && (s->quant.kind == QUANT_FP16 || s->quant.kind == QUANT_BF16);
+}
+
 const struct site *site_of(const struct look *l, int value)
 {
 	return value >= 0 ? l->at[value] : NULL;

@@ -39,6 +39,7 @@ struct look {
 bool is_op(const struct node *n, enum op_id id);
 bool is_weighted(const struct node *n);
 bool is_mover(const struct node *n);                  // one tensor in, its elements out
+bool is_cast(const struct slot *s);                   // it quantizes to floats of 16 bits, which have no step
 bool reads_any(const struct node *n, const bool *value); // [n_values] some of what it reads
 // Whether the node only moves elements that lie on its grid already: the noise in them arose where they were made.
 bool only_moves(const struct look *l, int node);

@@ -71,12 +71,15 @@ static void take_edit(struct finding *f, struct str *text)
 	f->edit = str_detach(text);
 }
 
-// A target may leave what a Softmax makes in float and quantize what it reads: that is not the node in float.
+// A target may leave what a Softmax makes in float and quantize what it reads: that is not the node in float. Nor is one
+// whose tensors are cast to 16 bits.
 static bool is_set(const struct look *l, int node, enum precision p)
 {
 	bool is = l->s->row[node].precision == p;
 	for (int i = 0; is && p == PREC_FLOAT && i < l->g->node[node].n_in; i++)
-		is = !(input_step(l, node, i) > 0);
+		is = !(input_step(l, node, i) > 0) && !(l->plan && is_cast(plan_in(l->plan, node, i)));
+	for (int i = 0; is && p == PREC_FLOAT && l->plan && i < l->g->node[node].n_out; i++)
+		is = !is_cast(plan_out(l->plan, node, i));
 	return is;
 }
 

@@ -1,5 +1,5 @@
-// Where the numbers of the float network stop being finite: a pass that looks at every tensor,
-// made only where an output is not finite, or where a tensor has no range.
+// Where numbers stop being finite, of the float network or else of the quantized one: a pass that looks at every
+// tensor, made only where an output is not finite, or where a tensor has no range.
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,9 +7,12 @@
 #include "qtui/base/log.h"
 
 enum kind { A_NAN, AN_INFINITY, N_KINDS };
+static const char *const what[N_KINDS] = {[A_NAN] = "NaN", [AN_INFINITY] = "infinite numbers"};
 
 struct looking {
 	const struct graph *g;
+	const struct plan *plan; // of SIM_FULL
+	enum sim sim;
 	atomic_int *first[N_KINDS]; // [n_values] the first sample that holds one; INT_MAX: none
 };
 
@@ -31,7 +34,7 @@ static void see(void *arg, const struct sighting *s)
 	struct looking *l = arg;
 	for (int k = 0; k < N_KINDS; k++) {
 		int before = INT_MAX;
-		if (!tensor_holds(&s->rep[SIM_FLOAT]->t, (enum kind)k))
+		if (!tensor_holds(&s->rep[l->sim]->t, (enum kind)k))
 			continue;
 		while (s->sample < before && !atomic_compare_exchange_weak(&l->first[k][s->value], &before, s->sample))
 			continue;
@@ -71,7 +74,6 @@ static int beginning(const struct looking *l, int value, enum kind *kind)
 // Of inputs the samples' reader has told, and of NaN in a constant who loaded it.
 static void tell(const struct looking *l, const struct dataset *d, int value, enum kind kind)
 {
-	static const char *const what[N_KINDS] = {[A_NAN] = "NaN", [AN_INFINITY] = "infinite numbers"};
 	const struct value *v = &l->g->value[value];
 	if (v->constant && kind == AN_INFINITY)
 		log_warn("the model's constant '%s' holds infinite numbers, which reach what is measured: export it again", v->name);
@@ -97,37 +99,61 @@ static enum status look_at_all(struct looking *l, struct study *s)
 {
 	struct error ignored = {0};
 	bool *want = xcalloc((size_t)l->g->n_values + 1, sizeof *want);
-	for (int v = 0; v < l->g->n_values; v++)
+	for (int v = 0; v < l->g->n_values; v++) {
 		want[v] = !l->g->value[v].constant && l->g->value[v].type == DT_F32;
-	struct pass p = {.want = {[SIM_FLOAT] = want}, .last = dataset_count(s->d), .data = s->d, .keep = KEEP_NOTHING, .visit = see, .arg = l,
+		for (int k = 0; k < N_KINDS; k++)
+			atomic_store(&l->first[k][v], INT_MAX);
+	}
+	struct pass p = {.plan = l->plan, .last = dataset_count(s->d), .data = s->d, .keep = KEEP_NOTHING, .visit = see, .arg = l,
 	    .cancel = &s->cancel};
+	p.want[l->sim] = want;
 	enum status st = engine_pass(s->engine, &p, &ignored);
 	free(want);
 	return st;
 }
 
+// Upstream of an output, or, where that is -1, of any tensor. False: all is finite.
+static bool tell_of_float(const struct looking *l, const struct dataset *d, int output)
+{
+	bool told = false;
+	for (int i = 0; i < l->g->n_outputs && !told; i++)
+		told = (output < 0 || i == output) && tell_of(l, d, l->g->output[i]);
+	for (int v = 0; v < l->g->n_values && output < 0 && !told; v++)
+		told = !l->g->value[v].constant && tell_of(l, d, v);
+	return told;
+}
+
+static void tell_of_quantized(const struct looking *l, const struct dataset *d, int output)
+{
+	const char *result = l->g->value[output].name;
+	enum kind kind = is_held(l, output, A_NAN) ? A_NAN : AN_INFINITY;
+	if (!is_held(l, output, kind))
+		return;
+	int at = beginning(l, output, &kind), node = l->g->value[at].producer;
+	if (node >= 0)
+		log_warn("output %s is finite in the float network, and is not when quantized: tensor %s is the first with %s, in sample %s: "
+		         "node %s (%s) reads or makes numbers larger than the target's format holds",
+		    result, l->g->value[at].name, what[kind], dataset_name(d, atomic_load(&l->first[kind][at])), l->g->node[node].name,
+		    l->g->node[node].op->name);
+	else
+		log_warn("output %s is finite in the float network, and is not when quantized: input %s is larger than the target's format holds",
+		    result, l->g->value[at].name);
+}
+
 void work_tell_nonfinite(struct work *w, int output)
 {
 	struct study *s = w->study;
-	struct looking l = {.g = s->g};
+	struct looking l = {.g = s->g, .sim = SIM_FLOAT};
 	if (s->told_nonfinite)
 		return;
-	s->told_nonfinite = true;
-	for (int k = 0; k < N_KINDS; k++) {
+	for (int k = 0; k < N_KINDS; k++)
 		l.first[k] = xcalloc((size_t)s->g->n_values + 1, sizeof *l.first[k]);
-		for (int v = 0; v < s->g->n_values; v++)
-			atomic_store(&l.first[k][v], INT_MAX);
-	}
 	if (look_at_all(&l, s) == STATUS_OK) {
-		bool told = false;
-		for (int i = 0; i < s->g->n_outputs && !told; i++)
-			told = (output < 0 || i == output) && tell_of(&l, s->d, s->g->output[i]);
-		for (int v = 0; v < s->g->n_values && output < 0 && !told; v++)
-			told = !s->g->value[v].constant && tell_of(&l, s->d, v);
-		if (!told && output >= 0)
-			log_warn(
-			    "output %s is finite in the float network, and is not when quantized: numbers are larger than the target's format holds",
-			    s->g->value[s->g->output[output]].name);
+		s->told_nonfinite = tell_of_float(&l, s->d, output) || output < 0;
+		l.sim = SIM_FULL;
+		l.plan = w->plan;
+		if (!s->told_nonfinite && look_at_all(&l, s) == STATUS_OK)
+			tell_of_quantized(&l, s->d, s->g->output[output]);
 	}
 	for (int k = 0; k < N_KINDS; k++)
 		free(l.first[k]);

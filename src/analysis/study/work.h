@@ -85,7 +85,8 @@ enum status work_measure(struct work *w, struct error *err);
 enum status work_measure_weight(struct work *w, struct site_work *sw, struct stats_scratch *scratch, struct error *err);
 void work_reset(struct work *w);                              // frees plan and sites
 // Warns, once a study, of the tensor of the float network where numbers stop being finite: upstream of this output of
-// the network, or, where that is -1, of any tensor. An output that is finite there overflows in the quantized network.
+// the network, or, where that is -1, of any tensor. Where that output is finite there, of the tensor of the quantized
+// network, of each plan.
 void work_tell_nonfinite(struct work *w, int output);
 void work_publish(struct work *w, const struct error *failed); // builds a snapshot and gives it to the study
 void work_tick(struct work *w);                               // publishes if the last time is long enough ago; from workers
