@@ -122,6 +122,68 @@ void test_onnx_sequences__pieces_are_counted_and_joined(void **state)
 	case_done(&c);
 }
 
+static void scalar(struct onnx_case *c, const char *name, int64_t v)
+{
+	case_raw(c, c->graph->initializer[c->graph->n_initializer++] = case_tensor(c, name, INT64, 0, NULL), &v, sizeof v);
+}
+
+// x has four rows: pieces of three of them, the last one shorter, from the end, counted, and joined otherwise.
+void test_onnx_sequences__pieces_of_one_size_from_the_end(void **state)
+{
+	struct onnx_case c;
+	begin(&c);
+	scalar(&c, "three", 3);
+	scalar(&c, "last", -1);
+	scalar(&c, "first", -2);
+	case_node(&c, "SplitToSequence", "split", "x three", "parts");
+	case_node(&c, "SequenceAt", "at", "parts last", "short");
+	case_node(&c, "SequenceAt", "before", "parts first", "long");
+	case_node(&c, "SequenceLength", "length", "parts", "n");
+	case_attr_int(&c, case_node(&c, "Cast", "cast", "n", "count"), "to", FLOAT);
+	check(&c, "short", 2, (const float[]){6, 7});
+	check(&c, "long", 6, (const float[]){0, 1, 2, 3, 4, 5});
+	check(&c, "count", 1, (const float[]){2});
+	assert_int_equal(c.loaded->value[c.loaded->output[0]].shape.rank, 0);
+	case_done(&c);
+}
+
+void test_onnx_sequences__pieces_are_joined_along_another_axis(void **state)
+{
+	struct onnx_case c;
+	Onnx__NodeProto *n;
+	begin(&c);
+	scalar(&c, "two", 2);
+	case_node(&c, "SplitToSequence", "split", "x two", "halves");
+	case_attr_int(&c, case_node(&c, "ConcatFromSequence", "beside", "halves", "wide"), "axis", 1);
+	n = case_node(&c, "SplitToSequence", "unbind", "x", "columns");
+	case_attr_int(&c, n, "axis", 1);
+	case_attr_int(&c, n, "keepdims", 0);
+	case_node(&c, "SequenceErase", "erase", "columns", "fewer");
+	case_attr_int(&c, case_node(&c, "ConcatFromSequence", "below", "columns", "long"), "axis", 0);
+	case_attr_int(&c, case_node(&c, "ConcatFromSequence", "one", "fewer", "even"), "axis", 0);
+	check(&c, "wide", 8, (const float[]){0, 1, 4, 5, 2, 3, 6, 7});
+	check(&c, "long", 8, (const float[]){0, 2, 4, 6, 1, 3, 5, 7});
+	check(&c, "even", 4, (const float[]){0, 2, 4, 6});
+	case_done(&c);
+}
+
+// The rows of what is computed: the file does not say how many there are.
+void test_onnx_sequences__a_length_that_the_file_does_not_say(void **state)
+{
+	struct onnx_case c;
+	begin(&c);
+	scalar(&c, "two", 2);
+	case_node(&c, "Relu", "relu", "x", "h");
+	case_node(&c, "SplitToSequence", "split", "h two", "halves");
+	case_attr_int(&c, case_node(&c, "ConcatFromSequence", "beside", "halves", "wide"), "axis", 1);
+	case_output(&c, c.graph, "wide");
+	case_refused(&c, STATUS_UNSUPPORTED, "ConcatFromSequence needs the length of its sequence");
+	c.graph->value_info = case_new(&c, sizeof *c.graph->value_info);
+	c.graph->value_info[c.graph->n_value_info++] = case_value(&c, "h", FLOAT, DIMS(4, 2));
+	case_load(&c);
+	case_done(&c);
+}
+
 // for row in x: rows.append(-row); a sum is carried beside the list.
 // `position`: where the list is inserted into ("": at its end). Returns its body.
 static Onnx__GraphProto *appending_loop(struct onnx_case *c, const char *position)

@@ -7,6 +7,7 @@
 #include "proto/attr.h"
 #include "proto/proto.h"
 #include "proto/sparse.h"
+#include "rewrite/sequences.h"
 
 enum status import_name(int *id, struct draft *d, struct scope *scope, const char *name, struct error *err)
 {
@@ -83,6 +84,11 @@ static enum status find_op(struct draft *d, struct draft_node *n, const Onnx__No
 	if (opset < 1 && op_find(domain, n->op_type, INT_MAX))
 		return error_set(err, STATUS_FORMAT, "node %s: operator %s%s%s: the file names no opset for it (opset_import)", n->n.name,
 		    domain, domain[0] ? "." : "", n->op_type);
+	if (!domain[0] && sequences_name(n->op_type, opset))
+		return error_set(err, STATUS_UNSUPPORTED,
+		    "node %s: %s needs the length of its sequence, or a place in it, which is not known when the model opens: export it with "
+		    "fixed shapes",
+		    n->n.name, n->op_type);
 	return error_set(err, STATUS_UNSUPPORTED,
 	    "node %s: operator %s%s%s (opset %d) is not supported (`qtui ops` lists what is)", n->n.name, domain,
 	    domain[0] ? "." : "", n->op_type, opset);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "proto.h"
 #include "qtui/base/mem.h"
+#include "qtui/base/str.h"
 
 void proto_push(struct proto_list *l, Onnx__NodeProto *p)
 {
@@ -60,4 +61,38 @@ void proto_add_ints(Onnx__NodeProto *p, const char *name, const int64_t *v, size
 	a->ints = xcalloc(n + 1, sizeof *a->ints);
 	memcpy(a->ints, v, n * sizeof *v);
 	a->n_ints = n;
+}
+
+Onnx__NodeProto *proto_add_node(struct proto_list *to, const Onnx__NodeProto *from, const char *op, size_t n_in, size_t n_out)
+{
+	Onnx__NodeProto *p = proto_node(op, proto_node_name(from), n_in, n_out);
+	proto_push(to, p);
+	return p;
+}
+
+Onnx__NodeProto *proto_add_step(
+    struct proto_list *to, const Onnx__NodeProto *p, const char *op, const char *from, size_t n_in, const char *name)
+{
+	Onnx__NodeProto *step = proto_add_node(to, p, op, n_in, 1);
+	step->input[0] = xstrdup(from);
+	step->output[0] = name ? str_format("%s/%s", p->output[0], name) : xstrdup(p->output[0]);
+	return step;
+}
+
+char *proto_add_constants(struct proto_list *to, const Onnx__NodeProto *from, const char *what, const int64_t *v, size_t n)
+{
+	Onnx__NodeProto *c = proto_add_node(to, from, "Constant", 0, 1);
+	c->output[0] = str_format("%s/%s", from->output[0], what);
+	proto_add_ints(c, "value_ints", v, n);
+	return xstrdup(c->output[0]);
+}
+
+char *proto_add_constant(struct proto_list *to, const Onnx__NodeProto *from, const char *what, int64_t v, bool list)
+{
+	if (list)
+		return proto_add_constants(to, from, what, &v, 1);
+	Onnx__NodeProto *c = proto_add_node(to, from, "Constant", 0, 1);
+	c->output[0] = str_format("%s/%s", from->output[0], what);
+	proto_add_int(c, "value_int", v);
+	return xstrdup(c->output[0]);
 }

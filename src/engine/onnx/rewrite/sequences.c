@@ -8,21 +8,13 @@
 #include "qtui/base/hash.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
+#include "pieces.h"
 #include "sequence_loops.h"
 
 enum {
 	ELEMENTS_MAX = 4096,
 	COPIED_MAX = 1 << 22,  // elements of a sequence that others begin as copies of, in all
 	OPSET_OF_SPLIT = 13,   // since when sizes and axes are inputs
-};
-
-struct sequence {
-	char **at; // names of the elements
-	size_t n, cap;
-	// Or pieces of a tensor, of which nobody knows how many there are: `piece` long along `axis`, 0:
-	// one each, without that axis.
-	char *whole;
-	int64_t axis, piece;
 };
 
 struct resolver {
@@ -46,7 +38,7 @@ static bool constant_int(int64_t *v, const struct resolver *r, const char *name)
 	return proto_constant_int(v, &known, name);
 }
 
-static const struct sequence *sequence_of(const struct resolver *r, const Onnx__NodeProto *p)
+static struct sequence *sequence_of(const struct resolver *r, const Onnx__NodeProto *p)
 {
 	int i = p->n_input ? namemap_get(r->names, p->input[0]) : -1;
 	return i >= 0 ? &r->list[i] : NULL;
@@ -62,15 +54,6 @@ static bool position(size_t *at, const struct resolver *r, const Onnx__NodeProto
 	v += v < 0 ? (int64_t)n : 0;
 	*at = (size_t)v;
 	return v >= 0 && v < (int64_t)limit;
-}
-
-// ---- nodes in their place
-
-static Onnx__NodeProto *add_node(struct resolver *r, const Onnx__NodeProto *from, const char *op, size_t n_in, size_t n_out)
-{
-	Onnx__NodeProto *p = proto_node(op, proto_node_name(from), n_in, n_out);
-	proto_push(&r->nodes, p);
-	return p;
 }
 
 // ---- sequences
@@ -96,6 +79,20 @@ static void insert(struct sequence *s, size_t at, const char *name)
 	s->n++;
 }
 
+// The sequence that the node reads, its elements by name; NULL: they are pieces, and the file does not say how many.
+static const struct sequence *elements_of(struct resolver *r, const Onnx__NodeProto *p)
+{
+	struct sequence *s = sequence_of(r, p);
+	if (!s || !s->whole || s->n)
+		return s;
+	int64_t length = pieces_length(r->g, s), step = s->piece ? s->piece : 1;
+	if (length < 1 || (length - 1) / step >= ELEMENTS_MAX)
+		return NULL;
+	s->at = pieces_cut(&r->nodes, p, s, length, &s->n);
+	s->cap = s->n;
+	return s;
+}
+
 static bool construct(struct resolver *r, const Onnx__NodeProto *p)
 {
 	struct sequence *s = new_sequence(r, p->output[0], NULL);
@@ -106,9 +103,9 @@ static bool construct(struct resolver *r, const Onnx__NodeProto *p)
 
 static bool insert_one(struct resolver *r, const Onnx__NodeProto *p)
 {
-	const struct sequence *from = sequence_of(r, p);
+	const struct sequence *from = elements_of(r, p);
 	size_t at;
-	if (!from || from->whole || p->n_input < 2 || from->n >= ELEMENTS_MAX || !position(&at, r, p, 2, from->n, from->n + 1, from->n))
+	if (!from || p->n_input < 2 || from->n >= ELEMENTS_MAX || !position(&at, r, p, 2, from->n, from->n + 1, from->n))
 		return false;
 	if ((r->copied += from->n) > COPIED_MAX)
 		return false;
@@ -119,9 +116,9 @@ static bool insert_one(struct resolver *r, const Onnx__NodeProto *p)
 
 static bool erase_one(struct resolver *r, const Onnx__NodeProto *p)
 {
-	const struct sequence *from = sequence_of(r, p);
+	const struct sequence *from = elements_of(r, p);
 	size_t at;
-	if (!from || from->whole || !from->n || !position(&at, r, p, 1, from->n, from->n, from->n - 1))
+	if (!from || !from->n || !position(&at, r, p, 1, from->n, from->n, from->n - 1))
 		return false;
 	if ((r->copied += from->n) > COPIED_MAX)
 		return false;
@@ -131,18 +128,6 @@ static bool erase_one(struct resolver *r, const Onnx__NodeProto *p)
 	s->n--;
 	memmove(s->at + at, s->at + at + 1, (s->n - at) * sizeof *s->at);
 	return true;
-}
-
-// The name of a constant that it adds: a number, or a list of that number.
-static char *add_constant(struct resolver *r, const Onnx__NodeProto *from, const char *what, int64_t v, bool list)
-{
-	Onnx__NodeProto *c = add_node(r, from, "Constant", 0, 1);
-	c->output[0] = str_format("%s/%s", from->output[0], what);
-	if (list)
-		proto_add_ints(c, "value_ints", &v, 1);
-	else
-		proto_add_int(c, "value_int", v);
-	return xstrdup(c->output[0]);
 }
 
 // One size for all, or none: pieces, which are cut where they are read.
@@ -158,69 +143,6 @@ static bool cut(struct resolver *r, const Onnx__NodeProto *p)
 	return true;
 }
 
-// Operator `op` on `from`, which gives `name` of what p gives (NULL: p's own output). The caller says the other inputs.
-static Onnx__NodeProto *add_step(struct resolver *r, const Onnx__NodeProto *p, const char *op, const char *from, size_t n_in, const char *name)
-{
-	Onnx__NodeProto *to = add_node(r, p, op, n_in, 1);
-	to->input[0] = xstrdup(from);
-	to->output[0] = name ? str_format("%s/%s", p->output[0], name) : xstrdup(p->output[0]);
-	return to;
-}
-
-static bool take_piece(struct resolver *r, const Onnx__NodeProto *p, const struct sequence *s)
-{
-	int64_t at;
-	if (s->piece == 0) {
-		Onnx__NodeProto *to = add_step(r, p, "Gather", s->whole, 2, NULL);
-		to->input[1] = xstrdup(p->input[1]);
-		proto_add_int(to, "axis", s->axis);
-		return true;
-	}
-	if (!constant_int(&at, r, p->input[1]) || at < -INT32_MAX || at > INT32_MAX || (at < 0 && s->piece > 1))
-		return false;
-	char *first = add_constant(r, p, "first", at * s->piece, true);
-	char *end = add_constant(r, p, "end", at == -1 ? INT64_MAX : (at + 1) * s->piece, true);
-	char *axes = add_constant(r, p, "axes", s->axis, true);
-	Onnx__NodeProto *to = add_step(r, p, "Slice", s->whole, 4, NULL);
-	to->input[1] = first;
-	to->input[2] = end;
-	to->input[3] = axes;
-	return true;
-}
-
-static bool count_pieces(struct resolver *r, const Onnx__NodeProto *p, const struct sequence *s)
-{
-	if (s->piece > 1)
-		return false;
-	char *axis = add_constant(r, p, "axis", s->axis, false);
-	Onnx__NodeProto *shape = add_step(r, p, "Shape", s->whole, 1, "shape");
-	add_step(r, p, "Gather", shape->output[0], 2, NULL)->input[1] = axis;
-	return true;
-}
-
-// Pieces along the axis that they were cut along are the whole again;
-// elements of a first axis of their own, joined along the next, are it with both in one.
-static bool concat_pieces(struct resolver *r, const Onnx__NodeProto *p, const struct sequence *s, int64_t axis, bool stack)
-{
-	if (s->axis == axis && stack == (s->piece == 0)) {
-		add_step(r, p, "Identity", s->whole, 1, NULL);
-		return true;
-	}
-	if (s->axis != 0 || axis != 0 || s->piece != 0)
-		return false;
-	char *two = add_constant(r, p, "two", 2, true), *end = add_constant(r, p, "end", INT64_MAX, true);
-	char *any = add_constant(r, p, "any", -1, true);
-	Onnx__NodeProto *shape = add_step(r, p, "Shape", s->whole, 1, "shape"), *rest = add_step(r, p, "Slice", shape->output[0], 3, "rest");
-	rest->input[1] = two;
-	rest->input[2] = end;
-	Onnx__NodeProto *joined = add_step(r, p, "Concat", any, 2, "joined");
-	joined->input[1] = xstrdup(rest->output[0]);
-	proto_add_int(joined, "axis", 0);
-	add_step(r, p, "Reshape", s->whole, 2, NULL)->input[1] = xstrdup(joined->output[0]);
-	free(any);
-	return true;
-}
-
 // Sizes as a constant list: a Split.
 static bool split(struct resolver *r, const Onnx__NodeProto *p)
 {
@@ -233,7 +155,7 @@ static bool split(struct resolver *r, const Onnx__NodeProto *p)
 	if (!known)
 		return rank == 0 && cut(r, p);
 	struct sequence *s = new_sequence(r, p->output[0], NULL);
-	Onnx__NodeProto *to = add_node(r, p, "Split", 2, n);
+	Onnx__NodeProto *to = proto_add_node(&r->nodes, p, "Split", 2, n);
 	to->input[0] = xstrdup(p->input[0]);
 	to->input[1] = xstrdup(p->input[1]);
 	proto_add_int(to, "axis", proto_int(p, "axis", 0));
@@ -247,12 +169,13 @@ static bool split(struct resolver *r, const Onnx__NodeProto *p)
 static bool take_element(struct resolver *r, const Onnx__NodeProto *p)
 {
 	const struct sequence *s = sequence_of(r, p);
+	int64_t place;
 	size_t at;
 	if (s && s->whole && p->n_input > 1)
-		return take_piece(r, p, s);
+		return pieces_take(&r->nodes, p, s, constant_int(&place, r, p->input[1]) ? &place : NULL);
 	if (!s || p->n_input < 2 || !position(&at, r, p, 1, s->n, s->n, 0))
 		return false;
-	Onnx__NodeProto *to = add_node(r, p, "Identity", 1, 1);
+	Onnx__NodeProto *to = proto_add_node(&r->nodes, p, "Identity", 1, 1);
 	to->input[0] = xstrdup(s->at[at]);
 	to->output[0] = xstrdup(p->output[0]);
 	return true;
@@ -261,9 +184,13 @@ static bool take_element(struct resolver *r, const Onnx__NodeProto *p)
 static bool take_length(struct resolver *r, const Onnx__NodeProto *p)
 {
 	const struct sequence *s = sequence_of(r, p);
-	if (!s || s->whole)
-		return s && count_pieces(r, p, s);
-	Onnx__NodeProto *to = add_node(r, p, "Constant", 0, 1);
+	if (!s)
+		return false;
+	if (s->whole) {
+		pieces_count(&r->nodes, p, s);
+		return true;
+	}
+	Onnx__NodeProto *to = proto_add_node(&r->nodes, p, "Constant", 0, 1);
 	proto_add_int(to, "value_int", (int64_t)s->n);
 	to->output[0] = xstrdup(p->output[0]);
 	return true;
@@ -272,7 +199,7 @@ static bool take_length(struct resolver *r, const Onnx__NodeProto *p)
 // A new axis of one element, on which they are joined.
 static char *unsqueezed(struct resolver *r, const Onnx__NodeProto *p, const char *element, const char *axes, size_t i)
 {
-	Onnx__NodeProto *to = add_node(r, p, "Unsqueeze", 2, 1);
+	Onnx__NodeProto *to = proto_add_node(&r->nodes, p, "Unsqueeze", 2, 1);
 	to->input[0] = xstrdup(element);
 	to->input[1] = xstrdup(axes);
 	to->output[0] = str_format("%s/unsqueezed_%zu", p->output[0], i);
@@ -284,14 +211,15 @@ static bool concat(struct resolver *r, const Onnx__NodeProto *p)
 	const struct sequence *s = sequence_of(r, p);
 	const Onnx__AttributeProto *axis = proto_attribute(p, "axis");
 	bool stack = proto_int(p, "new_axis", 0) != 0;
-	if (s && s->whole && axis)
-		return concat_pieces(r, p, s, axis->i, stack);
+	if (s && s->whole && axis && pieces_concat(&r->nodes, p, s, axis->i, stack))
+		return true;
+	s = elements_of(r, p);
 	if (!s || !s->n || !axis)
 		return false;
-	char *axes = stack ? add_constant(r, p, "axes", axis->i, true) : NULL, **in = xcalloc(s->n + 1, sizeof *in);
+	char *axes = stack ? proto_add_constant(&r->nodes, p, "axes", axis->i, true) : NULL, **in = xcalloc(s->n + 1, sizeof *in);
 	for (size_t i = 0; i < s->n; i++)
 		in[i] = stack ? unsqueezed(r, p, s->at[i], axes, i) : xstrdup(s->at[i]);
-	Onnx__NodeProto *to = add_node(r, p, "Concat", s->n, 1);
+	Onnx__NodeProto *to = proto_add_node(&r->nodes, p, "Concat", s->n, 1);
 	memcpy(to->input, in, s->n * sizeof *in);
 	proto_add_int(to, "axis", axis->i);
 	to->output[0] = xstrdup(p->output[0]);
@@ -319,6 +247,14 @@ static bool resolve_node(struct resolver *r, const Onnx__NodeProto *p)
 	for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
 		if (p->n_output == 1 && p->output[0][0] && !domain_of(p->domain)[0] && !strcmp(text_of(p->op_type), rules[i].op))
 			return rules[i].resolve(r, p);
+	return false;
+}
+
+bool sequences_name(const char *op, int opset)
+{
+	for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+		if (opset >= OPSET_OF_SPLIT && !strcmp(op, rules[i].op))
+			return true;
 	return false;
 }
 

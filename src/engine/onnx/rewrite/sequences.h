@@ -3,11 +3,14 @@
 #ifndef QTUI_ENGINE_ONNX_REWRITE_SEQUENCES_H
 #define QTUI_ENGINE_ONNX_REWRITE_SEQUENCES_H
 
+#include <stdbool.h>
 #include "onnx.pb-c.h"
 #include "qtui/base/error.h"
 
 // Changes the graph of an unpacked model in place; graphs inside are left alone.
 // A node that it cannot resolve stays as it is, and is refused by name later.
 void sequences_resolve(Onnx__ModelProto *m);
+// Does it resolve the operator where the file says how many elements there are?
+bool sequences_name(const char *op, int opset);
 
 #endif
