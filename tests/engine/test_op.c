@@ -116,6 +116,7 @@ void test_op__documentation_is_current(void **state)
 	    "- calls of the model's own functions;\n"
 	    "- sequences whose length is known or that a Loop appends to: "
 	    "SequenceConstruct, SequenceInsert, SequenceErase, SplitToSequence, SequenceAt, SequenceLength, ConcatFromSequence;\n"
+	    "- outputs of strings that are only moved (the label that a classifier picks): they are left out, with a warning;\n"
 	    "- com.microsoft's NhwcMaxPool, QLinearConv and pooling of codes with channels last;\n"
 	    "- com.amd.quark's ExtendedQuantizeLinear and ExtendedDequantizeLinear, com.vai.quantize's VitisQuantizeLinear and VitisDequantizeLinear, "
 	    "as com.microsoft's pair.\n"

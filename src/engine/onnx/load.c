@@ -14,6 +14,7 @@
 #include "rewrite/functions.h"
 #include "rewrite/on_codes.h"
 #include "rewrite/sequences.h"
+#include "rewrite/strings.h"
 
 #define HASHED_AT_ONCE ((size_t)4 << 20)
 
@@ -122,6 +123,7 @@ enum status onnx_load(struct graph **out, const char *path, const struct onnx_op
 	externals = externals_new(path, &file);
 	s = functions_inline(model.proto, err);
 	if (!s) {
+		strings_leave_out(model.proto);
 		sequences_resolve(model.proto);
 		channels_last_resolve(model.proto);
 		if (opt && opt->pairs)
