@@ -93,8 +93,11 @@ static enum status find_input(const struct graph *g, const char *name, int posit
 			*out = i;
 			return STATUS_OK;
 		}
+	int value = name ? graph_find_value(g, name) : -1;
+	const char *why = value >= 0 && g->value[value].constant ? "it is a constant of the model here, which keeps the file's value"
+	                                                         : "the model has no such input";
 	if (name)
-		return error_set(err, STATUS_NOTFOUND, "-i %s: the model has no such input; its first is %s", name,
+		return error_set(err, STATUS_NOTFOUND, "-i %s: %s; its first input is %s", name, why,
 		    g->n_inputs ? g->value[g->input[0]].name : "(none)");
 	if (position >= g->n_inputs)
 		return error_set(err, STATUS_USAGE, "the model has %d input%s, more are given", g->n_inputs, plural(g->n_inputs));

@@ -321,6 +321,7 @@ expect run_long_names 0 "" run "$dir/long.onnx" -i "$dir/pair.npy" -o "$dir/long
 [ "$(ls "$dir/long" | wc -l)" = 2 ] && [ -s "$dir/long/${long:61}a.npy" ]; report run_long_names_are_shortened $? "$(ls "$dir/long")"
 expect run_too_many_inputs 2 "1 input" run $model -i "$dir/x.npy" -i "$dir/x.npy" -o "$dir/o"
 expect run_unknown_input 1 "no such input" run $model -i foo="$dir/x.npy" -o "$dir/o"
+expect run_constant_as_input 1 "model.0.conv.weight: it is a constant of the model here" run $model -i model.0.conv.weight="$dir/x.npy" -o "$dir/o"
 expect run_without_input 2 "input images is missing" run $model -o "$dir/o"
 
 # ---- exports
