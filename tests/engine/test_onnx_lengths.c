@@ -50,6 +50,7 @@ void test_onnx_lengths__of_what_is_read_from_names_and_types(void **state)
 	    {{{"mask", INT64, "b past_+_1", "[1, 129]"}, {"past0", FLOAT, "b 2 past 4", "[1, 2, 128, 4]"}}},
 	    {{{"sound", FLOAT, "b 8 T", "[1, 8, 128]"}, {"frames", FLOAT, "b frames 4", "[1, 128, 4]"}}},
 	    {{{"features", FLOAT, "b n", "[1, 1]"}, {"ids", INT64, "b s", "[1, 128]"}}}, // n may be anything
+	    {{{"choices", INT64, "b c s", "[1, 1, 128]"}, {"boxes", INT64, "b n 4", "[1, 128, 4]"}}},
 	    {{{"offsets", INT64, "3 b", "[3, 1]"}, {"dense", FLOAT, "b 4", "[1, 4]"}}},
 	    {{{"count", INT64, "b", "[1]"}, {"picture", FLOAT, "b 3 h w", "[1, 3, 640, 640]"}, {"ids", INT64, "b s", "[1, 128]"}}},
 	};

@@ -28,11 +28,14 @@ static const char *symbol_of(const Onnx__TypeProto__Tensor *t, int i)
 	return d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM ? text_of(d->dim_param) : "";
 }
 
-// Token ids and masks.
-static bool is_of_tokens(const Onnx__TypeProto__Tensor *t)
+// The last dimension of token ids and masks that is open. Those before it are choices, or rows of a picture.
+static bool counts_tokens(const Onnx__TypeProto__Tensor *t, int i)
 {
-	return t->elem_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 || t->elem_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT32 ||
-	       t->elem_type == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL;
+	bool last = true;
+	for (int k = i + 1; k < (int)t->shape->n_dim; k++)
+		last &= t->shape->dim[k]->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE && t->shape->dim[k]->dim_value > 0;
+	return last && (t->elem_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 || t->elem_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT32 ||
+	                   t->elem_type == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL);
 }
 
 static bool names_sequence(const char *symbol)
@@ -60,7 +63,7 @@ void lengths_find(struct lengths *l, const Onnx__GraphProto *g)
 			for (int i = batch || rank < 2 ? 0 : 1; rank > 1 && i < (batch ? 1 : rank); i++) {
 				const char *symbol = symbol_of(t, i);
 				l->has_past |= !batch && is_past(symbol, text_of(g->input[k]->name));
-				if (symbol[0] && (batch || is_of_tokens(t)))
+				if (symbol[0] && (batch || counts_tokens(t, i)))
 					namemap_put(l->symbols, symbol, batch ? A_BATCH : A_SEQUENCE);
 			}
 		}
@@ -113,7 +116,7 @@ bool lengths_has(const struct lengths *l, const Onnx__ValueInfoProto *input, int
 	int kind = symbol[0] ? namemap_get(l->symbols, symbol) : -1;
 	if (!t || t->shape->n_dim < 2 || i == 0 || kind == A_BATCH)
 		return false;
-	return is_of_tokens(t) || kind == A_SEQUENCE || names_sequence(symbol) || is_past(symbol, text_of(input->name));
+	return counts_tokens(t, i) || kind == A_SEQUENCE || names_sequence(symbol) || is_past(symbol, text_of(input->name));
 }
 
 int64_t lengths_of(const struct lengths *l, const struct lengths_try *t, const Onnx__ValueInfoProto *input, int i, const struct namemap *settled)
