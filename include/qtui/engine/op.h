@@ -94,9 +94,9 @@ op_eval_fn *op_eval_ordered(enum op_id id);
 // allocated, the caller drops them.
 MUST_CHECK enum status matmulnbits_weights(struct tensor *w, const struct node *n, const struct tensor *const *in, struct error *err);
 
-// How many products an Einsum sums for an element of its result, by the inputs' shapes. 0: it sums none, or the equation
-// does not fit them.
-int64_t einsum_sum_length(const struct node *n, const struct tensor *const *in);
+// Multiply-accumulates of an Einsum by the inputs' shapes, of which all are known: those of each pair that it takes together.
+// 0: it sums none, or the equation does not fit the shapes.
+int64_t einsum_macs(const struct node *n, const struct tensor *const *in);
 
 // Loop and Scan: what their body is inferred with. loop_formals writes the type and shape of each of the node's own
 // inputs as the body sees it, formal[n_in - n_captured], assuming that the body returns what it carries from one

@@ -83,18 +83,21 @@ static int64_t attention_macs(const struct graph *g, const struct node *n, int64
 	return times(queries + result, key_count(g, n, query, key)) + (projected ? times(rows, shape_count(second)) : 0);
 }
 
-static int64_t einsum_length(const struct graph *g, const struct node *n)
+static int64_t equation_macs(const struct graph *g, const struct node *n)
 {
 	struct tensor *t = xcalloc((size_t)n->n_in, sizeof *t);
 	const struct tensor **in = xcalloc((size_t)n->n_in, sizeof *in);
-	for (int i = 0; i < n->n_in; i++) {
-		t[i].shape = g->value[n->in[i]].shape;
+	bool known = true;
+	for (int i = 0; i < n->n_in && known; i++) {
+		known = n->in[i] >= 0 && shape_count(&g->value[n->in[i]].shape) >= 0;
+		if (known)
+			t[i].shape = g->value[n->in[i]].shape;
 		in[i] = &t[i];
 	}
-	int64_t length = einsum_sum_length(n, in);
+	int64_t macs = known ? einsum_macs(n, in) : 0;
 	free(in);
 	free(t);
-	return length;
+	return macs;
 }
 
 // The length of the sum that is an output element (ConvTranspose: that an input element takes part in).
@@ -105,8 +108,6 @@ static int64_t sum_length(const struct graph *g, const struct node *n)
 	if (!a || !w)
 		return 0;
 	switch (row->kind) {
-	case EINSUM:
-		return einsum_length(g, n);
 	case GEMM:
 		return a->dim[((const struct gemm_attrs *)n->attrs)->trans_a ? 0 : a->rank - 1];
 	case FUSED_MATMUL:
@@ -133,6 +134,8 @@ int64_t graph_macs(const struct graph *g, int node)
 		return 0;
 	if (kind == RECURRENT)
 		return recurrent_macs(g, n);
+	if (kind == EINSUM)
+		return equation_macs(g, n);
 	if (kind == ATTENTION)
 		return attention_macs(g, n, elements(g, n->out, n->n_out));
 	return times(

@@ -1,9 +1,8 @@
 // Einsum: each output element is a sum, over the labels that are not in the output, of products of one element of every
-// input.
+// input. Here its equation is read.
 #include <ctype.h>
 #include <string.h>
 #include "einsum.h"
-#include "../element.h"
 #include "../rule.h"
 
 // Stands for its dimensions, which are named by digits '0', '1' ... from the left of the longest one.
@@ -213,59 +212,24 @@ bool einsum_product(struct einsum_product *p, const char *equation, const struct
 	return walk(&w, &e, equation, in, 2, &err) == STATUS_OK && einsum_product_of(p, &w);
 }
 
-int64_t einsum_sum_length(const struct node *n, const struct tensor *const *in)
+int64_t einsum_macs(const struct node *n, const struct tensor *const *in)
 {
 	const char *equation = ((const struct einsum_attrs *)n->attrs)->equation;
 	struct einsum e;
 	struct einsum_walk w;
 	struct error err;
-	bool fits = n->n_in > 1 && walk(&w, &e, equation, in, n->n_in, &err) == STATUS_OK;
-	return fits && e.labels > e.out.n ? w.terms : 0;
+	return n->n_in > 1 && walk(&w, &e, equation, in, n->n_in, &err) == STATUS_OK ? einsum_path_macs(&w) : 0;
 }
 
-// Moves the places `at` to element `flat` of the labels first..last-1.
-static void place(const struct einsum_walk *w, int64_t *at, int64_t flat, int first, int last)
+enum status einsum_at_once(const struct einsum_walk *w, struct tensor *out, int width, struct error *err)
 {
-	for (int i = last - 1; i >= first; i--) {
-		int64_t step = flat % w->e->dim[i];
-		flat /= w->e->dim[i];
-		for (int k = 0; k < w->e->operands; k++)
-			at[k] += step * w->stride[k][i];
-	}
-}
-
-static double product(const struct einsum_walk *w, const int64_t *at, const int64_t *step, int64_t i)
-{
-	double v = 1;
-	for (int k = 0; k < w->e->operands; k++)
-		v *= element_double(w->in[k], at[k] + i * step[k]);
-	return v;
-}
-
-// The sum of products along one label.
-static double sum_run(const struct einsum_walk *w, const int64_t *at, const int64_t *step, int64_t n)
-{
-	double sum = 0;
-	for (int64_t i = 0; i < n; i++)
-		sum += product(w, at, step, i);
-	return sum;
-}
-
-static double sum_at(const struct einsum_walk *w, int64_t o)
-{
-	int last = w->e->labels - 1;
-	bool summed = w->e->labels > w->e->out.n;
-	int64_t run = summed ? w->e->dim[last] : 1, step[EINSUM_OPERANDS] = {0};
-	double sum = 0;
-	for (int k = 0; summed && k < w->e->operands; k++)
-		step[k] = w->stride[k][last];
-	for (int64_t t = 0; run && t < w->terms / run; t++) {
-		int64_t at[EINSUM_OPERANDS] = {0};
-		place(w, at, o, 0, w->e->out.n);
-		place(w, at, t, w->e->out.n, summed ? last : w->e->labels);
-		sum += sum_run(w, at, step, run);
-	}
-	return sum;
+	int64_t count = 1;
+	if (w->e->operands == 2 && out->type == DT_F32)
+		return einsum_pair(w, out->data, width, err);
+	for (int i = 0; i < w->e->out.n; i++)
+		count *= w->e->dim[i];
+	einsum_sums(w, out, count, width);
+	return STATUS_OK;
 }
 
 enum status einsum_eval(
@@ -276,12 +240,7 @@ enum status einsum_eval(
 	enum status s = walk(&w, &e, ((const struct einsum_attrs *)n->attrs)->equation, in, n->n_in, err);
 	if (s != STATUS_OK)
 		return s;
-	if (e.operands == 2 && out[0].type == DT_F32)
-		return einsum_pair(&w, out[0].data, width, err);
-#pragma omp parallel for num_threads(width) if (width > 1)
-	for (int64_t o = 0; o < tensor_count(&out[0]); o++) {
-		double v = sum_at(&w, o);
-		elements_store_double(out[0].data, out[0].type, o, &v, 1);
-	}
-	return STATUS_OK;
+	if (e.operands > 2 && w.terms > 0)
+		return einsum_path(&w, &out[0], width, err);
+	return einsum_at_once(&w, &out[0], width, err);
 }

@@ -28,6 +28,12 @@ struct einsum_walk {
 	int64_t stride[EINSUM_OPERANDS][EINSUM_LABELS];
 	int64_t terms; // of each sum
 };
+// All operands at once, into `out`, which is dense and has the first w->e->out.n labels in their order.
+MUST_CHECK enum status einsum_at_once(const struct einsum_walk *w, struct tensor *out, int width, struct error *err);
+void einsum_sums(const struct einsum_walk *w, struct tensor *out, int64_t count, int width);
+// Two at a time (einsum_path.c); w->terms is not 0.
+MUST_CHECK enum status einsum_path(const struct einsum_walk *w, struct tensor *out, int width, struct error *err);
+int64_t einsum_path_macs(const struct einsum_walk *w); // of steps that sum; 0 where there are more than anybody counts
 // Two float operands as matrix products: the widest label of each alone and the widest
 // that is summed make the matrices.
 MUST_CHECK enum status einsum_pair(const struct einsum_walk *w, float *y, int width, struct error *err);
