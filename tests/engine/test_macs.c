@@ -31,6 +31,7 @@ static const struct product_case cases[] = {
     {"MultiHeadAttention", MS, 13, {{3, {2, 4, 8}}, {3, {2, 5, 8}}, {3, {2, 5, 6}}}, {{"num_heads", 2}}, 2 * 4 * 5 * (8 + 6)},
     {"Attention", "", 23, {{4, {2, 3, 4, 8}}, {4, {2, 3, 5, 8}}, {4, {2, 3, 5, 6}}}, {{0}}, 2 * 3 * 4 * 5 * (8 + 6)},
     {"MatMul", "", 13, {{1, {5}}, {1, {5}}}, {{0}}, 5},
+    {"CDist", MS, 13, {{2, {3, 5}}, {2, {7, 5}}}, {{0}}, 3 * 7 * 5}, // squares of differences
     {"Add", "", 13, {{2, {3, 5}}, {2, {3, 5}}}, {{0}}, 0},
 };
 
@@ -93,6 +94,59 @@ void test_macs__counted_by_hand(void **state)
 		int64_t macs = graph_macs(c.loaded, graph_find_node(c.loaded, "product"));
 		if (macs != row->macs)
 			fail_msg("%s: %lld multiply-accumulates, not %lld", row->op, (long long)macs, (long long)row->macs);
+		case_done(&c);
+	}
+}
+
+// A body that multiplies a state of 3x4 with a matrix of 4x4 from outside.
+static void body_case(struct onnx_case *c, const char *op, const char *inputs, const char *row)
+{
+	static const int64_t three = 3;
+	case_init(c);
+	Onnx__GraphProto *body = case_graph(c);
+	if (!row) {
+		body->input[body->n_input++] = case_value(c, "i", ONNX__TENSOR_PROTO__DATA_TYPE__INT64, 0, NULL);
+		body->input[body->n_input++] = case_value(c, "condition", ONNX__TENSOR_PROTO__DATA_TYPE__BOOL, 0, NULL);
+		case_node_in(c, body, "Identity", "same", "condition", "again");
+		case_output(c, body, "again");
+	}
+	body->input[body->n_input++] = case_value(c, "s", FLOAT, 2, (const int64_t[]){3, 4});
+	if (row)
+		body->input[body->n_input++] = case_value(c, row, FLOAT, 1, (const int64_t[]){4});
+	case_node_in(c, body, "MatMul", "product", "s m", row ? "p" : "t");
+	if (row)
+		case_node_in(c, body, "Add", "sum", "p row", "t");
+	case_output(c, body, "t");
+	case_input(c, "x", FLOAT, 2, (const int64_t[]){3, 4});
+	case_input(c, "m", FLOAT, 2, (const int64_t[]){4, 4});
+	case_input(c, "trips", ONNX__TENSOR_PROTO__DATA_TYPE__INT64, 0, NULL);
+	case_input(c, "rows", FLOAT, 2, (const int64_t[]){5, 4});
+	case_ints(c, "three", 1, &three);
+	Onnx__NodeProto *n = case_node(c, op, "loop", inputs, "y");
+	case_attr_graph(c, n, "body", body);
+	if (row)
+		case_attr_int(c, n, "num_scan_inputs", 1);
+	case_output(c, c->graph, "y");
+	case_load(c);
+}
+
+void test_macs__of_a_body(void **state)
+{
+	static const struct {
+		const char *op, *inputs, *row;
+		int64_t macs;
+	} rows[] = {
+	    {"Loop", "three - x", NULL, 3 * 3 * 4 * 4},
+	    {"Loop", "trips - x", NULL, 0}, // only the value tells
+	    {"Scan", "x rows", "row", 5 * 3 * 4 * 4},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct onnx_case c;
+		body_case(&c, rows[i].op, rows[i].inputs, rows[i].row);
+		int node = graph_find_node(c.loaded, "loop");
+		assert_int_equal(graph_macs(c.loaded, node), 0); // no decision can take them to 8 bit
+		assert_int_equal(graph_macs_with_body(c.loaded, node), rows[i].macs);
 		case_done(&c);
 	}
 }

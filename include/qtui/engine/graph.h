@@ -118,6 +118,9 @@ int *graph_scalable(const struct graph *g, int *n);
 // Multiply-accumulates of a node for the shapes of the graph: convolutions, products of matrices, RNN, GRU, LSTM and
 // attention, with their fused and integer forms (ops/macs.c); 0 for others.
 int64_t graph_macs(const struct graph *g, int node);
+// The same, of a Loop or Scan those of its body as often as it runs: they are computed in float, whatever is decided.
+// 0 where only values tell how often that is.
+int64_t graph_macs_with_body(const struct graph *g, int node);
 // STATUS_NOMEM, naming the node, where `times` copies of the outputs of one node would not fit the memory that the
 // system could give now. Asked before a run, which would fill the memory before it failed.
 MUST_CHECK enum status graph_fits(const struct graph *g, int times, struct error *err);

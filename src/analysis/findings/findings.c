@@ -213,7 +213,7 @@ struct findings *findings_new(const struct study *study, const struct snapshot *
 	l.noise = nodes_noise(&l);
 	l.made = trace_noise(&l, &l.results);
 	for (int n = 0; n < l.g->n_nodes; n++)
-		l.macs += (double)s->row[n].macs;
+		l.macs += l.g->node[n].n_subgraphs ? 0 : (double)s->row[n].macs; // graphs inside of nodes are in float whatever is decided
 	for (int r = 0; r < FINDING_RULES && !is_stopped(study); r++) {
 		l.rule = (enum finding_rule)r;
 		rules[r].run(&l);

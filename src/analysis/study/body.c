@@ -70,7 +70,7 @@ struct body *body_bare(const struct graph *g)
 	struct body *b = body_new(g, 0);
 	for (int n = 0; n < g->n_nodes; n++)
 		b->row[n] = (struct node_row){.precision = PREC_INT8, .requested = -1, .calibrator = -1, .fused_into = -1, .quantizable = true,
-		    .macs = graph_macs(g, n)};
+		    .macs = graph_macs_with_body(g, n)};
 	return b;
 }
 

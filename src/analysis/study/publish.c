@@ -12,7 +12,7 @@ static void fill_rows(struct body *b, const struct work *w)
 		struct node_row *r = &b->row[n];
 		const struct group *gr = &w->plan->group[n];
 		*r = (struct node_row){.precision = w->plan->precision[n], .requested = -1, .calibrator = -1, .fused_into = -1,
-		    .quantizable = w->plan->quantizable[n], .macs = graph_macs(g, n)};
+		    .quantizable = w->plan->quantizable[n], .macs = graph_macs_with_body(g, n)};
 		if (gr->kind != GROUP_NONE && gr->owner != n)
 			r->fused_into = gr->owner;
 	}

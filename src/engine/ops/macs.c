@@ -1,5 +1,6 @@
 // Multiply-accumulates of a node, for the shapes of the graph: what costs, budgets and the worth of kept tensors count in.
 #include <stdlib.h>
+#include "control/loop.h"
 #include "qtui/engine/graph.h"
 #include "qtui/engine/op.h"
 
@@ -17,6 +18,7 @@ static const struct product_row {
     [OP_Gemm] = {GEMM, 1},
     [OP_FusedGemm] = {GEMM, 1}, // its attributes begin with those of a Gemm
     [OP_QGemm] = {GEMM, 3},
+    [OP_CDist] = {MATMUL, 1}, // of squared differences
     [OP_MatMul] = {MATMUL, 1},
     [OP_MatMulBnb4] = {MATMUL, 1},
     [OP_MatMulNBits] = {MATMUL, 1},
@@ -83,20 +85,39 @@ static int64_t attention_macs(const struct graph *g, const struct node *n, int64
 	return times(queries + result, key_count(g, n, query, key)) + (projected ? times(rows, shape_count(second)) : 0);
 }
 
+// What is known of the inputs of a node before anything runs, to be freed by the caller; NULL: one is left out.
+struct inputs {
+	struct tensor *t;
+	const struct tensor **in;
+};
+
+static struct inputs inputs_of(const struct graph *g, const struct node *n)
+{
+	struct inputs all = {xcalloc((size_t)n->n_in + 1, sizeof *all.t), xcalloc((size_t)n->n_in + 1, sizeof *all.in)};
+	for (int i = 0; i < n->n_in; i++) {
+		if (n->in[i] < 0)
+			continue;
+		const struct value *v = &g->value[n->in[i]];
+		all.t[i] = (struct tensor){.type = v->type, .shape = v->shape};
+		all.in[i] = v->constant ? v->constant : &all.t[i];
+	}
+	return all;
+}
+
+static void inputs_done(struct inputs *all)
+{
+	free(all->t);
+	free(all->in);
+}
+
 static int64_t equation_macs(const struct graph *g, const struct node *n)
 {
-	struct tensor *t = xcalloc((size_t)n->n_in, sizeof *t);
-	const struct tensor **in = xcalloc((size_t)n->n_in, sizeof *in);
+	struct inputs all = inputs_of(g, n);
 	bool known = true;
-	for (int i = 0; i < n->n_in && known; i++) {
-		known = n->in[i] >= 0 && shape_count(&g->value[n->in[i]].shape) >= 0;
-		if (known)
-			t[i].shape = g->value[n->in[i]].shape;
-		in[i] = &t[i];
-	}
-	int64_t macs = known ? einsum_macs(n, in) : 0;
-	free(in);
-	free(t);
+	for (int i = 0; i < n->n_in && known; i++)
+		known = all.in[i] && shape_count(&all.in[i]->shape) >= 0;
+	int64_t macs = known ? einsum_macs(n, all.in) : 0;
+	inputs_done(&all);
 	return macs;
 }
 
@@ -140,4 +161,19 @@ int64_t graph_macs(const struct graph *g, int node)
 		return attention_macs(g, n, elements(g, n->out, n->n_out));
 	return times(
 	    kind == CONV_TRANSPOSE ? elements(g, n->in, n->n_in) : elements(g, n->out, n->n_out), sum_length(g, n));
+}
+
+int64_t graph_macs_with_body(const struct graph *g, int node)
+{
+	const struct node *n = &g->node[node];
+	const struct graph *body = n->n_subgraphs == 1 ? n->subgraph[0] : NULL;
+	int64_t once = 0;
+	for (int i = 0; body && i < body->n_nodes; i++)
+		once += graph_macs_with_body(body, i);
+	if (!body)
+		return graph_macs(g, node);
+	struct inputs all = inputs_of(g, n);
+	int64_t trips = loop_trips(n, all.in);
+	inputs_done(&all);
+	return times(once, trips);
 }

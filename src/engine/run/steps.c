@@ -274,7 +274,7 @@ static int64_t step_cost(const struct graph *g, const struct step *s)
 		int64_t n = step_out(g, s, i) >= 0 ? shape_count(&g->value[step_out(g, s, i)].shape) : 0;
 		elements += n > 0 ? n : 0;
 	}
-	return graph_macs(g, s->node) + ELEMENT_COST * elements;
+	return graph_macs_with_body(g, s->node) + ELEMENT_COST * elements;
 }
 
 // Along the way that costs most.

@@ -32,6 +32,9 @@ static inline int64_t loop_listed(const struct ints *list, int i)
 	return i < list->n ? list->at[i] : 0;
 }
 
+// How often it runs whatever the values are; -1: only they tell. `in` has the inputs' shapes, and values where they are
+// known.
+int64_t loop_trips(const struct node *n, const struct tensor *const *in);
 bool loop_is_true(const struct tensor *condition);
 // The shape rule where not all values are at hand: outputs of which nothing is known have rank -1.
 MUST_CHECK enum status loop_known(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err);

@@ -75,12 +75,14 @@ static const struct scan_attrs *scan_of(const struct node *n)
 	return n->attrs;
 }
 
-// How often it runs whatever the values are; -1: only they tell.
-static int64_t trips_of(const struct node *n, const struct tensor *const *in, const struct graph *body)
+int64_t loop_trips(const struct node *n, const struct tensor *const *in)
 {
+	const struct graph *body = n->n_subgraphs == 1 ? n->subgraph[0] : NULL;
 	int64_t trips = -1;
 	struct error err;
 	int own = n->n_in - n->n_captured, count;
+	if (!body || body->n_inputs != n->n_in || body->n_outputs < loop_first_part(n))
+		return -1;
 	if (n->op->id == OP_Scan) {
 		const struct tensor *x = in[own - 1];
 		int at;
@@ -115,7 +117,7 @@ enum status loop_known(const struct node *n, const struct tensor *const *in, str
 	bool any = false;
 	if (!body || n_state < 0 || body->n_inputs != n->n_in || n->n_out > body->n_outputs - part)
 		return rule_pending(err); // running it says what is wrong
-	int64_t trips = trips_of(n, in, body);
+	int64_t trips = loop_trips(n, in);
 
 	for (int i = 0; i < n->n_out; i++) {
 		const struct value *v = i < n_state ? body_in(body, first + i) : body_out(body, part + i);
