@@ -121,6 +121,12 @@ bool elements_unsigned(enum dtype type)
 	return type == DT_U8 || type == DT_U16 || type == DT_U32 || type == DT_U64 || type == DT_BOOL || type == DT_U4;
 }
 
+void elements_order(int64_t *x, enum dtype type, int64_t n)
+{
+	for (int64_t i = 0; elements_unsigned(type) && i < n; i++)
+		x[i] ^= INT64_MIN;
+}
+
 void elements_range(enum dtype type, int64_t *low, int64_t *high)
 {
 	static const struct {

@@ -16,6 +16,8 @@ void elements_store_double(void *dst, enum dtype type, int64_t first, const doub
 double element_double(const struct tensor *t, int64_t i);
 int64_t element_int(const struct tensor *t, int64_t i);
 bool elements_unsigned(enum dtype type);
+// Turns what elements_load gave into integers that compare as signed ones: an element of uint64 may have the top bit.
+void elements_order(int64_t *x, enum dtype type, int64_t n);
 // The representable range; uint64 ends at INT64_MAX here.
 void elements_range(enum dtype type, int64_t *low, int64_t *high);
 

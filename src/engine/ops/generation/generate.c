@@ -167,6 +167,26 @@ static double range_delta(const struct node *n, const struct tensor *const *in)
 	return delta ? element_double(delta, 0) : 1;
 }
 
+// The same of integers: those beyond 2^53 are no doubles.
+static int64_t range_step(const struct node *n, const struct tensor *const *in)
+{
+	const struct tensor *delta = rule_input(n, in, 2);
+	return delta ? element_int(delta, 0) : 1;
+}
+
+// How many integers; the step is not 0.
+static double count_ints(const struct node *n, const struct tensor *const *in)
+{
+	enum dtype type = in[0]->type;
+	int64_t step = range_step(n, in), end[2] = {element_int(in[0], 0), element_int(in[1], 0)};
+	bool up = step > 0 || elements_unsigned(type);
+	uint64_t span = up ? (uint64_t)end[1] - (uint64_t)end[0] : (uint64_t)end[0] - (uint64_t)end[1];
+	elements_order(end, type, 2);
+	if (up ? end[0] >= end[1] : end[0] <= end[1])
+		return 0;
+	return (double)((span - 1) / (up ? (uint64_t)step : -(uint64_t)step) + 1);
+}
+
 enum status range_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	struct shape y = {.rank = 1};
@@ -182,7 +202,7 @@ enum status range_shape(const struct node *n, const struct tensor *const *in, st
 	start = element_double(in[0], 0);
 	limit = element_double(in[1], 0);
 	delta = range_delta(n, in);
-	count = ceil((limit - start) / delta);
+	count = in[0]->type == DT_F32 || delta == 0 ? ceil((limit - start) / delta) : count_ints(n, in);
 	if (delta == 0 || !(count < (double)RULE_MAX_DIM))
 		return error_set(
 		    err, STATUS_FORMAT, "a range from %g to %g by %g is not possible", start, limit, delta);
@@ -194,12 +214,17 @@ enum status range_shape(const struct node *n, const struct tensor *const *in, st
 enum status range_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
+	bool floats = out[0].type == DT_F32;
 	double start = element_double(in[0], 0), delta = range_delta(n, in);
+	uint64_t first = (uint64_t)element_int(in[0], 0), step = (uint64_t)range_step(n, in);
 	(void)width;
 	(void)err;
 	for (int64_t i = 0; i < out[0].shape.dim[0]; i++) {
-		double v = start + (double)i * delta;
-		elements_store_double(out[0].data, out[0].type, i, &v, 1);
+		int64_t v = (int64_t)(first + (uint64_t)i * step);
+		if (floats)
+			((float *)out[0].data)[i] = (float)(start + (double)i * delta);
+		else
+			elements_store(out[0].data, out[0].type, i, &v, 1);
 	}
 	return STATUS_OK;
 }

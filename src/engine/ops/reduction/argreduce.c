@@ -21,6 +21,21 @@ enum status argreduce_shape(const struct node *n, const struct tensor *const *in
 	return STATUS_OK;
 }
 
+static int64_t best_int(const struct tensor *x, int64_t from, int64_t n, int64_t inner, bool max, bool last)
+{
+	int64_t best = 0, value = 0;
+	for (int64_t i = 0; i < n; i++) {
+		int64_t v = element_int(x, from + i * inner);
+		elements_order(&v, x->type, 1);
+		if (i > 0 && !(max ? v > value : v < value) && !(last && v == value))
+			continue;
+		best = i;
+		value = v;
+	}
+	return best;
+}
+
+// Of more floats than the faster ways below count.
 static int64_t best_of(const struct tensor *x, int64_t from, int64_t n, int64_t inner, bool max, bool last)
 {
 	int64_t best = 0;
@@ -129,7 +144,7 @@ enum status argreduce_eval(
 		return STATUS_OK;
 	}
 	for (int64_t r = 0; r < count; r++)
-		((int64_t *)out[0].data)[r] = best_of(in[0], r / inner * x->dim[axis] * inner + r % inner, x->dim[axis],
+		((int64_t *)out[0].data)[r] = (in[0]->type == DT_F32 ? best_of : best_int)(in[0], r / inner * x->dim[axis] * inner + r % inner, x->dim[axis],
 		    inner, n->op->id == OP_ArgMax, a->select_last_index != 0);
 	return STATUS_OK;
 }

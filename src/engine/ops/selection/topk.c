@@ -38,16 +38,14 @@ enum status topk_shape(const struct node *n, const struct tensor *const *in, str
 }
 
 struct entry {
-	double value;
+	int64_t value; // an integer that orders as the element does
 	int64_t index;
 };
 
-static inline int by_rank(const struct entry *x, const struct entry *y) // larger values first, then smaller indices; NaN last
+static inline int by_rank(const struct entry *x, const struct entry *y) // larger values first, then smaller indices
 {
-	if (x->value > y->value || (y->value != y->value && x->value == x->value))
-		return -1;
-	if (x->value < y->value || (x->value != x->value && y->value == y->value))
-		return 1;
+	if (x->value != y->value)
+		return x->value > y->value ? -1 : 1;
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
@@ -106,23 +104,18 @@ static void sort(struct entry *e, struct entry *spare, int64_t n)
 
 enum { PIECE = 64 }; // values that are looked at together
 
-// Is none of them above the limit, and so none before it in rank? Four in turn, that no comparison waits
-// for the one before. A NaN is above nothing, and everything is before a limit that is one.
-static bool none_above(const double *value, int64_t n, double limit)
+// Is none of them above the limit, and so none before it in rank?
+static bool none_above(const int64_t *value, int64_t n, int64_t limit)
 {
-	double most[4] = {limit, limit, limit, limit};
-	int64_t i = 0;
-	for (; i + 4 <= n; i += 4)
-		_Pragma("GCC unroll 4") for (int k = 0; k < 4; k++)
-			most[k] = value[i + k] > most[k] ? value[i + k] : most[k];
-	for (; i < n; i++)
-		most[0] = value[i] > most[0] ? value[i] : most[0];
-	return most[0] <= limit && most[1] <= limit && most[2] <= limit && most[3] <= limit;
+	int64_t above = 0;
+	_Pragma("GCC unroll 8") for (int64_t i = 0; i < n; i++)
+		above |= value[i] > limit;
+	return !above;
 }
 
 // The first k in rank of n values, in order, in e, which has room for half of them more.
 // A full heap of k is kept while the rest is passed over.
-static void select_first(struct entry *e, const double *value, int64_t n, int64_t k)
+static void select_first(struct entry *e, const int64_t *value, int64_t n, int64_t k)
 {
 	if (k == 0)
 		return;
@@ -142,7 +135,7 @@ static void select_first(struct entry *e, const double *value, int64_t n, int64_
 			continue;
 		for (int64_t i = from; i < end; i++) {
 			struct entry t = {value[i], i};
-			if (t.value <= e[0].value || by_rank(&t, &e[0]) >= 0)
+			if (t.value <= e[0].value)
 				continue;
 			e[0] = t;
 			sift_down(e, k);
@@ -156,13 +149,43 @@ struct line {
 	bool largest;
 };
 
+// The bits of floats order as integers do, those of negative ones the other way round. Zeros are equal, and what is no
+// number comes last: no float else has the order INT32_MIN, turned or not.
+static void load_floats(int64_t *value, const float *x, int64_t step, int64_t n, bool largest)
+{
+	enum { INFINITE = 0x7f800000 };
+	const int32_t turned = largest ? 0 : -1;
+	_Pragma("omp simd") for (int64_t i = 0; i < n; i++)
+	{
+		float v = x[i * step] + 0.0f; // of the zeros the positive one
+		int32_t bits, size;
+		memcpy(&bits, &v, sizeof bits);
+		size = bits & INT32_MAX;
+		value[i] = size > INFINITE ? INT32_MIN : (bits < 0 ? bits ^ INT32_MAX : bits) ^ turned;
+	}
+}
+
+static void load_line(int64_t *value, const struct line *l, const struct tensor *x)
+{
+	if (x->type == DT_F32) {
+		const float *from = (const float *)x->data + l->from;
+		if (l->inner == 1) // compiled for neighbours
+			load_floats(value, from, 1, l->n, l->largest);
+		else
+			load_floats(value, from, l->inner, l->n, l->largest);
+		return;
+	}
+	elements_load(value, x->type, x->data, l->from, l->inner, l->n);
+	elements_order(value, x->type, l->n);
+	for (int64_t i = 0; !l->largest && i < l->n; i++)
+		value[i] = ~value[i];
+}
+
 static void one_line(
-    const struct line *l, const struct tensor *x, struct tensor *out, const struct node *n, double *value, struct entry *e)
+    const struct line *l, const struct tensor *x, struct tensor *out, const struct node *n, int64_t *value, struct entry *e)
 {
 	size_t elem = dtype_size(x->type);
-	elements_load_double(value, x->type, x->data, l->from, l->inner, l->n);
-	for (int64_t i = 0; !l->largest && i < l->n; i++)
-		value[i] = -value[i];
+	load_line(value, l, x);
 	select_first(e, value, l->n, l->k);
 	for (int64_t i = 0; i < l->k; i++) {
 		int64_t to = l->to + i * l->inner, from = l->from + e[i].index * l->inner;
@@ -191,7 +214,7 @@ static void sort_line(void *arg, int64_t i, int thread)
 	struct line l = *s->line;
 	l.from = i / l.inner * l.n * l.inner + i % l.inner;
 	l.to = i / l.inner * l.k * l.inner + i % l.inner;
-	one_line(&l, s->x, s->out, s->node, (double *)(e + s->entries), e);
+	one_line(&l, s->x, s->out, s->node, (int64_t *)(e + s->entries), e);
 }
 
 enum status topk_eval(
@@ -208,7 +231,7 @@ enum status topk_eval(
 	l.inner = rule_product(x, axis + 1, x->rank);
 	int64_t outer = rule_product(x, 0, axis) * l.inner, entries = l.k + l.k / 2;
 	width = outer > 1 && outer * l.n > ALONE ? width : 1;
-	size_t room = (size_t)entries * sizeof(struct entry) + (size_t)l.n * sizeof(double); // of a thread
+	size_t room = (size_t)entries * sizeof(struct entry) + (size_t)l.n * sizeof(int64_t); // of a thread
 	struct buf *rooms = buf_new(room * (size_t)width, NULL); // pages that were used before
 	if (!rooms)
 		return error_set(err, STATUS_NOMEM, "no memory to sort %lld elements", (long long)l.n);
