@@ -156,6 +156,77 @@ void test_op_groupattention__packed_prompts_with_positions(void **state)
 	node_run_done(&r);
 }
 
+// A batch, or one entry alone, with pasts of PAST rows at most.
+struct entries {
+	float q[2 * Q], k[2 * K], v[2 * K];
+	float past_k[2 * KV * PAST * SIZE], past_v[2 * KV * PAST * SIZE], bias[2 * ROWS * (PAST + ROWS)];
+	int32_t length[2], total;
+};
+
+static void run_entries(struct node_run *r, const struct parts *p, const struct entries *e, int batch, int past)
+{
+	node_run_init(r, "com.microsoft", "GroupQueryAttention", 1, 3);
+	*(int64_t *)node_run_field(r, "num_heads") = HEADS;
+	*(int64_t *)node_run_field(r, "kv_num_heads") = KV;
+	*(int64_t *)node_run_field(r, "do_rotary") = 1;
+	*(int64_t *)node_run_field(r, "local_window_size") = 3;
+	node_run_add(r, DT_F32, SHAPE_OF(batch, ROWS, HEADS * SIZE), e->q);
+	node_run_add(r, DT_F32, SHAPE_OF(batch, ROWS, KV * SIZE), e->k);
+	node_run_add(r, DT_F32, SHAPE_OF(batch, ROWS, KV * SIZE), e->v);
+	node_run_add(r, DT_F32, SHAPE_OF(batch, KV, past, SIZE), e->past_k);
+	node_run_add(r, DT_F32, SHAPE_OF(batch, KV, past, SIZE), e->past_v);
+	node_run_add(r, DT_I32, SHAPE_OF(batch), e->length);
+	node_run_add(r, DT_I32, SCALAR, &e->total);
+	node_run_add(r, DT_F32, SHAPE_OF(POSITIONS, PAIRS), p->cos);
+	node_run_add(r, DT_F32, SHAPE_OF(POSITIONS, PAIRS), p->sin);
+	node_run_add(r, DT_I64, SCALAR, NULL);
+	node_run_add(r, DT_F32, SHAPE_OF(batch, 1, ROWS, past + ROWS), e->bias);
+	node_run(r);
+}
+
+// Entry b alone, with a past of as many rows as count.
+static struct entries cut_entry(const struct entries *all, int b, int past)
+{
+	struct entries e = {.length = {all->length[b]}, .total = past + ROWS};
+	memcpy(e.q, all->q + b * Q, Q * sizeof(float));
+	memcpy(e.k, all->k + b * K, K * sizeof(float));
+	memcpy(e.v, all->v + b * K, K * sizeof(float));
+	for (int h = 0; h < KV; h++) {
+		memcpy(e.past_k + h * past * SIZE, all->past_k + (b * KV + h) * PAST * SIZE, (size_t)(past * SIZE) * sizeof(float));
+		memcpy(e.past_v + h * past * SIZE, all->past_v + (b * KV + h) * PAST * SIZE, (size_t)(past * SIZE) * sizeof(float));
+	}
+	for (int i = 0; i < ROWS; i++)
+		memcpy(e.bias + i * (past + ROWS), all->bias + (b * ROWS + i) * (PAST + ROWS), (size_t)(past + ROWS) * sizeof(float));
+	return e;
+}
+
+void test_op_groupattention__each_of_a_batch_has_its_own_past(void **state)
+{
+	static const int past[2] = {PAST, PAST - 1};
+	struct entries all;
+	struct support_random random = {8};
+	struct parts p;
+	struct node_run both;
+	(void)state;
+	fill(&p);
+	support_random_floats(&random, all.q, sizeof all / sizeof(float), -1, 1);
+	all.length[0] = PAST + ROWS - 1;
+	all.length[1] = PAST + ROWS - 2;
+	all.total = PAST + ROWS;
+	run_entries(&both, &p, &all, 2, PAST);
+	for (int b = 0; b < 2; b++) {
+		struct entries one = cut_entry(&all, b, past[b]);
+		struct node_run alone;
+		run_entries(&alone, &p, &one, 1, past[b]);
+		assert_memory_equal((float *)both.out[0].data + b * Q, alone.out[0].data, Q * sizeof(float));
+		for (int i = 0; i < 2 * KV; i++) // keys, then values, of each head: the rows that count
+			assert_memory_equal((float *)both.out[1 + i / KV].data + (b * KV + i % KV) * (PAST + ROWS) * SIZE,
+			    (float *)alone.out[1 + i / KV].data + i % KV * (past[b] + ROWS) * SIZE, (size_t)((past[b] + ROWS) * SIZE) * sizeof(float));
+		node_run_done(&alone);
+	}
+	node_run_done(&both);
+}
+
 void test_op_groupattention__lengths_that_do_not_fit_are_refused(void **state)
 {
 	static const int32_t beyond = PAST + ROWS, fits = PAST + ROWS - 1, few = ROWS - 1;

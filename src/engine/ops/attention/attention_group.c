@@ -14,7 +14,8 @@ enum { MADE_Q, MADE_K, MADE_V, MADE_MASK, MADE_SINKS, MADE }; // arrays that an 
 
 struct group {
 	int64_t batch, heads, kv_heads, queries, size, past, present; // past, present: rows of the caches
-	int64_t before, keys; // rows of the past that count, and with those of now; known when it runs
+	int64_t entry;        // of the batch, where this is the group of one alone
+	int64_t before, keys; // rows of its past that count, and with those of now; known when it runs
 	struct heads q, k, v, past_k, past_v;
 	const struct tensor *cos, *sin, *positions, *added, *sink;
 };
@@ -118,29 +119,45 @@ enum status groupattention_shape(const struct node *n, const struct tensor *cons
 	return STATUS_OK;
 }
 
-// A first prompt is all there is; else the queries are the last rows, and the past what lies before them.
-static enum status read_lengths(struct group *g, const struct tensor *lengths, struct error *err)
+// One entry of the batch by itself, as each has a past of its own length.
+static struct group entry_of(const struct group *all, int64_t entry)
 {
-	int64_t last = g->batch ? element_int(lengths, 0) : g->queries - 1; // row of the keys
+	struct group g = *all;
+	struct heads *const of_batch[] = {&g.q, &g.k, &g.v, &g.past_k, &g.past_v};
+	for (size_t i = 0; i < sizeof of_batch / sizeof *of_batch; i++)
+		if (of_batch[i]->at)
+			of_batch[i]->at += entry * of_batch[i]->batch;
+	g.batch = 1;
+	g.entry = entry;
+	return g;
+}
+
+// The bias of a shorter past has columns for the longest.
+static bool bias_fits(const struct group *g, int64_t batch)
+{
+	const struct shape *s = &g->added->shape;
+	return s->rank == 4 && (s->dim[0] == 1 || s->dim[0] == batch) && (s->dim[1] == 1 || s->dim[1] == g->heads) &&
+	    s->dim[2] == g->queries && (s->dim[3] == g->keys || (s->dim[3] == g->present && g->present > g->keys));
+}
+
+// A first prompt is all there is; else the queries are the last rows, and the past what lies before them.
+static enum status read_length(struct group *g, const struct tensor *lengths, struct error *err)
+{
+	int64_t last = element_int(lengths, g->entry); // row of the keys
 	if (!rule_within(last, -1, RULE_MAX_DIM))
 		return error_set(err, STATUS_FORMAT, "seqlens_k is %lld", (long long)last);
 	g->before = g->queries == g->present ? 0 : last + 1 - g->queries;
 	g->keys = g->before + g->queries;
-	for (int64_t b = 1; b < g->batch && g->queries != g->present; b++)
-		if (element_int(lengths, b) != last)
-			return error_set(err, STATUS_UNSUPPORTED, "pasts of different lengths in one batch are not supported");
 	if (g->before < 0 || g->before > g->past)
 		return error_set(err, STATUS_FORMAT, "seqlens_k says that %lld rows of the past count, of %lld", (long long)g->before,
 		    (long long)g->past);
 	if (g->keys > g->present && g->keys > g->past)
 		return error_set(err, STATUS_FORMAT, "seqlens_k says that there are %lld rows, total_sequence_length %lld", (long long)g->keys,
 		    (long long)g->present);
-	if (g->added && (g->added->shape.rank != 4 || g->added->shape.dim[3] != g->keys || g->added->shape.dim[2] != g->queries ||
-	                    (g->added->shape.dim[0] != 1 && g->added->shape.dim[0] != g->batch) ||
-	                    (g->added->shape.dim[1] != 1 && g->added->shape.dim[1] != g->heads)))
+	if (g->added && !bias_fits(g, shape_count(&lengths->shape)))
 		return error_set(err, STATUS_FORMAT, "attention_bias does not fit %lld queries and %lld keys", (long long)g->queries,
 		    (long long)g->keys);
-	return attention_check(g->batch, g->heads, g->queries, g->keys, err);
+	return attention_check(1, g->heads, g->queries, g->keys, err);
 }
 
 // Turns the last g->queries of `rows` rows of each head.
@@ -148,9 +165,8 @@ static enum status turn(float *x, const struct group *g, int64_t heads, int64_t 
 {
 	int64_t pairs = g->cos->shape.dim[1];
 	struct rotary_pairs how = {g->size, pairs, interleaved};
-	for (int64_t i = 0; i < g->batch * heads * g->queries; i++) {
-		int64_t b = i / g->queries / heads, row = i % g->queries;
-		int64_t at = g->positions ? element_int(g->positions, b * g->queries + row) : g->before + row;
+	for (int64_t i = 0; i < heads * g->queries; i++) {
+		int64_t row = i % g->queries, at = g->positions ? element_int(g->positions, g->entry * g->queries + row) : g->before + row;
 		float *own = x + (i / g->queries * rows + rows - g->queries + row) * g->size;
 		if (!rule_within(at, 0, g->cos->shape.dim[0] - 1))
 			return error_set(err, STATUS_FORMAT, "position %lld is not one of %lld", (long long)at, (long long)g->cos->shape.dim[0]);
@@ -186,8 +202,8 @@ static enum status hide_far(float **out, const struct group *g, int64_t window, 
 static void keep_present(struct tensor *to, const struct group *g, const float *rows, const struct heads *past)
 {
 	int64_t all = to->shape.dim[2];
-	for (int64_t i = 0; i < g->batch * g->kv_heads; i++) {
-		float *y = (float *)to->data + i * all * g->size;
+	for (int64_t i = 0; i < g->kv_heads; i++) {
+		float *y = (float *)to->data + (g->entry * g->kv_heads + i) * all * g->size;
 		memcpy(y, rows + i * g->keys * g->size, (size_t)(g->keys * g->size) * sizeof *y);
 		for (int64_t r = g->keys; r < all; r++)
 			if (r < g->past)
@@ -207,6 +223,7 @@ static enum status attend(
 	    .v_size = g->size, .before = g->before, .keys = g->keys, .y = heads_of(&out[0], g->heads), .causal = true, .softcap = a->softcap,
 	    .scale = a->scale == 0 ? 1 / sqrtf((float)g->size) : a->scale};
 	enum status s = attention_join(&made[MADE_Q], &q, err);
+	t.y.at += g->entry * t.y.batch;
 	if (s == STATUS_OK)
 		s = attention_join(&made[MADE_K], &k, err);
 	if (s == STATUS_OK)
@@ -226,8 +243,10 @@ static enum status attend(
 	t.v = heads_dense(made[MADE_V], g->kv_heads, g->keys, g->size);
 	if (made[MADE_MASK])
 		t.mask = addend_of(&(struct shape){2, {g->queries, g->keys}}, made[MADE_MASK]);
-	if (g->added)
+	if (g->added) {
 		t.bias = addend_of(&g->added->shape, g->added->data);
+		t.bias.at += g->entry * t.bias.batch;
+	}
 	if (n_out > PRESENT_KEY && out[PRESENT_KEY].data)
 		keep_present(&out[PRESENT_KEY], g, made[MADE_K], &g->past_k);
 	if (n_out > PRESENT_VALUE && out[PRESENT_VALUE].data)
@@ -235,16 +254,25 @@ static enum status attend(
 	return attention_run(&t, width, err);
 }
 
-enum status groupattention_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+static enum status attend_entry(
+    struct group *g, const struct node *n, const struct tensor *lengths, struct tensor *out, int width, struct error *err)
 {
 	float *made[MADE] = {NULL};
-	struct group g;
-	enum status s = resolve(&g, n, in, err);
+	enum status s = read_length(g, lengths, err);
 	if (s == STATUS_OK)
-		s = read_lengths(&g, in[LENGTHS], err);
-	if (s == STATUS_OK)
-		s = attend(&g, n->attrs, out, n->n_out, made, width, err);
+		s = attend(g, n->attrs, out, n->n_out, made, width, err);
 	for (int i = 0; i < MADE; i++)
 		free(made[i]);
+	return s;
+}
+
+enum status groupattention_eval(const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+{
+	struct group all;
+	enum status s = resolve(&all, n, in, err);
+	for (int64_t b = 0; s == STATUS_OK && b < all.batch; b++) {
+		struct group g = entry_of(&all, b);
+		s = attend_entry(&g, n, in[LENGTHS], out, width, err);
+	}
 	return s;
 }
