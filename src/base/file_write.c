@@ -190,8 +190,7 @@ static enum status write_stdout(const struct file_part *part, int n, struct erro
 	return STATUS_OK;
 }
 
-// The file that a path leads to through links, whether that file is there or not; heap.
-static char *follow_links(const char *path)
+char *file_follow(const char *path)
 {
 	char target[PATH_MAX];
 	char *at = xstrdup(path);
@@ -234,7 +233,7 @@ enum status file_may_write(const char *path, struct error *err)
 		return error_set(err, STATUS_IO, "%s is a directory: name a file in it", path);
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return access(path, W_OK) == 0 ? STATUS_OK : error_errno(err, path);
-	real = follow_links(path);
+	real = file_follow(path);
 	s = may_replace(real, file_exists(real), err);
 	free(real);
 	return s;
@@ -249,7 +248,7 @@ enum status file_write_parts(const char *path, const struct file_part *part, int
 		return write_stdout(part, n, err);
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) // /dev/stdout may lead to a pipe, which has no name of its own
 		return write_existing(path, &st, part, n, err);
-	real = follow_links(path);
+	real = file_follow(path);
 	if (stat(real, &st) == 0)
 		s = write_existing(real, &st, part, n, err);
 	else

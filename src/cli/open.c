@@ -290,11 +290,15 @@ enum status open_study(struct study **st, struct session **se, struct options *o
 static enum status write_session(const struct study *st, const struct session *se, const char *path, struct error *err)
 {
 	static const struct file_stamp none;
-	if (file_has_stamp(path, se ? &se->stamp : &none))
-		return session_write(st, path, se, err);
+	const struct file_stamp *read = se ? &se->stamp : &none;
+	struct session_save *save = session_save_begin(st, se);
+	session_save_over(save, read);
+	enum status s = session_save_end(&save, path, err);
+	if (s != STATUS_REFUSED || file_has_stamp(path, read)) // what else is not written over has not changed
+		return s;
 	struct str own = {0};
 	str_addf(&own, "%s~%ld", path, (long)getpid());
-	enum status s = session_write(st, str_text(&own), se, err);
+	s = session_write(st, str_text(&own), se, err);
 	if (s == STATUS_OK)
 		s = error_set(
 		    err, STATUS_REFUSED, "%s was written by another run since this one began: this one's session is %s", path, str_text(&own));

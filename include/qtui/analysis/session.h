@@ -37,6 +37,9 @@ MUST_CHECK enum status session_write(const struct study *st, const char *path, c
 // another thread, but ends before the study is closed. session_save_end also frees.
 struct session_save;
 struct session_save *session_save_begin(const struct study *st, const struct session *base);
+// From now on session_save_end writes over the file with this stamp only (all zero: over none), and is STATUS_REFUSED where
+// another run has written there since.
+void session_save_over(struct session_save *s, const struct file_stamp *read);
 MUST_CHECK enum status session_save_end(struct session_save **s, const char *path, struct error *err);
 void session_save_free(struct session_save **s); // without writing it
 

@@ -53,6 +53,11 @@ struct file_stamp {
 };
 struct file_stamp file_stamp(const char *path);
 bool file_has_stamp(const char *path, const struct file_stamp *s);
+// Waits until no other run holds the directory of a file, and holds it: between looking at the file and writing it
+// nobody else does, who asks likewise. For file_release; -1: there are no locks there, or a run that was stopped has
+// held it for ten seconds.
+int file_hold(const char *path);
+void file_release(int held);
 bool file_exists(const char *path);
 bool file_is_dir(const char *path);
 bool file_is_regular(const char *path); // no directory, pipe or device
@@ -70,6 +75,7 @@ void file_list_done(struct file_list *l);
 char *file_join(const char *dir, const char *name); // heap
 const char *file_base(const char *path);            // points into path
 char *file_dir(const char *path);                   // heap, "." when there is none
+char *file_follow(const char *path);                // heap: the file that it leads to through links, there or not
 char *file_safe_name(const char *text);             // heap: everything outside [A-Za-z0-9._-] as '_'
 
 // SHA-256 of bytes that come in parts; fastest where all but the last are multiples of 64.

@@ -19,6 +19,8 @@ struct session_save {
 	const struct graph *g;       // the study's
 	struct tuning **tuning;      // that steps and variants speak of
 	size_t n_tunings;
+	bool over;                   // only over the file with this stamp
+	struct file_stamp read;
 };
 
 static void absolute(cJSON *o, const char *key, const char *path)
@@ -216,16 +218,34 @@ enum status session_may_write(const char *path, struct error *err)
 	return st == STATUS_OK ? file_may_write(path, err) : st;
 }
 
+void session_save_over(struct session_save *s, const struct file_stamp *read)
+{
+	s->over = true;
+	s->read = *read;
+}
+
+// Of runs that end at the same time each finds what the one before it has written.
+static enum status write_held(const struct session_save *s, const char *path, struct error *err)
+{
+	enum status st = STATUS_OK;
+	if (s->over && !file_has_stamp(path, &s->read))
+		return error_set(err, STATUS_REFUSED, "%s was written by another run since this one read it: give another name", path);
+	for (size_t i = 0; i < s->n_tunings && st == STATUS_OK; i++)
+		st = write_tuned(s, s->tuning[i], path, err);
+	return st == STATUS_OK ? json_write(s->root, path, true, err) : st;
+}
+
 enum status session_save_end(struct session_save **sp, const char *path, struct error *err)
 {
 	struct session_save *s = *sp;
 	enum status st = refuse_pipe(path, err);
 	cJSON_AddItemToObject(s->root, "runs", history_json(&s->history, s->g));
 	cJSON_AddItemToObject(s->root, "results", results_save_end(&s->results));
-	for (size_t i = 0; i < s->n_tunings && st == STATUS_OK; i++)
-		st = write_tuned(s, s->tuning[i], path, err);
-	if (st == STATUS_OK)
-		st = json_write(s->root, path, true, err);
+	if (st == STATUS_OK) {
+		int held = strcmp(path, "-") == 0 ? -1 : file_hold(path);
+		st = write_held(s, path, err);
+		file_release(held);
+	}
 	save_done(sp);
 	return st;
 }

@@ -277,6 +277,8 @@ enum status command_write(struct ui *ui, char *args, struct error *err)
 		return err->status;
 	}
 	ui->file.save = session_save_begin(ui->study, ui->session);
+	if (!*args)
+		session_save_over(ui->file.save, &ui->session_stamp);
 	return begin(ui, err);
 }
 
