@@ -1,5 +1,7 @@
-// Where a session lies and who else writes there: runs that end at the same time.
+// Where a session lies and who else writes there: runs that end at the same time, links.
 #include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
 #include "qtui/analysis/session.h"
 #include "studies.h"
 
@@ -51,4 +53,19 @@ void test_session_places__one_of_two_writers_is_refused(void **state)
 		assert_int_equal(w[0].err.status + w[1].err.status, STATUS_REFUSED);
 	}
 	study_close(&st);
+}
+
+void test_session_places__weights_lie_beside_the_file_behind_a_link(void **state)
+{
+	const char *real = support_temp("real.json"), *link = support_temp("link.json");
+	unlink(link);
+	assert_int_equal(symlink(real, link), 0);
+	char *a = session_tuned_path(real, "0123"), *b = session_tuned_path(link, "0123");
+	assert_string_equal(a, b);
+	free(a);
+	free(b);
+	// The session goes, not only its other name.
+	support_temp_file("real.json", "{}", 2);
+	session_remove(link);
+	assert_false(file_exists(real) || file_exists(link));
 }

@@ -6,9 +6,24 @@
 #include "qtui/analysis/session.h"
 #include "qtui/base/json.h"
 #include "qtui/base/log.h"
+#include "qtui/base/str.h"
 #include "qtui/engine/onnx.h"
 #include "../study/study_impl.h"
 #include "session_impl.h"
+
+// Before sessions were followed through links, a link had the weights beside itself.
+static char *tuned_file(const struct session *s, const char *name)
+{
+	char *path = session_tuned_path(s->path, name);
+	struct str beside = {0};
+	str_addf(&beside, "%s.%s.onnx", s->path, name);
+	if (file_exists(path) || !file_exists(str_text(&beside))) {
+		str_done(&beside);
+		return path;
+	}
+	free(path);
+	return str_detach(&beside);
+}
 
 static enum status read_one_tuned(const struct session *s, struct study *st, const char *wanted, struct error *err)
 {
@@ -18,7 +33,7 @@ static enum status read_one_tuned(const struct session *s, struct study *st, con
 		tuning_drop(&t);
 		return STATUS_OK;
 	}
-	path = session_tuned_path(s->path, wanted);
+	path = tuned_file(s, wanted);
 	enum status status = onnx_read_tuned(&t, st->g, path, err);
 	if (status == STATUS_OK)
 		tuning_name(t, name);

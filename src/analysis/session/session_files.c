@@ -15,7 +15,9 @@
 char *session_tuned_path(const char *session, const char *name)
 {
 	struct str path = {0};
-	str_addf(&path, "%s.%s.onnx", session, name);
+	char *real = file_follow(session);
+	str_addf(&path, "%s.%s.onnx", real, name);
+	free(real);
 	return str_detach(&path);
 }
 
@@ -56,7 +58,10 @@ void session_remove(const char *path)
 		free(tuned);
 	}
 	free_names(names);
-	unlink(path);
+	char *real = file_follow(path);
+	unlink(real);
+	unlink(path); // a link to it
+	free(real);
 }
 
 static bool move_tuned(const char *name, const char *from, const char *to)
@@ -71,15 +76,16 @@ static bool move_tuned(const char *name, const char *from, const char *to)
 // The session last: one that is there can be opened.
 enum status session_move(const char *from, const char *to, struct error *err)
 {
-	char **names = tuned_beside(from);
+	char **names = tuned_beside(from), *real = file_follow(from);
 	int n = 0;
 	session_remove(to);
 	while (names[n] && move_tuned(names[n], from, to))
 		n++;
-	enum status st = !names[n] && rename(from, to) == 0 ? STATUS_OK : error_set(err, STATUS_IO, "%s: %s", to, strerror(errno));
+	enum status st = !names[n] && rename(real, to) == 0 ? STATUS_OK : error_set(err, STATUS_IO, "%s: %s", to, strerror(errno));
 	while (st != STATUS_OK && n-- > 0)
 		(void)move_tuned(names[n], to, from);
 	free_names(names);
+	free(real);
 	return st;
 }
 
