@@ -177,13 +177,27 @@ static enum status check_target(const char *name, struct error *err)
 }
 
 // The session is opened as it was left, so that target and calibrator given beside it become steps of its history. One
-// that names no target, as a script may write it, was left nowhere: its edits are meant for the target that is given.
-static void leave_to_session(struct options *o, const struct session *se)
+// that names no target, as a script may write it, was left nowhere: its edits are meant for the target that is given, and
+// so are those of one whose target is gone.
+static enum status leave_to_session(struct options *o, struct session *se, struct error *err)
 {
+	struct target *t = NULL;
 	if (!se->target)
-		return;
-	o->study.target = NULL;
-	o->study.method = -1;
+		return STATUS_OK;
+	enum status s = target_load(&t, se->target, err);
+	target_free(&t);
+	if (s == STATUS_OK) {
+		o->study.target = NULL;
+		o->study.method = -1;
+	} else if (!o->target) {
+		return error_set(err, s, "%s: its target: %s; --target beside the session names another", o->session, err->text);
+	} else {
+		log_warn("%s: its target cannot be read and %s takes its place: %s", o->session, o->target, err->text);
+		free(se->target);
+		se->target = NULL;
+		se->method = -1; // it was that target's
+	}
+	return STATUS_OK;
 }
 
 // What the session names may lie elsewhere by now, or on the machine of somebody else.
@@ -220,8 +234,8 @@ static enum status read_session(struct session **se, struct options *o, struct e
 	enum status s = session_read(se, o->session, err);
 	if (s != STATUS_OK)
 		return s;
-	leave_to_session(o, *se);
-	return take_places(*se, o, err);
+	s = leave_to_session(o, *se, err);
+	return s == STATUS_OK ? take_places(*se, o, err) : s;
 }
 
 // A session that a script wrote may have edits alone.

@@ -1,8 +1,11 @@
-// Where a session lies and who else writes there: runs that end at the same time, links.
+// Where a session lies and who else writes there: runs that end at the same time, links, targets given by relative paths.
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include "qtui/analysis/session.h"
+#include "qtui/base/str.h"
+#include "qtui/engine/target.h"
 #include "studies.h"
 
 static struct study *open_study(const char *target)
@@ -68,4 +71,44 @@ void test_session_places__weights_lie_beside_the_file_behind_a_link(void **state
 	support_temp_file("real.json", "{}", 2);
 	session_remove(link);
 	assert_false(file_exists(real) || file_exists(link));
+}
+
+static char *here(void)
+{
+	char *dir = getcwd(NULL, 0);
+	assert_non_null(dir);
+	return dir;
+}
+
+void test_session_places__a_target_s_file_is_found_from_any_directory(void **state)
+{
+	static const char relative[] = "targets/onnxruntime.json", changed[] = "targets/esp32p4.json,calibration.percentile=0.99";
+	struct error err = {0};
+	struct str full[2] = {{0}, {0}};
+	char *dir = here();
+	str_addf(&full[0], "%s/%s", dir, relative);
+	str_addf(&full[1], "%s/%s", dir, changed);
+	struct study *st = open_study(relative);
+	assert_int_equal(study_set_target(st, changed, &err), STATUS_OK);
+	const char *path = support_temp("target.json");
+	write_session(st, path);
+	study_close(&st);
+	struct session *se = NULL;
+	assert_int_equal(session_read(&se, path, &err), STATUS_OK);
+	assert_string_equal(se->target, str_text(&full[0]));
+	assert_string_equal(se->command[0] + strlen("target "), str_text(&full[1]));
+	session_free(&se);
+	for (int i = 0; i < 2; i++)
+		str_done(&full[i]);
+	free(dir);
+}
+
+void test_session_places__other_targets_keep_their_names(void **state)
+{
+	static const char *const name[] = {"esp32p4", "esp32p4,activation.symmetric=false", "./nosuch.json", "nosuch"};
+	for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
+		char *full = target_absolute(name[i]);
+		assert_string_equal(full, name[i]);
+		free(full);
+	}
 }

@@ -15,6 +15,9 @@ struct target; // private to src/engine/plan
 // that is part of the program; or a path to a JSON file (with a slash, or ending in .json). Any of these may be followed by
 // members that replace its own, ",MEMBER=VALUE" each, and is shorter than TARGET_NAME then.
 MUST_CHECK enum status target_load(struct target **out, const char *name, struct error *err);
+// The same target from any directory, heap: where `name` is a path to a file that is there, its absolute path (unless
+// that were no shorter than TARGET_NAME), with the members behind it.
+char *target_absolute(const char *name);
 void target_free(struct target **t);
 const char *target_name(const struct target *t);
 const char *target_title(const struct target *t); // a phrase for people

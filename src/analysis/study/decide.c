@@ -293,7 +293,8 @@ static enum status reload_target(struct study *s, const char *name, struct error
 	return st;
 }
 
-enum status study_set_target(struct study *s, const char *name, struct error *err)
+// By its absolute path, so that a session is the same wherever it is opened.
+static enum status set_target(struct study *s, const char *name, struct error *err)
 {
 	struct str text = {0};
 	if (strlen(name) >= sizeof s->step->target)
@@ -310,6 +311,14 @@ enum status study_set_target(struct study *s, const char *name, struct error *er
 	d->method = target_default_calibration(s->target);
 	commit(s);
 	return STATUS_OK;
+}
+
+enum status study_set_target(struct study *s, const char *name, struct error *err)
+{
+	char *full = target_absolute(name);
+	enum status st = set_target(s, full, err);
+	free(full);
+	return st;
 }
 
 enum status study_set_method(struct study *s, enum calib_method m, struct error *err)

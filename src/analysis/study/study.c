@@ -129,7 +129,7 @@ static void copy_options(struct study *s, const struct study_options *opt)
 	s->opt = *opt;
 	s->opt.model = xstrdup(opt->model);
 	s->opt.calib = xstrdup(opt->calib);
-	s->opt.target = xstrdup(opt->target);
+	s->opt.target = opt->target ? target_absolute(opt->target) : NULL;
 	char **list = xcalloc((size_t)opt->n_truncate + 1, sizeof *list);
 	for (int i = 0; i < opt->n_truncate; i++)
 		list[i] = xstrdup(opt->truncate[i]);

@@ -234,6 +234,26 @@ enum status target_load(struct target **out, const char *name, struct error *err
 	return STATUS_OK;
 }
 
+char *target_absolute(const char *name)
+{
+	struct str full = {0};
+	struct error ignored;
+	cJSON *members = NULL;
+	char *base = NULL, *real = NULL;
+	if (target_split(&base, &members, name, &ignored) == STATUS_OK && is_path(base))
+		real = realpath(base, NULL);
+	if (real)
+		str_addf(&full, "%s%s", real, name + strlen(base));
+	bool fits = real && full.len < TARGET_NAME;
+	cJSON_Delete(members);
+	free(base);
+	free(real);
+	if (fits)
+		return str_detach(&full);
+	str_done(&full);
+	return xstrdup(name);
+}
+
 const char *target_name(const struct target *t)
 {
 	return t->name;
