@@ -247,11 +247,13 @@ static enum status check_results(const struct options *o, struct check *check, s
 }
 
 // What was measured goes into the session also where a result cannot be written,
-// and the other way round: a disk that is full, say.
+// and the other way round: a disk that is full, say. The session first: until then, signals are held.
 static enum status write_all(const struct options *o, struct study *st, const struct session *se, const struct snapshot *s, struct error *err)
 {
 	struct error of_session = {0};
-	enum status status = write_results(o, st, s, err), saved = save_session(st, se, o, &of_session);
+	enum status saved = save_session(st, se, o, &of_session);
+	interrupts_release();
+	enum status status = write_results(o, st, s, err);
 	return first_failure(status, saved, &of_session, err);
 }
 
@@ -296,11 +298,13 @@ int verb_analyze(struct options *o)
 	if (status == STATUS_OK)
 		status = open_study(&st, &se, o, &err);
 	if (status == STATUS_OK) {
+		interrupts_hold();
 		status = run_study(st, o->quiet, &err);
 		if (status == STATUS_OK)
 			status = use_run(o, &check, st, se, true, &err);
 		else if (has_figures(st) && use_run(o, &check_nothing, st, se, false, &own) != STATUS_OK)
 			fail(&own);
+		interrupts_release();
 	}
 	study_close(&st);
 	session_free(&se);

@@ -164,13 +164,16 @@ static enum status evaluate(struct options *o, struct study **st, struct session
 		status = check_session(o, err);
 	if (status == STATUS_OK)
 		status = open_study(st, se, o, err);
-	if (status == STATUS_OK)
-		status = run_study(*st, o->quiet, err);
+	if (status != STATUS_OK)
+		return status;
+	interrupts_hold();
+	status = run_study(*st, o->quiet, err);
+	enum status saved = status == STATUS_OK ? save_session(*st, *se, o, &of_session) : STATUS_OK;
+	interrupts_release();
 	if (status != STATUS_OK)
 		return status;
 	*s = study_snapshot(*st);
-	status = show(*st, *s, o, err);
-	return first_failure(status, save_session(*st, *se, o, &of_session), &of_session, err);
+	return first_failure(show(*st, *s, o, err), saved, &of_session, err);
 }
 
 int verb_eval(struct options *o)

@@ -9,16 +9,16 @@
 #include "qtui/base/str.h"
 #include "verbs.h"
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted, working;
 
 // The first one ends the work in good order, between two steps. One of them may wait for a pipe,
-// or take an hour: who insists is let go.
+// or take an hour: who insists is let go, but not while the work's result is being saved.
 enum { INTERRUPTS_AT_ONCE = 3 };
 
 static void on_interrupt(int sig)
 {
 	(void)sig;
-	if (++interrupted == INTERRUPTS_AT_ONCE)
+	if (++interrupted >= INTERRUPTS_AT_ONCE && working)
 		_exit(EXIT_INTERRUPTED);
 }
 
@@ -99,29 +99,45 @@ static void show(const struct progress *p, bool terminal, double *said)
 static const int ending[] = {SIGINT, SIGHUP, SIGTERM};
 enum { N_ENDING = sizeof ending / sizeof *ending };
 
-static void catch_interrupt(struct sigaction old[N_ENDING])
+static struct sigaction before[N_ENDING]; // they are held
+static int holds;
+
+void interrupts_hold(void)
 {
 	struct sigaction act = {.sa_handler = on_interrupt};
 	sigemptyset(&act.sa_mask);
-	for (int i = 0; i < N_ENDING; i++) {
-		sigaction(ending[i], NULL, &old[i]);
-		if (ending[i] == SIGINT || old[i].sa_handler != SIG_IGN)
+	for (int i = 0; holds == 0 && i < N_ENDING; i++) {
+		sigaction(ending[i], NULL, &before[i]);
+		if (ending[i] == SIGINT || before[i].sa_handler != SIG_IGN)
 			sigaction(ending[i], &act, NULL);
 	}
+	holds++;
 }
 
-static void leave_interrupt(const struct sigaction old[N_ENDING])
+void interrupts_release(void)
 {
-	for (int i = 0; i < N_ENDING; i++)
-		sigaction(ending[i], &old[i], NULL);
+	holds -= holds > 0;
+	for (int i = 0; holds == 0 && i < N_ENDING; i++)
+		sigaction(ending[i], &before[i], NULL);
+}
+
+static void begin_work(void)
+{
+	interrupts_hold();
+	working = true;
+}
+
+static void end_work(void)
+{
+	working = false;
+	interrupts_release();
 }
 
 enum status run_study(struct study *st, bool quiet, struct error *err)
 {
-	struct sigaction old[N_ENDING];
 	bool terminal = !quiet && isatty(STDERR_FILENO);
 	double said = clock_seconds();
-	catch_interrupt(old);
+	begin_work();
 	study_run(st);
 	while (study_running(st)) {
 		poll(&(struct pollfd){.fd = study_fd(st), .events = POLLIN}, 1, 100);
@@ -134,7 +150,7 @@ enum status run_study(struct study *st, bool quiet, struct error *err)
 	}
 	if (terminal)
 		take_bar_away();
-	leave_interrupt(old);
+	end_work();
 	return study_wait(st, err);
 }
 
@@ -174,7 +190,6 @@ static void show_watched(const struct watch *w, double seconds, bool terminal, d
 
 enum status run_watched(const struct watch *of, struct error *err)
 {
-	struct sigaction old[N_ENDING];
 	bool terminal = !of->quiet && isatty(STDERR_FILENO);
 	double begin = clock_seconds(), said = begin;
 	pthread_t thread;
@@ -187,7 +202,7 @@ enum status run_watched(const struct watch *of, struct error *err)
 		close(end[1]);
 		return error_set(err, STATUS_NOMEM, "no thread to be had");
 	}
-	catch_interrupt(old);
+	begin_work();
 	for (struct pollfd over = {.fd = end[0], .events = POLLIN}; !over.revents;) {
 		poll(&over, 1, 50);
 		if (interrupted)
@@ -199,6 +214,6 @@ enum status run_watched(const struct watch *of, struct error *err)
 	close(end[0]);
 	if (terminal)
 		take_bar_away();
-	leave_interrupt(old);
+	end_work();
 	return w.status;
 }

@@ -321,19 +321,41 @@ static enum status read_options(struct search *s, struct error *err)
 	return st == STATUS_OK ? check_session(o, err) : st;
 }
 
-// What was kept is saved and shown after Ctrl-C, too, and what accuracy costs is, where nothing was kept.
-static enum status finish(struct search *s, struct error *err)
+// What was kept is saved after Ctrl-C, too, and what accuracy costs is, where nothing was kept.
+static enum status save(struct search *s, struct error *err)
+{
+	if (!s->o->blame)
+		study_set_frontier(s->study, repair_frontier(s->repair));
+	return save_session(s->study, s->session, s->o, err);
+}
+
+// `saved`: what became of the session, with its text in err.
+static enum status finish(struct search *s, enum status saved, struct error *err)
 {
 	const struct options *o = s->o;
 	bool stopped = atomic_load(&s->cancel);
-	if (!o->blame)
-		study_set_frontier(s->study, repair_frontier(s->repair));
 	struct error of_json = {0}, of_model = {0};
-	enum status st = save_session(s->study, s->session, o, err);
-	st = first_failure(st, show(s, &of_json), &of_json, err);
+	enum status st = first_failure(saved, show(s, &of_json), &of_json, err);
 	if (o->output && (!stopped || tuning_count(repair_tuning(s->repair))))
 		st = first_failure(st, write_model(s, &of_model), &of_model, err);
 	return st == STATUS_OK && stopped ? error_set(err, STATUS_CANCELLED, "cancelled; what was kept until then stands") : st;
+}
+
+// The repair, until what it has kept is saved.
+static enum status repair(struct search *s, bool *repaired, struct error *err)
+{
+	const struct options *o = s->o;
+	const struct watch watch = {work, s, o->blame ? "blame" : s->tune ? "tune" : "fix", &s->done, 1000, &s->cancel, .quiet = o->quiet,
+	    .stage = stage_under_way, .limit = s->opt.seconds};
+	interrupts_hold();
+	enum status st = run_watched(&watch, err);
+	if (st == STATUS_OK)
+		st = apply(s, err);
+	*repaired = st == STATUS_OK;
+	if (*repaired)
+		st = save(s, err);
+	interrupts_release();
+	return st;
 }
 
 static enum status run(struct search *s, struct error *err)
@@ -354,12 +376,9 @@ static enum status run(struct search *s, struct error *err)
 	s->opt.score_arg = s->opt.task = s->task;
 	if (!options_take_stdout(o))
 		print_times(s);
-	const struct watch watch = {work, s, o->blame ? "blame" : s->tune ? "tune" : "fix", &s->done, 1000, &s->cancel, .quiet = o->quiet,
-	    .stage = stage_under_way, .limit = s->opt.seconds};
-	st = run_watched(&watch, err);
-	if (st == STATUS_OK)
-		st = apply(s, err);
-	return st == STATUS_OK ? finish(s, err) : st;
+	bool repaired;
+	st = repair(s, &repaired, err);
+	return repaired ? finish(s, st, err) : st;
 }
 
 static int search(struct options *o, bool tune)

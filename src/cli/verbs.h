@@ -42,6 +42,11 @@ MUST_CHECK enum status open_study(struct study **st, struct session **se, struct
 MUST_CHECK enum status check_session(const struct options *o, struct error *err);
 // After the work: what was given beside --session is saved with it, and a session that was not there yet is begun.
 MUST_CHECK enum status save_session(const struct study *st, const struct session *se, const struct options *o, struct error *err);
+// From the work on until its result is saved: what ends a program (Ctrl-C, a line that drops, SIGTERM) meanwhile ends the
+// work only. A line that drops sends two signals, and the second would come between the work and its saving. As often
+// released as held; to release what is not held does nothing.
+void interrupts_hold(void);
+void interrupts_release(void);
 // Runs the analysis to its end with a progress bar on a terminal or lines elsewhere; Ctrl-C cancels.
 MUST_CHECK enum status run_study(struct study *st, bool quiet, struct error *err);
 
