@@ -3,15 +3,25 @@
 #include <stdlib.h>
 #include "figures.h"
 
+// Of what a session brought the sums are not known: it is measured again.
+static void reopen(struct figure *f)
+{
+	if (!f->merged)
+		return;
+	f->merged = false;
+	for (int i = 0; i < f->n_part; i++)
+		reopen(f->part[i]);
+}
+
 void figure_compose(struct figure *f, struct figure *const *part, int n)
 {
-	bool known = !f->merged;
-	for (int i = 0; i < n; i++)
-		known &= !part[i]->merged;
 	f->part = xrealloc(f->part, (size_t)n * sizeof *part);
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
 		f->part[i] = part[i]->n_part == 1 ? part[i]->part[0] : part[i];
-	f->n_part = known ? n : 0;
+		if (n > 1 && !f->merged)
+			reopen(f->part[i]);
+	}
+	f->n_part = n;
 }
 
 bool figure_lacks(const struct figure *f, int sample)
@@ -19,19 +29,15 @@ bool figure_lacks(const struct figure *f, int sample)
 	return f->n_part == 0 && !figure_has(f, sample);
 }
 
-static bool has_sums(const struct figure *f, int sample)
-{
-	bool all = f->n_part > 0;
-	if (atomic_load_explicit(&f->have[sample], memory_order_acquire))
-		return true;
-	for (int i = 0; all && i < f->n_part; i++)
-		all = has_sums(f->part[i], sample);
-	return all;
-}
-
+// One of several parts has none that is merged.
 bool figure_has(const struct figure *f, int sample)
 {
-	return f->merged || has_sums(f, sample);
+	bool all = f->n_part > 0;
+	if (f->merged || atomic_load_explicit(&f->have[sample], memory_order_acquire))
+		return true;
+	for (int i = 0; all && i < f->n_part; i++)
+		all = figure_has(f->part[i], sample);
+	return all;
 }
 
 static struct tensor_sums sums_of(const struct figure *f, int sample)
@@ -64,12 +70,14 @@ struct figures figure_merge(const struct figure *f, int samples)
 {
 	if (f->merged)
 		return f->saved;
+	if (f->n_part == 1)
+		return figure_merge(f->part[0], samples);
 	struct figures out = {0};
 	struct tensor_sums all = {0};
 	double nsr = 0, cosine = 0;
 	int n_cosine = 0;
 	for (int i = 0; i < samples; i++) {
-		if (!has_sums(f, i))
+		if (!figure_has(f, i))
 			continue;
 		struct tensor_sums s = sums_of(f, i);
 		struct metrics m = sums_metrics(&s);

@@ -71,8 +71,10 @@ size_t memo_bytes(const struct memo *m);
 void memo_end_run(struct memo *m);                 // one that has asked for all of its entries
 void memo_forget(struct memo *m, unsigned runs);   // what none of the latest `runs` ended ones, nor any since, has asked for
 
-// From here on it is that of its parts together, as long as their sums are known (from a session only the merged
-// figures are). A part that is another tensor moved is that tensor: of a long row of moves the last one asks the first.
+// From here on it is that of its parts together. Sums that are joined have other last bits than those of the whole: what
+// is composed has a key of its own, and several parts of which a session brought the merged figures only are measured
+// again. (Ranges and counts are the same either way; they are composed as long as nothing of them is from a session.) A
+// part that is another tensor moved is that tensor: of a long row of moves the last one asks the first.
 void figure_compose(struct figure *f, struct figure *const *part, int n);
 void range_compose(struct range_memo *r, struct range_memo *const *part, int n);
 void hist_compose(struct hist_memo *h, struct hist_memo *const *part, int n);

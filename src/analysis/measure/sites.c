@@ -194,6 +194,18 @@ static void compose_floats(const struct work *w, struct site_work *sw, struct hi
 	hist_compose(sw->hist_float, part, n);
 }
 
+// Whether a tensor is measured as a whole or as its parts differs from plan to plan (an edit may leave it in float), and so
+// do the last bits: the keys say which.
+static struct figure *composed_figure(const struct work *w, struct figure *const *part, int n)
+{
+	struct key k = key_add_text((struct key){0}, "figure of parts");
+	for (int i = 0; i < n; i++)
+		k = key_add_key(k, part[i]->key);
+	struct figure *f = memo_figure(w->study->memo, k);
+	figure_compose(f, part, n);
+	return f;
+}
+
 static void compose(const struct composing *c, struct site_work *sw, struct site_work *const *part, int n)
 {
 	const struct slot *slot = c->w->plan->slot;
@@ -210,11 +222,11 @@ static void compose(const struct composing *c, struct site_work *sw, struct site
 	range_compose(sw->range, range, n);
 	compose_floats(c->w, sw, floats, n);
 	if (keeps_codes(c, node)) {
-		figure_compose(sw->graphwise, figure, n);
+		sw->graphwise = composed_figure(c->w, figure, n);
 		hist_compose(sw->hist_quant, codes, n);
 	}
 	if (same_grid(only_grid(c->w, &slot[sw->site.slot]), only_grid(c->w, &slot[part[0]->site.slot])))
-		figure_compose(sw->layerwise, &part[0]->layerwise, 1);
+		sw->layerwise = composed_figure(c->w, &part[0]->layerwise, 1);
 	free(range);
 	free(figure);
 	free(floats);
@@ -233,8 +245,6 @@ static void note_grids(struct composing *c, int node)
 	}
 }
 
-// Which sites are composed follows from the keys of their figures, so that a figure is the same
-// to the bit whichever plan asks for it.
 static void compose_sites(struct work *w)
 {
 	const struct graph *g = w->study->g;
@@ -271,6 +281,15 @@ static void index_sites(struct work *w)
 		w->site_at[w->first_site[w->site[i].site.value + 1]++] = i;
 }
 
+// Of an output of the network: that of the site where it is made, if there is one.
+static struct figure *output_figure(const struct work *w, int value)
+{
+	for (int i = w->first_site[value]; i < w->first_site[value + 1]; i++)
+		if (site_is_made(&w->site[w->site_at[i]].site))
+			return w->site[w->site_at[i]].graphwise;
+	return memo_figure(w->study->memo, pair_key("figure", w->key[SIM_FLOAT][value], w->key[SIM_FULL][value], backend_key(w)));
+}
+
 void work_sites(struct work *w)
 {
 	const struct graph *g = w->study->g;
@@ -293,8 +312,7 @@ void work_sites(struct work *w)
 		w->output[i].value = v;
 		w->output_of[v] = &w->output[i];
 		if (g->value[v].type == DT_F32 && !g->value[v].constant)
-			w->output[i].graphwise = memo_figure(w->study->memo,
-			    pair_key("figure", w->key[SIM_FLOAT][v], w->key[SIM_FULL][v], backend_key(w)));
+			w->output[i].graphwise = output_figure(w, v);
 	}
 }
 
