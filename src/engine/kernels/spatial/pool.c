@@ -15,6 +15,7 @@ enum { BAND_BYTES = 16384 }; // of maxima of rows, in the first-level cache
 struct pool {
 	struct kernel base;
 	struct pool_task task;
+	struct conv_geometry whole; // with the taps that meet padding alone, which averages may count; task.g is without them
 	int64_t lanes, planes; // elements of a pixel; (image, channel or block of channels) pairs
 	struct span *outputs;  // [kw] of each tap of a row, those that it meets
 	float *columns;        // [ow] of an average, how many columns of the window count
@@ -87,7 +88,7 @@ static int64_t taps_inside(int64_t at, int64_t taps, int64_t dilation, int64_t l
 
 static float rows_that_count(const struct pool *k, int64_t oy)
 {
-	const struct conv_geometry *g = &k->task.g;
+	const struct conv_geometry *g = &k->whole;
 	bool pad = k->task.count_include_pad;
 	return (float)taps_inside(oy * g->stride_h - g->pad_t, g->kh, g->dil_h, pad ? -g->pad_t : 0, g->h + (pad ? g->pad_b : 0));
 }
@@ -338,9 +339,11 @@ static bool is_banded(const struct pool_task *t)
 	return t->max && g->oh > 0 && g->ow > 0 && g->stride_h * g->kw + g->kh < g->kh * g->kw;
 }
 
+// A window far larger than the input is zeros, mostly.
 static bool is_dense_average(const struct pool_task *t)
 {
-	return !t->max && t->g.stride_h == 1 && t->g.stride_w == 1 && t->g.oh > 0 && t->g.ow > 0;
+	const struct conv_geometry *g = &t->g;
+	return !t->max && g->stride_h == 1 && g->stride_w == 1 && g->oh > 0 && g->ow > 0 && g->kh <= 2 * g->h && g->kw <= 2 * g->w;
 }
 
 static const struct kernel_ops *ops_of(const struct pool_task *t)
@@ -353,8 +356,8 @@ static const struct kernel_ops *ops_of(const struct pool_task *t)
 // What does not change from row to row.
 static enum status measure_columns(struct pool *k, struct error *err)
 {
-	const struct conv_geometry *g = &k->task.g;
-	int64_t before = k->task.count_include_pad ? g->pad_l : 0, after = k->task.count_include_pad ? g->pad_r : 0;
+	const struct conv_geometry *g = &k->task.g, *all = &k->whole;
+	int64_t before = k->task.count_include_pad ? all->pad_l : 0, after = k->task.count_include_pad ? all->pad_r : 0;
 	k->outputs = mem_try_array((size_t)g->kw, sizeof *k->outputs);
 	k->columns = mem_try_array((size_t)g->ow, sizeof *k->columns);
 	if (!k->outputs || !k->columns)
@@ -362,7 +365,7 @@ static enum status measure_columns(struct pool *k, struct error *err)
 	for (int64_t kx = 0; kx < g->kw; kx++)
 		k->outputs[kx] = conv_span(g->ow, g->stride_w, kx * g->dil_w - g->pad_l, g->w);
 	for (int64_t ox = 0; ox < g->ow; ox++)
-		k->columns[ox] = (float)taps_inside(ox * g->stride_w - g->pad_l, g->kw, g->dil_w, -before, g->w + after);
+		k->columns[ox] = (float)taps_inside(ox * all->stride_w - all->pad_l, all->kw, all->dil_w, -before, all->w + after);
 	return STATUS_OK;
 }
 
@@ -391,14 +394,39 @@ static enum status measure_lines(struct pool *k, struct error *err)
 	return STATUS_OK;
 }
 
+// Leaves out the first and the last taps of an axis, which no output finds inside of the input.
+static void clip_taps(int64_t *taps, int64_t *pad, int64_t dilation, int64_t stride, int64_t in, int64_t out)
+{
+	int64_t before = *pad - (out - 1) * stride, first = before > 0 ? (before + dilation - 1) / dilation : 0;
+	int64_t end = (*pad + in - 1) / dilation + 1;
+	if (first > *pad / dilation)
+		first = *pad / dilation; // padding is never negative
+	if (first > *taps - 1)
+		first = *taps - 1;
+	if (end > *taps)
+		end = *taps;
+	*taps = end > first ? end - first : 1;
+	*pad -= first * dilation;
+}
+
+static void clip_window(struct conv_geometry *g)
+{
+	if (g->oh < 1 || g->ow < 1)
+		return;
+	clip_taps(&g->kh, &g->pad_t, g->dil_h, g->stride_h, g->h, g->oh);
+	clip_taps(&g->kw, &g->pad_l, g->dil_w, g->stride_w, g->w, g->ow);
+}
+
 enum status kernel_pool(struct kernel **out, const struct pool_task *t, struct error *err)
 {
 	*out = NULL;
 	if (t->max ? !pool_plain.max[t->type] : t->type != DT_F32)
 		return STATUS_UNSUPPORTED;
 	struct pool *k = xcalloc(1, sizeof *k);
-	k->base.ops = ops_of(t);
 	k->task = *t;
+	k->whole = t->g;
+	clip_window(&k->task.g);
+	k->base.ops = ops_of(&k->task);
 	k->lanes = t->layout == LAYOUT_BLOCK ? layout_block() : 1;
 	k->planes = t->g.n * ((t->g.c + k->lanes - 1) / k->lanes);
 	*out = &k->base;
