@@ -27,6 +27,9 @@ void test_observer__the_key_of_settings(void **state)
 	changed.scale.zero = ROUND_HALF_FAR_FROM_ZERO;
 	assert_false(key_equal(k, observer_setup_key(&other)));
 	changed = *t;
+	changed.scale.precise = true;
+	assert_false(key_equal(k, observer_setup_key(&other)));
+	changed = *t;
 	changed.scale.least_range = 1;
 	assert_false(key_equal(k, observer_setup_key(&other)));
 	other = s;

@@ -11,6 +11,7 @@ void test_observer_tflite__zero_points(void **state)
 		int32_t zero;
 	} cases[] = {
 	    {"tflite", -128, -1, 1, -1}, {"tflite", -128, -3, 3, -1}, {"tflite", -128, -1.5f, 253.5f, -127}, {"tflite", -128, -2, 8, -77},
+	    {"tflite", -128, -1.3f, 1.3f, -1}, {"tflite", -128, -1.37f, 1.37f, 0}, // a last bit decides, that of the upper end
 	    {"onnxruntime", 0, -1, 1, 128}, {"onnxruntime", 0, -1.5f, 253.5f, 2}, {"onnxruntime,activation.signed=true", -128, -1, 1, 0},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -34,7 +35,7 @@ void test_observer_tflite__narrow_ranges(void **state)
 		double scale;
 		int32_t zero;
 	} cases[] = {
-	    {0, 0, false, 1e-6 / 255, -1}, {0, 4e-7f, false, 1e-6 / 255, -1}, {-9e-7f, 0, false, 1.4e-6 / 255, 36}, {0, 1e-5f, false, 1e-5 / 255, -128},
+	    {0, 0, false, 1e-6 / 255, 0}, {0, 4e-7f, false, 1e-6 / 255, 0}, {-9e-7f, 0, false, 1.4e-6 / 255, 36}, {0, 1e-5f, false, 1e-5 / 255, -128},
 	    {0, 0, true, 1e-6 / 255, 0}, {-1e-7f, 4e-7f, true, 1e-6 / 255, 0}, {0, 8e-7f, true, 1.6e-6 / 255, 0},
 	};
 	struct target *t = load("tflite");

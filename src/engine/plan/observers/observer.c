@@ -63,7 +63,7 @@ struct key observer_setup_key(const struct observer_setup *s)
 	const struct quantizer *q = &s->quant;
 	const double real[] = {t->scale.minimum, t->scale.below, t->scale.least_range, t->calibration.percentile, s->floor};
 	const int64_t whole[] = {s->method, s->kl_bins, q->qmin, q->qmax, q->symmetric, q->pow2, t->scale.range, t->scale.kl,
-		t->calibration.mse, t->calibration.kl, t->calibration.percentile_of, t->scale.zero, t->scale.single};
+		t->calibration.mse, t->calibration.kl, t->calibration.percentile_of, t->scale.zero, t->scale.precise, t->scale.single};
 	return key_add(key_add((struct key){0}, real, sizeof real), whole, sizeof whole);
 }
 

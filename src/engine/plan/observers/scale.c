@@ -1,6 +1,7 @@
 // Scales from ranges (docs/NUMERICS.md): computed in double, stored as float, as the tools do.
 // Zero points are those of the double (or of the float, where the target says so), which decides where a range
-// about zero puts them halfway between two codes; what such a range is wide is subtracted as floats.
+// about zero puts them halfway between two codes; what such a range is wide is subtracted as floats, unless the target
+// says otherwise.
 #include <float.h>
 #include <math.h>
 #include "../plan_impl.h"
@@ -62,17 +63,25 @@ float scale_finite(const struct quantizer *q, double scale, int32_t zero)
 	return q->pow2 ? (float)exp2(floor(log2(most))) : nextafterf((float)most, 0);
 }
 
+// Before it is rounded. The ends differ where it lies halfway between two codes: in the last bit, which then decides.
+static double zero_point(const struct target *t, const struct quantizer *q, double lo, double hi, double scale)
+{
+	double qmin = (double)q->qmin, qmax = (double)q->qmax;
+	double lowest = t->scale.single ? (double)((float)lo / (float)scale) : lo / scale, highest = hi / scale;
+	return t->scale.precise && qmax + highest <= fabs(qmin) - lowest ? qmax - highest : qmin - lowest;
+}
+
 void scale_of_range(float *scale, int32_t *zero, const struct target *t, const struct quantizer *q, double lo, double hi)
 {
-	double least = hi - lo > t->scale.least_range ? 0 : (double)(float)(t->scale.least_range / 2);
+	double least = hi - lo > t->scale.least_range ? 0 : t->scale.least_range / 2;
 	lo = fmin(lo, -least);
 	hi = fmax(hi, least);
 	double levels = (double)(q->qmax - q->qmin);
-	double s = scale_at_least(t, (q->symmetric ? 2 * fmax(-lo, hi) : (double)((float)hi - (float)lo)) / levels);
+	double width = t->scale.precise ? hi - lo : (double)((float)hi - (float)lo);
+	double s = scale_at_least(t, (q->symmetric ? 2 * fmax(-lo, hi) : width) / levels);
 	if (q->pow2)
 		s = round_log2(s, t->scale.range);
-	double lowest = t->scale.single ? (double)((float)lo / (float)s) : lo / s;
-	*zero = q->symmetric ? scale_middle(q) : scale_clamp_zero(q, rounded((double)q->qmin - lowest, t->scale.zero));
+	*zero = q->symmetric ? scale_middle(q) : scale_clamp_zero(q, rounded(zero_point(t, q, lo, hi, s), t->scale.zero));
 	*scale = scale_finite(q, s, *zero);
 }
 

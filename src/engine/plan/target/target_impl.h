@@ -95,6 +95,7 @@ struct target {
 		double minimum, below;   // a scale under `minimum` becomes `below`
 		double least_range;      // a range no wider than this reaches half of it to both sides of 0
 		enum rounding zero;      // of zero points
+		bool precise;            // ranges are subtracted in double, zero points follow from the end whose terms are smaller
 		bool single;             // zero points are computed in single precision, of the scale as it is stored
 	} scale;
 	struct scheme activation, weight;

@@ -234,6 +234,7 @@ static const struct member scale_fields[] = {
 	{"kl_rounding", member_choice, AT(scale.kl), rounding_names, 0},
 	{"minimum", member_number, AT(scale.minimum), NULL, 0},
 	{"zero_rounding", member_choice, AT(scale.zero), rounding_names, 0},
+	{"double_precision", member_bool, AT(scale.precise), NULL, 0},
 	{"below_minimum", member_number, AT(scale.below), NULL, 0},
 	{"least_range", member_number, AT(scale.least_range), NULL, 0},
 	{"single_precision", member_bool, AT(scale.single), NULL, 0},
