@@ -60,12 +60,16 @@ END
 # The analysis calls through its public headers, from everywhere to everywhere; the private ones have an order.
 report analysis_folders_by_includes "$(by_includes src/analysis | upwards "cost task measure,study repair findings,story,report,session,survey")"
 
-# What is global and asked for by no other file, nor by a test: it should be static. The program names its parts in main; kernels are made from
-# one text for every level of the processor, of which the plain one is global as the others are.
+# What is global and asked for by no other file, nor by a test: it should be static. The program names its parts in main; kernels are
+# made from one text for every level of the processor, of which the plain one is global as the others are.
 objects() { find src -name '*.c' ! -path src/cli/main.c | sed "s|^|$build/|; s|c\$|o|"; }
-asked() { { objects; echo "$build/src/cli/main.o"; } | xargs nm -u | awk '{ print $2 }'; grep -rhowE '[A-Za-z_][A-Za-z_0-9]*' --include=*.[ch] tests; }
+asked() {
+	{ objects; echo "$build/src/cli/main.o"; } | xargs nm -u | awk '{ print $2 }'
+	grep -rhowE '[A-Za-z_][A-Za-z_0-9]*' --include=*.[ch] tests
+}
 if symbols=$(objects | xargs nm -g --defined-only); then
-	report global_symbols_are_called "$(awk 'NR == FNR { asked[$1]; next } NF == 3 && !($3 in asked) && $3 !~ /_plain$/ { print $3 }' <(asked) - <<<"$symbols")"
+	report global_symbols_are_called "$(awk 'NR == FNR { asked[$1]; next }
+		NF == 3 && !($3 in asked) && $3 !~ /_plain$/ { print $3 }' <(asked) - <<<"$symbols")"
 else
 	echo "not ok global_symbols_are_called the object files in $build are not complete: run make"
 fi
