@@ -1,4 +1,4 @@
-// Integers of 64 bits that doubles cannot tell apart: they are compared and added as integers.
+// Integers of 64 bits that doubles cannot tell apart: they are compared, added and multiplied as integers.
 #include <math.h>
 #include "node_run.h"
 
@@ -90,4 +90,35 @@ void test_op_bigints__range(void **state)
 	range(DT_I64, OF(int64_t, 3), OF(int64_t, 3), OF(int64_t, 1), 0, (int64_t[]){0});
 	range(DT_I64, OF(int64_t, 3), OF(int64_t, 5), OF(int64_t, -1), 0, (int64_t[]){0});
 	range(DT_U64, OF(uint64_t, UINT64_MAX - 4), OF(uint64_t, UINT64_MAX), OF(uint64_t, 3), 2, (int64_t[]){-5, -2});
+}
+
+static void gemm(struct node_run *r, enum dtype type, float alpha, const void *a, const void *b, const void *c)
+{
+	node_run_init(r, "", "Gemm", 13, 1);
+	*(float *)node_run_field(r, "alpha") = alpha;
+	*(float *)node_run_field(r, "beta") = -1;
+	*(int64_t *)node_run_field(r, "transB") = 1;
+	node_run_add(r, type, SHAPE_OF(1, 2), a);
+	node_run_add(r, type, SHAPE_OF(2, 2), b);
+	node_run_add(r, type, SHAPE_OF(2), c);
+}
+
+void test_op_bigints__gemm(void **state)
+{
+	static const int64_t a[2] = {BIG + 1, 1}, b[4] = {1, 3, 2, -5}, c[2] = {7, -1};
+	struct node_run r;
+	struct error err = {0};
+	(void)state;
+	gemm(&r, DT_I64, 2, a, b, c);
+	node_run(&r);
+	assert_memory_equal(r.out[0].data, ((int64_t[]){2 * BIG + 8 - 7, 4 * BIG - 6 + 1}), 2 * sizeof(int64_t));
+	node_run_done(&r);
+	gemm(&r, DT_U32, 2, (uint32_t[]){1u << 31, 3}, (uint32_t[]){1, 1, 2, 2}, (uint32_t[]){1, 2});
+	node_run(&r);
+	assert_memory_equal(r.out[0].data, ((uint32_t[]){5, 10}), 2 * sizeof(uint32_t));
+	node_run_done(&r);
+	gemm(&r, DT_I64, 0.5f, a, b, c);
+	assert_int_equal(node_run_try(&r, &err), STATUS_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "alpha is 0.5"));
+	node_run_done(&r);
 }

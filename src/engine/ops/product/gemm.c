@@ -1,7 +1,9 @@
 // Gemm: alpha * op(A) * op(B) + beta * C, C broadcast to the result.
 #include "gemm.h"
 
+#include <math.h>
 #include <string.h>
+#include "../element.h"
 #include "../rule.h"
 #include "../strided.h"
 
@@ -22,10 +24,23 @@ enum status gemm_resolve(struct matmul *t, const struct gemm_attrs *g, const str
 	return s;
 }
 
+// Factors of integers.
+static enum status check_whole(const struct gemm_attrs *g, struct error *err)
+{
+	const float factor[2] = {g->alpha, g->beta};
+	for (int i = 0; i < 2; i++)
+		if (!(fabsf(factor[i]) < 0x1p31f) || factor[i] != truncf(factor[i]))
+			return error_set(err, STATUS_UNSUPPORTED, "%s is %g, of integers it must be a whole number", i ? "beta" : "alpha",
+			    (double)factor[i]);
+	return STATUS_OK;
+}
+
 enum status gemm_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	struct matmul t;
 	enum status s = gemm_resolve(&t, n->attrs, in[0], in[1], rule_input(n, in, 2), err);
+	if (s == STATUS_OK && in[0]->type != DT_F32)
+		s = check_whole(n->attrs, err);
 	if (s == STATUS_OK)
 		rule_set(&out[0], in[0]->type, &t.y);
 	return s;
@@ -45,6 +60,23 @@ static void add_bias(const struct gemm_attrs *g, const struct tensor *c, struct 
 	}
 }
 
+// alpha AB + beta C of integers; y holds AB.
+static void finish_ints(const struct gemm_attrs *g, const struct tensor *c, struct tensor *y)
+{
+	const uint64_t alpha = (uint64_t)(int64_t)g->alpha, beta = (uint64_t)(int64_t)g->beta;
+	const struct shape one = {0};
+	struct strided s;
+	strided_broadcast(&s, &y->shape, (const struct shape *const[]){c ? &c->shape : &one}, 1);
+	for (int64_t r = 0; r < strided_rows(&s); r++) {
+		int64_t at[STRIDED_MAX], step = strided_step(&s, 1);
+		strided_at(&s, r, at);
+		for (int64_t i = 0; i < strided_run(&s); i++) {
+			uint64_t v = alpha * (uint64_t)element_int(y, at[0] + i) + (c ? beta * (uint64_t)element_int(c, at[1] + i * step) : 0);
+			elements_store(y->data, y->type, at[0] + i, (const int64_t *)&v, 1);
+		}
+	}
+}
+
 enum status gemm_eval(
     const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
 {
@@ -54,6 +86,11 @@ enum status gemm_eval(
 	enum status s = gemm_resolve(&t, g, in[0], in[1], rule_input(n, in, 2), err);
 	if (s != STATUS_OK)
 		return s;
+	if (out[0].type != DT_F32) {
+		matmul_ints(&t, in[0], in[1], &out[0]);
+		finish_ints(g, rule_input(n, in, 2), &out[0]);
+		return STATUS_OK;
+	}
 	memset(y, 0, tensor_bytes(&out[0]));
 	product_floats(&t.one, in[0]->data, in[1]->data, y, width);
 	for (int64_t i = 0; g->alpha != 1 && i < tensor_count(&out[0]); i++)

@@ -90,8 +90,8 @@ enum status matmul_shape(const struct node *n, const struct tensor *const *in, s
 	return s;
 }
 
-// Integer MatMul, which models use for indices at most: one element at a time.
-static void eval_ints(const struct matmul *t, const struct tensor *a, const struct tensor *b, struct tensor *y)
+// Models use them for indices at most: one element at a time.
+void matmul_ints(const struct matmul *t, const struct tensor *a, const struct tensor *b, struct tensor *y)
 {
 	const struct matrices *o = &t->one;
 	for (int64_t p = 0; p < matmul_batches(t) * o->m * o->n; p++) {
@@ -114,7 +114,7 @@ enum status matmul_eval(
 	if (s != STATUS_OK)
 		return s;
 	if (in[0]->type != DT_F32) {
-		eval_ints(&t, in[0], in[1], &out[0]);
+		matmul_ints(&t, in[0], in[1], &out[0]);
 		return STATUS_OK;
 	}
 	memset(out[0].data, 0, tensor_bytes(&out[0]));
