@@ -203,7 +203,10 @@ static void fuse_bias(struct builder *b, struct step *s)
 
 static void fuse_freely(struct builder *b, struct step *s)
 {
-	if ((!b->ordered && step_norm_find(b->g, b->keep, s, b->taken)) || !(b->g->node[s->node].op->flags & OPF_WEIGHTED))
+	const struct node *first = &b->g->node[s->node];
+	if (!b->ordered && step_norm_find(b->g, b->keep, s, b->taken))
+		return;
+	if (!(first->op->flags & OPF_WEIGHTED) || b->g->value[first->out[0]].type != DT_F32) // what follows is applied to floats
 		return;
 	fuse_bias(b, s);
 	if (b->ordered || !step_gelu_find(b->g, b->keep, s, b->taken))
