@@ -219,6 +219,7 @@ void test_onnx_narrow__text_may_be_there_but_not_be_read(void **state)
 	case_refused(&c, STATUS_UNSUPPORTED, "node pick (Gather): 'names', which it reads, has elements of type string");
 	case_done(&c);
 	relu_case(&c);
+	c.graph->n_output = 0;
 	case_output(&c, c.graph, "labels");
 	case_refused(&c, STATUS_UNSUPPORTED, "output 'labels' has elements of type string");
 	case_done(&c);
