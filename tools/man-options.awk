@@ -7,6 +7,8 @@ function verbs_of(row,    list, screen, verb) {
 		row = substr(row, RSTART + RLENGTH)
 		if (verb ~ /^(study|samples|task|any)$/)
 			return ""
+		if (verb ~ /^(decision|picture)$/)
+			continue
 		if (verb == "tui")
 			screen = "the screen"
 		else

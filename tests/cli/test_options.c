@@ -156,6 +156,9 @@ void test_options__decisions_are_told_from_the_rest(void **state)
 	accept(&o, VERB_ANALYZE, "m c --scale a=2^-4");
 	assert_string_equal(options_decision(&o, false), "scale");
 	options_done(&o);
+	accept(&o, VERB_ANALYZE, "m c --nms 0.5"); // of the task, too
+	assert_string_equal(options_decision(&o, false), "nms");
+	options_done(&o);
 }
 
 // ---- --config

@@ -19,3 +19,14 @@ sed "s|$dir/a/mine.json|mine.json|" "$dir/a/s.json" >"$dir/a/old.json"
 [ $? = 1 ] && grep -q '\.\./a/old\.json: its target: mine\.json.*--target beside' "$dir/err"; report elsewhere_it_names_the_remedy $? "$(cat "$dir/err")"
 (cd "$dir/b" && "$qtui" analyze --session ../a/old.json --target ../a/mine.json -q >/dev/null 2>../err); report which_helps $? "$(cat "$dir/err")"
 grep -q "^	\"target\":	\"$dir/a/mine.json\"" "$dir/a/old.json" && grep -q 'set /model.12/Sub float' "$dir/a/old.json"; report and_is_saved $?
+
+# ---- what the task is measured on is an option like others: it wins over the session, and is saved with it
+task() { sed -n '/^	"task":/,/^	}/p' "$dir/task.json" | tr -d '\n\t'; }
+val=$PWD/examples/val labels=$PWD/examples/val.json
+"$qtui" analyze "$model" "$calib" --samples 1 --session "$dir/task.json" -q >/dev/null
+"$qtui" analyze --session "$dir/task.json" --eval "$val" --labels "$labels" -q >/dev/null 2>"$dir/err"
+case $(task) in *"\"data\":\"$val\""*"\"labels\":\"$labels\""*) report labels_beside_a_session_are_saved 0 ;; *) report labels_beside_a_session_are_saved 1 "$(task) $(cat "$dir/err")" ;; esac
+"$qtui" analyze --session "$dir/task.json" --nms 0.5 -q >/dev/null 2>"$dir/err"
+case $(task) in *"\"labels\":\"$labels\""*'"nms":0.5'*) report nms_changes_the_sessions_task 0 ;; *) report nms_changes_the_sessions_task 1 "$(task) $(cat "$dir/err")" ;; esac
+cp "$dir/task.json" "$dir/task.before"
+"$qtui" analyze --session "$dir/task.json" -q >/dev/null; cmp -s "$dir/task.json" "$dir/task.before"; report a_session_alone_is_only_read $?

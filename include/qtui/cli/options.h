@@ -30,7 +30,7 @@ enum {
 	VERB_TUI = 1 << 0, VERB_ANALYZE = 1 << 1, VERB_RUN = 1 << 2, VERB_EXPORT = 1 << 3, VERB_OPS = 1 << 4, VERB_EVAL = 1 << 5,
 	VERB_QUANTIZE = 1 << 6, VERB_COMPARE = 1 << 7, VERB_SEARCH = 1 << 8, VERB_TUNE = 1 << 9, VERB_EQUALIZE = 1 << 10,
 	VERB_DEQUANTIZE = 1 << 11, VERB_TARGETS = 1 << 12,
-	VERB_DECISION = 1 << 13, // no verb: the option only means something for a quantized network
+	VERB_DECISION = 1 << 13, // no verb: the option decides something about a quantized network, or how it is measured
 	VERB_PICTURE = 1 << 14,  // no verb: it says how a picture becomes an input
 	VERB_ANY = VERB_DECISION - 1,
 	VERB_STUDY = VERB_TUI | VERB_ANALYZE | VERB_EXPORT | VERB_QUANTIZE | VERB_RUN | VERB_EVAL | VERB_SEARCH | VERB_TUNE,

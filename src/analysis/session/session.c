@@ -169,16 +169,27 @@ static void merge_preprocess(struct preprocess *into, const struct preprocess *f
 		into->resize = from->resize, into->resize_set = true;
 }
 
-// A task that is asked for is another one, unless all that is given are the programs of the session's.
+// Other data, labels or programs than the session's are another task. How its outputs are read is decided for that of the
+// session, unless a program reads them, which stands in the place of that.
+static bool is_another_task(const struct task_wish *w, const struct task_wish *s)
+{
+	bool read = w->decoder || w->kind || w->iou != 0;
+	return w->data || w->labels || w->none || (w->scorer && !s->scorer) || (w->boxes_by && !s->boxes_by) ||
+	    (read && (s->scorer || s->boxes_by));
+}
+
 static void merge_task(struct task_wish *w, const struct task_wish *s)
 {
-	const char *scorer = w->scorer, *boxes_by = w->boxes_by;
-	if (w->data || w->labels || w->decoder || w->kind || w->iou != 0 || w->none || (scorer && !s->scorer) || (boxes_by && !s->boxes_by))
+	const struct task_wish given = *w;
+	if (is_another_task(w, s))
 		return;
 	*w = *s;
-	if (scorer || boxes_by) {
-		w->scorer = scorer;
-		w->boxes_by = boxes_by;
+	w->decoder = given.decoder ? given.decoder : s->decoder;
+	w->kind = given.kind ? given.kind : s->kind;
+	w->iou = given.iou != 0 ? given.iou : s->iou;
+	if (given.scorer || given.boxes_by) {
+		w->scorer = given.scorer;
+		w->boxes_by = given.boxes_by;
 		w->rests = false;
 	}
 	if (w->rests)
