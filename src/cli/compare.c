@@ -173,6 +173,8 @@ static enum status compare(struct options *o, struct error *err)
 	enum status st = check_output(o->json, err);
 	if (st == STATUS_OK)
 		st = kind[0]->compare(&j, o, err);
+	if (st == STATUS_OK)
+		st = check_output(o->json, err); // what a directory has is known now, too
 	if (st == STATUS_OK && o->json)
 		st = json_write(j, o->json, false, err);
 	else if (st == STATUS_OK)

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include "../engine/dataset_case.h"
 #include "qtui/analysis/compare.h"
+#include "qtui/base/file.h"
 #include "qtui/base/json.h"
 
 struct sides {
@@ -107,6 +108,11 @@ void test_compare_collections__arrays_by_hand(void **state)
 	near(cJSON_GetObjectItemCaseSensitive(s.out, "mean"), "l2", 1);
 	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(s.out, "only_in_a")), 1);
 	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(s.out, "only_in_b")), 0);
+	char *read = file_join(s.dir[1], "same.npy"), *other = file_join(s.dir[1], "result.json");
+	assert_int_equal(file_may_write(read, &s.err), STATUS_REFUSED); // a result is not written over what was compared
+	assert_int_equal(file_may_write(other, &s.err), STATUS_OK);
+	free(read);
+	free(other);
 	sides_done(&s);
 }
 

@@ -508,6 +508,9 @@ for z in 30 60; do
 done
 expect compare_with_another_zero_point 0 "" compare "$dir/zero30.json" "$dir/zero60.json" -q
 grep -qE '^  zp 30  *zp 60  */model.3/conv/Conv$' "$dir/out"; report compare_says_which_zero_point $? "$(grep -A3 '^1 node' "$dir/out")"
+mkdir "$dir/theirs" && cp "$dir/float/output0.npy" "$dir/theirs" && cp -r "$dir/theirs" "$dir/ours"
+expect compare_spares_what_it_compares 2 "output0.npy is read here and is not written over" compare "$dir/theirs" "$dir/ours" --json "$dir/theirs/output0.npy" -q
+cmp -s "$dir/theirs/output0.npy" "$dir/ours/output0.npy"; report and_it_is_untouched $?
 expect compare_as_json 0 "" compare "$dir/1.json" "$dir/7.json" --json -
 grep -q '"qtui_compare":	1' "$dir/out" && grep -q '"gain_db"' "$dir/out"; report compare_json $?
 expect compare_same 0 "" compare "$dir/5.json" "$dir/7.json"

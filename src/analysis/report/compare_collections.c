@@ -48,10 +48,13 @@ static void side_done(struct side *s)
 	arrays_free(&s->arrays);
 }
 
+// A result is not written over it.
 static void add_item(struct side *s, char *name, char *file, int array)
 {
 	s->item = xgrow(s->item, &s->cap, s->n + 1, sizeof *s->item);
 	s->item[s->n++] = (struct item){name, file, array};
+	if (file)
+		file_keep(file);
 }
 
 // Adds the files that can be compared, then those of its subdirectories.
