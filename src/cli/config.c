@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "config_impl.h"
+#include "qtui/analysis/preprocess.h"
 #include "qtui/base/file.h"
 #include "qtui/base/log.h"
 #include "qtui/base/str.h"
@@ -56,7 +57,7 @@ static bool is_foreign(const cJSON *root)
 	return cJSON_GetArraySize(root) > 0;
 }
 
-static const cJSON *inputs_of(const struct config *c)
+const cJSON *config_inputs(const struct config *c)
 {
 	const cJSON *s = config_section(c, "calibration_parameters"), *list = cJSON_GetObjectItemCaseSensitive(s, "input_parameters");
 	return list ? list : cJSON_GetObjectItemCaseSensitive(s, "input_parametres");
@@ -83,7 +84,7 @@ static void warn_ignored(const struct config *c)
 		list_ignored(&out, config_section(c, sections[i]), str_text(&prefix));
 		tell_ignored(&out, c);
 	}
-	cJSON_ArrayForEach(item, inputs_of(c))
+	cJSON_ArrayForEach(item, config_inputs(c))
 		list_ignored(&out, item, "input.");
 	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(config_section(c, "quantization_parameters"), "custom_setting"))
 		list_ignored(&out, item, "custom_setting.");
@@ -135,14 +136,15 @@ static enum status config_need(const struct config *c, bool right, const char *w
 	return right ? STATUS_OK : error_set(err, STATUS_FORMAT, "%s: %s", c->path, what);
 }
 
-static enum status numbers(struct config *c, const char **out, const cJSON *a, const char *dflt, struct error *err)
+static enum status numbers(struct config *c, const char **out, const cJSON *in, const char *member, bool divides, struct error *err)
 {
 	struct str text = {0};
-	const cJSON *item;
+	const cJSON *a = cJSON_GetObjectItemCaseSensitive(in, member), *item;
+	float channel[4];
 	if (*out)
 		return STATUS_OK;
 	if (!a || cJSON_IsNull(a)) {
-		*out = dflt;
+		*out = divides ? "1" : "0";
 		return STATUS_OK;
 	}
 	bool right = cJSON_IsArray(a) && cJSON_GetArraySize(a) > 0;
@@ -152,17 +154,21 @@ static enum status numbers(struct config *c, const char **out, const cJSON *a, c
 		str_addf(&text, "%s%.9g", text.len ? "," : "", item->valuedouble);
 	}
 	*out = keep(c, str_detach(&text));
+	if (right && channels_parse(channel, *out, divides, err) != STATUS_OK)
+		return error_set(err, STATUS_FORMAT, "%s: %s %s", c->path, member, err->text);
 	return config_need(c, right, "mean_value and std_value are lists of numbers", err);
 }
 
 static enum status read_image_input(struct config *c, struct options *o, const cJSON *in, struct error *err)
 {
-	const char *preprocess = json_text(in, "preprocess_file", NULL);
-	enum status s = numbers(c, &o->mean, cJSON_GetObjectItemCaseSensitive(in, "mean_value"), "0", err);
+	const char *preprocess = json_text(in, "preprocess_file", NULL), *color = json_text(in, "color_format", "bgr");
+	enum status s = numbers(c, &o->mean, in, "mean_value", false, err);
 	if (s == STATUS_OK)
-		s = numbers(c, &o->std, cJSON_GetObjectItemCaseSensitive(in, "std_value"), "1", err);
+		s = numbers(c, &o->std, in, "std_value", true, err);
+	if (s == STATUS_OK && !o->color && strcmp(color, "bgr") != 0 && strcmp(color, "rgb") != 0)
+		s = error_set(err, STATUS_FORMAT, "%s: color_format %s: rgb or bgr", c->path, color);
 	if (!o->color)
-		o->color = json_text(in, "color_format", "bgr");
+		o->color = color;
 	if (preprocess && strstr(preprocess, "IMAGENET"))
 		o->resize = o->resize ? o->resize : "crop";
 	else if (preprocess)
@@ -172,7 +178,7 @@ static enum status read_image_input(struct config *c, struct options *o, const c
 
 static enum status read_inputs(struct config *c, struct options *o, unsigned verb, struct error *err)
 {
-	const cJSON *list = inputs_of(c), *first = cJSON_GetArrayItem(list, 0);
+	const cJSON *list = config_inputs(c), *first = cJSON_GetArrayItem(list, 0);
 	const char *data = json_text(first, "data_list_path", NULL);
 	enum status s = STATUS_OK;
 	if (first && strcmp(json_text(first, "file_type", "img"), "img") == 0)
@@ -222,6 +228,8 @@ static enum status read_truncation(const struct config *c, struct options *o, st
 		if (!given)
 			list_add(&o->truncate, item->valuestring);
 	}
+	if (!given)
+		o->study.truncate_in = c->path;
 	return STATUS_OK;
 }
 
@@ -237,15 +245,15 @@ static enum status check_types(const struct config *c, struct error *err)
 	    {"quantization_parameters", "truncate_var_names", cJSON_Array}, {"quantization_parameters", "ignore_op_types", cJSON_Array},
 	    {"quantization_parameters", "ignore_op_names", cJSON_Array}, {"quantization_parameters", "custom_setting", cJSON_Array},
 	};
-	static const struct json_member input[] = {{NULL, "file_type", cJSON_String}, {NULL, "color_format", cJSON_String},
-	    {NULL, "mean_value", cJSON_Array}, {NULL, "std_value", cJSON_Array}, {NULL, "preprocess_file", cJSON_String},
-	    {NULL, "data_list_path", cJSON_String}};
+	static const struct json_member input[] = {{NULL, "input_name", cJSON_String}, {NULL, "file_type", cJSON_String},
+	    {NULL, "color_format", cJSON_String}, {NULL, "mean_value", cJSON_Array}, {NULL, "std_value", cJSON_Array},
+	    {NULL, "preprocess_file", cJSON_String}, {NULL, "data_list_path", cJSON_String}};
 	static const struct json_member region[] = {
 	    {NULL, "input_names", cJSON_Array}, {NULL, "output_names", cJSON_Array}, {NULL, "precision_level", cJSON_Number},
 	    {NULL, "calibration_type", cJSON_String}};
 	enum status s = json_check(c->root, root, sizeof root / sizeof *root, true, err);
 	if (s == STATUS_OK)
-		s = check_items(inputs_of(c), "input_parameters", input, sizeof input / sizeof *input, err);
+		s = check_items(config_inputs(c), "input_parameters", input, sizeof input / sizeof *input, err);
 	if (s == STATUS_OK)
 		s = check_items(cJSON_GetObjectItemCaseSensitive(config_section(c, "quantization_parameters"), "custom_setting"),
 		    "custom_setting", region, sizeof region / sizeof *region, err);

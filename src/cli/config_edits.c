@@ -189,8 +189,23 @@ static enum status apply_ignored(const struct config *c, struct study *st, const
 	return s;
 }
 
+// xquant finds its inputs by name; here they are those of the model.
+static void warn_of_inputs(const struct config *c, const struct graph *g)
+{
+	const cJSON *list = c ? config_inputs(c) : NULL, *item;
+	cJSON_ArrayForEach(item, list)
+	{
+		const char *name = json_text(item, "input_name", NULL);
+		int v = name ? graph_find_value(g, name) : -1;
+		if (name && (v < 0 || !g->value[v].is_input))
+			log_warn("%s: input_name %s: the model has no such input; its first is %s", c->path, name,
+			    g->n_inputs ? g->value[g->input[0]].name : "(none)");
+	}
+}
+
 enum status config_apply(const struct config *c, struct study *st, struct error *err)
 {
+	warn_of_inputs(c, study_graph(st));
 	const cJSON *q = c ? config_section(c, "quantization_parameters") : NULL, *region;
 	if (!q)
 		return STATUS_OK;

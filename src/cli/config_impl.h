@@ -17,4 +17,6 @@ static inline const cJSON *config_section(const struct config *c, const char *na
 	return cJSON_GetObjectItemCaseSensitive(c->root, name);
 }
 
+const cJSON *config_inputs(const struct config *c); // the list of what it says of the model's inputs; NULL: nothing
+
 #endif

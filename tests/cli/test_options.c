@@ -233,6 +233,10 @@ void test_options__damaged_configs(void **state)
 	static const char *const bad[] = {"", "[", "[]", "{\"calibration_parameters\": {\"input_parameters\": 3}}",
 	    "{\"calibration_parameters\": {\"calibration_step\": 1e30}}",
 	    "{\"calibration_parameters\": {\"input_parameters\": [{\"mean_value\": [\"x\"]}]}}",
+	    "{\"calibration_parameters\": {\"input_parameters\": [{\"mean_value\": [1, 2, 3, 4, 5]}]}}",
+	    "{\"calibration_parameters\": {\"input_parameters\": [{\"std_value\": [1, 0, 1]}]}}",
+	    "{\"calibration_parameters\": {\"input_parameters\": [{\"color_format\": \"gray\"}]}}",
+	    "{\"calibration_parameters\": {\"input_parameters\": [{\"input_name\": 1}]}}",
 	    "{\"quantization_parameters\": {\"truncate_var_names\": [1]}}", "{\"images\": [], \"annotations\": []}"};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		struct options o;

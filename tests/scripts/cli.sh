@@ -247,6 +247,10 @@ case $floats in
 	"/model.0/conv/Conv /model.0/act/Sigmoid /model.0/act/Mul "*"/model.12/Sub "*) report config_regions 0 ;;
 	*) report config_regions 1 "in float: $floats" ;;
 esac
+sed 's|"mean_value"|"input_name": "nosuch", "mean_value"|; s|, "working_dir": "x"||' "$dir/xquant.json" >"$dir/input.json"
+expect config_of_another_input 0 "input.json: input_name nosuch: the model has no such input; its first is images" analyze --config "$dir/input.json"
+sed 's|/model.12/Split_output_0|/nosuch|' "$dir/xquant.json" >"$dir/behind.json"
+expect config_truncated_behind_nothing 1 "behind.json: truncated behind /nosuch: the model has no such tensor" analyze --config "$dir/behind.json" -q
 # XSlim goes from the input of a region into all that reads it: behind the Mul, which is on no way to the Sigmoid, all would be in float.
 sed 's|, "working_dir": "x"||; s|"images"|"/model.0/conv/Conv_output_0"|; s|/model.0/act/Mul_output_0|/model.0/act/Sigmoid_output_0|' "$dir/xquant.json" >"$dir/leak.json"
 expect config_region_without_an_end 0 "nodes are on no way to output_names" analyze --config "$dir/leak.json" --json "$dir/leaked.json"

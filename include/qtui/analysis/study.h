@@ -38,6 +38,7 @@ struct study_options {
 	struct task_wish task;
 	const char *const *truncate;   // tensors behind which everything stays in float
 	int n_truncate;
+	const char *truncate_in;       // the file that names them, for errors while the study is opened; NULL: an option
 };
 struct study;
 MUST_CHECK enum status study_open(struct study **out, const struct study_options *opt, struct error *err);

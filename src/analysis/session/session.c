@@ -215,6 +215,7 @@ void session_options(const struct session *s, struct study_options *opt)
 	if (opt->n_truncate == 0) {
 		opt->truncate = (const char *const *)s->truncate;
 		opt->n_truncate = s->n_truncate;
+		opt->truncate_in = s->path;
 	}
 	merge_preprocess(&opt->data.pre, &s->data.pre);
 	merge_task(&opt->task, &s->task);

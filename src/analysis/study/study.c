@@ -72,10 +72,13 @@ static enum status truncate_graph(struct study *s, struct error *err)
 	enum status st = STATUS_OK;
 	for (int i = 0; i < s->opt.n_truncate && st == STATUS_OK; i++) {
 		int v = graph_find_value(g, s->opt.truncate[i]);
-		if (v < 0)
-			st = error_set(err, STATUS_NOTFOUND, "--truncate %s: the model has no such tensor", s->opt.truncate[i]);
-		else
+		if (v >= 0)
 			behind[v] = true;
+		else if (s->opt.truncate_in)
+			st = error_set(err, STATUS_NOTFOUND, "%s: truncated behind %s: the model has no such tensor", s->opt.truncate_in,
+			    s->opt.truncate[i]);
+		else
+			st = error_set(err, STATUS_NOTFOUND, "--truncate %s: the model has no such tensor", s->opt.truncate[i]);
 	}
 	for (int n = 0; st == STATUS_OK && n < g->n_nodes; n++) {
 		const struct node *node = &g->node[n];
