@@ -37,7 +37,7 @@ void test_onnx_strings__an_output_of_labels_is_left_out(void **state)
 		assert_int_equal(c.loaded->n_outputs, 1);
 		assert_string_equal(c.loaded->value[c.loaded->output[0]].name, "shares");
 		assert_int_equal(graph_find_node(c.loaded, "pick"), -1);
-		assert_int_equal(log_line(log_count() - 1, line, sizeof line), LOG_WARN);
+		assert_int_equal(log_line(support_log_count() - 1, line, sizeof line), LOG_WARN);
 		assert_non_null(strstr(line, "output label holds strings"));
 		case_done(&c);
 	}
@@ -53,7 +53,7 @@ void test_onnx_strings__what_picks_the_label_stands_in_its_place(void **state)
 	case_load(&c);
 	assert_int_equal(c.loaded->n_outputs, 1);
 	assert_string_equal(c.loaded->value[c.loaded->output[0]].name, "class");
-	assert_int_equal(log_line(log_count() - 1, line, sizeof line), LOG_WARN);
+	assert_int_equal(log_line(support_log_count() - 1, line, sizeof line), LOG_WARN);
 	assert_non_null(strstr(line, "what picks them, class"));
 	case_rewrite(&c);
 	assert_string_equal(c.loaded->value[c.loaded->output[0]].name, "class");
