@@ -52,7 +52,7 @@ first_edit() { keys 6 && until_true 30 cursor_on_edit && see "$done_" && cursor_
 check tmux__the_cursor_stays_on_the_edited_node first_edit
 
 edit_and_undo() {
-	keys /cv3.1.2/Conv Enter && keys 6 && see "16*" && see "1 edit*" && keys u && see "undone: " && until_true 30 lacks "1 edit"
+	keys /cv3.1.2/Conv Enter && keys 6 && see "16*" && see "digits.onnx*" && keys u && see "undone: " && until_true 30 lacks "1 edit"
 }
 check tmux__edit_and_undo edit_and_undo
 
@@ -112,7 +112,7 @@ check tmux__dumb_terminal dumb
 
 pid_of() { pgrep -P "$(t list-panes -t s -F '#{pane_pid}')" -x qtui; }
 terminated() { # SIGNAL EXIT_CODE
-	start 80x24 "$utf8" "" && see "$done_" && keys ":set /model.12/cv3.1/cv3.1.2/Conv int16" Enter && see "1 edit*" &&
+	start 80x24 "$utf8" "" && see "$done_" && keys ":set /model.12/cv3.1/cv3.1.2/Conv int16" Enter && see "digits.onnx*" &&
 	    kill "-$1" "$(pid_of)" && until_true 20 ends && [ "$(cat "$dir/code")" = "$2" ] && see AFTERWARDS && same_terminal
 }
 check tmux__sigquit_gives_the_terminal_back terminated QUIT 131
@@ -121,7 +121,7 @@ check tmux__sigterm_gives_the_terminal_back terminated TERM 143
 # While the run that has written a session lives, which its lock says, another neither offers nor overwrites it.
 living() {
 	local file
-	file=$(ls "$dir"/state/qtui/*.json) && exec 9>"$file.lock" && flock 9 && start 120x40 "$utf8" "" && see "$done_" && lacks "was not saved" &&
+	file=$(ls "$dir"/state/qtui/*.json) && exec 9>"$file.lock" && flock -w 30 9 && start 120x40 "$utf8" "" && see "$done_" && lacks "was not saved" &&
 	  keys 6 && until_true 30 test -s "${file%.json}-2.json" && kill -KILL "$(pid_of)" && until_true 30 ends
 	local result=$?
 	exec 9>&-
@@ -129,7 +129,7 @@ living() {
 	return $result
 }
 check tmux__a_session_of_a_living_run_is_left_alone living
-offered() { start 120x40 "$utf8" "" && see "was not saved: :open" && see "$done_" && keys ":open" Enter && see "1 edit*"; }
+offered() { start 120x40 "$utf8" "" && see "was not saved: :open" && see "$done_" && keys ":open" Enter && see "digits.onnx*"; }
 check tmux__the_session_is_offered_at_the_next_start offered
 
 # Where the state directory cannot be made, quitting asks first, once for what was edited since; what works again is told.
@@ -148,7 +148,7 @@ refuge() {
 	local model=$dir/beside/digits.onnx
 	start 120x40 "$utf8 XDG_STATE_HOME=$dir/full" "" && see "$done_" && keys ":set /model.12/cv3.1/cv3.1.2/Conv int16" Enter && see "autosave fails" &&
 	    kill -HUP "$(pid_of)" && until_true 20 ends && grep -qF "edits are kept in $dir/beside/digits.onnx-" "$dir/err" &&
-	    start 120x40 "$utf8" "" && see "was not saved: :open" && see "$done_" && keys ":open" Enter && see "1 edit*" &&
+	    start 120x40 "$utf8" "" && see "was not saved: :open" && see "$done_" && keys ":open" Enter && see "digits.onnx*" &&
 	    keys C-c C-c && until_true 20 ends && [ "$(ls "$dir/beside")" = digits.onnx ] && start 120x40 "$utf8" "" && see "was not saved: :open"
 }
 check tmux__a_killed_run_keeps_its_edits_somewhere refuge
@@ -157,9 +157,9 @@ check tmux__a_killed_run_keeps_its_edits_somewhere refuge
 tune_saved() { grep -qs '"tune ' "$dir"/tuned/qtui/*.json; }
 tune_moved() { test -e "$dir"/tuned/qtui/*.json~; }
 tuned_offer() {
-	start 120x40 "$utf8 XDG_STATE_HOME=$dir/tuned" "" && see "$done_" && keys ":tune 2s" Enter && see "1 edit*" && see "run 2:" &&
+	start 120x40 "$utf8 XDG_STATE_HOME=$dir/tuned" "" && see "$done_" && keys ":tune 2s" Enter && see "digits.onnx*" && see "run 2:" &&
 	    until_true 20 tune_saved && kill -KILL "$(pid_of)" &&
-	    until_true 20 ends && start 120x40 "$utf8 XDG_STATE_HOME=$dir/tuned" "" && see "was not saved" && see "$done_" && keys 6 && see "1 edit*" &&
+	    until_true 20 ends && start 120x40 "$utf8 XDG_STATE_HOME=$dir/tuned" "" && see "was not saved" && see "$done_" && keys 6 && see "digits.onnx*" &&
 	    until_true 20 tune_moved && keys ":open" Enter && keys 5 && see "opened " # in the log: a run as short as this has its own line at once
 }
 check tmux__tuned_weights_stay_with_what_is_offered tuned_offer
@@ -210,7 +210,7 @@ check tmux__a_picture_without_colours no_colours_here
 # The story, its remedy by one key, and how pictures are prepared as an edit.
 why() { start 80x24 "$utf8" "" && see "$done_" && keys W && see "  cause 1 " && keys "/Edit:" Enter && keys a && see " edit" && see "run 2: " && keys u && see "undone: " && until_true 30 lacks " edit"; }
 check tmux__why_and_its_remedy why
-prepared() { keys ":preprocess --color bgr" Enter && see "1 edit*" && keys u && see "undone: preprocess" && until_true 30 lacks " edit" && see "$done_"; }
+prepared() { keys ":preprocess --color bgr" Enter && see " 1 edit" && keys u && see "undone: preprocess" && until_true 30 lacks " edit" && see "$done_"; }
 check tmux__preprocessing_is_an_edit prepared
 fix_stopped() { keys ":fix snr>60 2m" Enter && see "  saved " && keys C-c && until_true 60 shows "cancelled" && keys 1 && see "prec "; }
 check tmux__a_fix_is_stopped fix_stopped
