@@ -1,5 +1,6 @@
 // The key of a sample: equal keys, equal inputs. Files are hashed once, when first asked for.
 #include "dataset.h"
+#include "ids.h"
 #include "image/image.h"
 #include "qtui/base/file.h"
 
@@ -80,6 +81,8 @@ struct key dataset_key(const struct dataset *d, int i)
 		const struct shape *shape = &dataset_input(d, n)->shape;
 		k = key_add_int(key_add_int(k, dataset_input(d, n)->type), shape->rank);
 		k = key_add(k, shape->dim, (size_t)shape->rank * sizeof shape->dim[0]);
+		int64_t rows = d->opt.random ? ids_rows(d->g, d->g->input[n]) : 0;
+		k = rows ? key_add_int(k, rows) : k;
 	}
 	return d->opt.random ? k : add_preprocess(k, &d->opt.pre);
 }

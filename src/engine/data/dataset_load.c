@@ -5,6 +5,7 @@
 #include "../ops/element.h"
 #include "convention.h"
 #include "dataset.h"
+#include "ids.h"
 #include "image/image.h"
 #include "qtui/base/log.h"
 
@@ -152,7 +153,8 @@ static float next_uniform(uint64_t *state)
 	return (float)((*state * 0x2545f4914f6cdd1dULL) >> 40) * 0x1p-24f;
 }
 
-static void fill_random(struct tensor *t, uint64_t seed, int sample, int input, bool picture)
+// Integers are 0 but for pixels, and for what picks one of `rows` (0: nothing).
+static void fill_random(struct tensor *t, uint64_t seed, int sample, int input, bool picture, int64_t rows)
 {
 	struct key k = key_add_int(key_add_int(key_add_int((struct key){0}, (int64_t)seed), sample), input);
 	uint64_t state = k.lo | 1;
@@ -164,8 +166,10 @@ static void fill_random(struct tensor *t, uint64_t seed, int sample, int input, 
 			((float *)t->data)[i] = v;
 		else if (t->type == DT_U8 || t->type == DT_I8)
 			((uint8_t *)t->data)[i] = (uint8_t)(v * 256);
-		else if (picture && t->type == DT_I32)
-			((int32_t *)t->data)[i] = (int32_t)(v * 256);
+		else if (t->type == DT_I32)
+			((int32_t *)t->data)[i] = (int32_t)((double)v * (double)(picture ? 256 : rows));
+		else if (t->type == DT_I64)
+			((int64_t *)t->data)[i] = (int64_t)((double)v * (double)rows);
 	}
 }
 
@@ -183,7 +187,7 @@ static enum status fill_missing(const struct dataset *d, int sample, int input, 
 	if (!s && known)
 		convention_fill(out, v, d->image.w, d->image.h);
 	else if (!s)
-		fill_random(out, d->opt.seed, d->sample[sample].row, input, input == d->image_input);
+		fill_random(out, d->opt.seed, d->sample[sample].row, input, input == d->image_input, ids_rows(d->g, d->g->input[input]));
 	return s;
 }
 
