@@ -220,6 +220,20 @@ void test_target__circles_end(void **state)
 	fault_of("{\"base\": \"nowhere\"}", STATUS_NOTFOUND);
 }
 
+// From wherever the program is started.
+void test_target__a_base_lies_beside_its_file(void **state)
+{
+	static const char base[] = "{\"base\": \"esp32p4\", \"name\": \"base\", \"calibration\": {\"default\": \"mse\"}}",
+	                  text[] = "{\"base\": \"beside.json\", \"name\": \"mine\"}";
+	struct target *t = NULL;
+	struct error err;
+	support_temp_file("beside.json", base, sizeof base - 1);
+	if (target_load(&t, support_temp_file("mine_beside.json", text, sizeof text - 1), &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(target_default_calibration(t), CALIB_MSE);
+	target_free(&t);
+}
+
 void test_target__unknown_name_lists_the_known(void **state)
 {
 	struct target *t = NULL;

@@ -173,6 +173,18 @@ static enum status target_text(struct str *out, char **from, const char *name, s
 	return st;
 }
 
+static enum status load_onto(struct target *t, const char *name, int depth, struct error *err);
+
+// A path in a file begins where the file is; `from` NULL: the program's own name their bases.
+static enum status load_base(struct target *t, const char *base, const char *from, int depth, struct error *err)
+{
+	char *dir = from ? file_dir(from) : NULL, *path = dir && is_path(base) && base[0] != '/' ? file_join(dir, base) : NULL;
+	enum status st = load_onto(t, path ? path : base, depth, err);
+	free(path);
+	free(dir);
+	return st;
+}
+
 static enum status load_onto(struct target *t, const char *name, int depth, struct error *err)
 {
 	struct str text = {0};
@@ -187,7 +199,7 @@ static enum status load_onto(struct target *t, const char *name, int depth, stru
 	if (base && depth + 1 >= TARGET_MAX_DEPTH)
 		st = error_set(err, STATUS_FORMAT, "target %s: its chain of \"base\" targets is too long or a circle", name);
 	else if (base)
-		st = load_onto(t, base, depth + 1, err);
+		st = load_base(t, base, from, depth + 1, err);
 	if (!st)
 		st = target_read(t, json, from ? from : name, err);
 out:
