@@ -304,3 +304,28 @@ void test_prepare__variants_carry_it(void **state)
 	session_free(&se);
 	study_close(&st);
 }
+
+// Where the session says how pictures are prepared, the guess of how it was opened is nothing to warn of.
+void test_prepare__a_guess_that_is_not_in_force(void **state)
+{
+	static const struct {
+		const char *command;
+		bool undone, prepared;
+	} cases[] = {{"preprocess --color bgr", false, true}, {"preprocess --color bgr", true, false}, {"set /model.0/conv/Conv int16", false, false}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct error err = {0};
+		struct study *st = open_study(0);
+		struct session *se = NULL;
+		struct study_options o = {.method = -1};
+		const char *path = support_temp("guess.json");
+		assert_int_equal(study_command(st, cases[i].command, &err), STATUS_OK);
+		if (cases[i].undone)
+			assert_true(study_undo(st));
+		assert_int_equal(session_write(st, path, NULL, &err), STATUS_OK);
+		assert_int_equal(session_read(&se, path, &err), STATUS_OK);
+		session_options(se, &o);
+		assert_int_equal(o.data.prepared, cases[i].prepared);
+		session_free(&se);
+		study_close(&st);
+	}
+}

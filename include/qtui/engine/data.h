@@ -31,8 +31,9 @@ struct dataset;
 struct dataset_options {
 	struct preprocess pre;
 	int samples;            // the first N; 0: all
-	int random;             // > 0: N random samples (uniform 0..1 in the input's shape), no path
+	int random;             // > 0: N random samples (uniform 0..1, or rows of the tables that integers pick from), no path
 	uint64_t seed;
+	bool prepared;          // a later decision says how pictures are prepared: what is guessed is nothing to warn of
 };
 // `path`: a directory, a list file or one data file (README.md, In batch). Images fill the model's image input; a
 // second input named orig_target_sizes and the like gets its conventional value when it is not in the data (said in

@@ -197,8 +197,20 @@ static void merge_task(struct task_wish *w, const struct task_wish *s)
 		    w->scorer ? "--scorer" : "--boxes", w->scorer ? w->scorer : w->boxes_by);
 }
 
+// The journal's last word about pictures, where that is in force.
+static bool prepares(const struct session *s)
+{
+	static const char word[] = "preprocess ";
+	bool prepared = false;
+	for (int i = 0; i < s->current; i++)
+		if (str_has_prefix(s->command[i], word))
+			prepared = strcmp(s->command[i] + sizeof word - 1, "auto") != 0;
+	return prepared;
+}
+
 void session_options(const struct session *s, struct study_options *opt)
 {
+	opt->data.prepared = prepares(s);
 	if (!opt->model)
 		opt->model = s->model;
 	if (!opt->calib && opt->data.random == 0) {

@@ -183,9 +183,10 @@ static void report(const struct dataset *d)
 {
 	const char *text;
 	bool images = !d->opt.random && image_is_name(d->files.path[0]);
+	bool warn = d->opt.pre.warn && !d->opt.prepared;
 	if (images && d->opt.pre.guess[0])
-		log_add(d->opt.pre.warn ? LOG_WARN : LOG_INFO, "%s%s", d->opt.pre.guess,
-		    d->opt.pre.warn ? "; say otherwise with --mean, --std, --color, --resize" : "");
+		log_add(warn ? LOG_WARN : LOG_INFO, "%s%s", d->opt.pre.guess,
+		    warn ? "; say otherwise with --mean, --std, --color, --resize" : "");
 	report_left_out(d);
 	for (int i = 0; i < d->g->n_inputs && !d->opt.random; i++)
 		if (convention_known(dataset_input(d, i), &text) && lacks(d, i))
