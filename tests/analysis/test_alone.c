@@ -201,3 +201,32 @@ void test_alone__says_where_numbers_stop_being_finite(void **state)
 		case_done(&file);
 	}
 }
+
+static double alone_at_outputs(struct study *st, const char *node)
+{
+	struct error err = {0};
+	struct snapshot *s = run_study(st);
+	atomic_int done = 0;
+	if (isolate_nodes(st, s, NULL, &done, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	const struct figures f = study_isolation(st, s)->node[graph_find_node(study_graph(st), node)];
+	snapshot_drop(&s);
+	assert_true(f.known && f.pooled.nsr > 0);
+	return f.pooled.nsr;
+}
+
+// xint8 runs a HardSigmoid for a Sigmoid: of a Conv alone that is none of its business, whether Sigmoids are quantized or not.
+void test_alone__not_what_runs_in_another_nodes_place(void **state)
+{
+	static const char conv[] = "/model.12/cv3.1/cv3.1.2/Conv";
+	struct error err = {0};
+	int n, *sigmoid;
+	struct study *st = open_for_test((struct study_options){.model = "examples/digits.onnx", .calib = "examples/calib", .target = "xint8",
+	    .method = CALIB_MINMAX, .threads = 1, .backend = BACKEND_ONEDNN, .data = {.samples = 1}, .task = {.none = true}});
+	double beside = alone_at_outputs(st, conv);
+	assert_int_equal(study_select(st, "op:Sigmoid", NULL, &sigmoid, &n, &err), STATUS_OK);
+	assert_int_equal(study_set(st, sigmoid, n, PREC_FLOAT, NULL, &err), STATUS_OK);
+	assert_float_equal(beside, alone_at_outputs(st, conv), 1e-9 * beside);
+	free(sigmoid);
+	study_close(&st);
+}

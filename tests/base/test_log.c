@@ -62,36 +62,42 @@ void test_log__cuts_long_lines(void **state)
 	assert_in_range(strlen(text), 100, 1000);
 }
 
+// What stands on standard error between the two.
+static int stderr_taken(void)
+{
+	int saved = dup(STDERR_FILENO);
+	assert_non_null(freopen(support_temp("stderr"), "w", stderr));
+	return saved;
+}
+
+static void stderr_was(int saved, const char *want)
+{
+	char text[128] = "";
+	fflush(stderr);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	FILE *f = fopen(support_temp("stderr"), "r");
+	fread(text, 1, sizeof text - 1, f);
+	fclose(f);
+	assert_string_equal(text, want);
+}
+
 void test_log__goes_to_stderr_from_a_level_on(void **state)
 {
-	const char *path = support_temp("stderr");
-	int saved = dup(STDERR_FILENO);
-	char text[128] = "";
-	FILE *f;
-	assert_non_null(freopen(path, "w", stderr));
+	int saved = stderr_taken();
 	log_to_stderr(true, LOG_WARN);
 	log_info("quiet");
 	log_warn("loud");
 	log_warn("loud"); // said already
 	log_to_stderr(false, LOG_INFO);
 	log_warn("off");
-	fflush(stderr);
-	dup2(saved, STDERR_FILENO);
-	close(saved);
-	f = fopen(path, "r");
-	fread(text, 1, sizeof text - 1, f);
-	fclose(f);
-	assert_string_equal(text, "qtui: warning: loud\n");
+	stderr_was(saved, "qtui: warning: loud\n");
 }
 
 // What only the ring has heard so far is still to be said.
 void test_log__what_was_kept_under_a_screen_is_said_later(void **state)
 {
-	const char *path = support_temp("stderr_later");
-	int saved = dup(STDERR_FILENO);
-	char text[128] = "";
-	FILE *f;
-	assert_non_null(freopen(path, "w", stderr));
+	int saved = stderr_taken();
 	log_to_stderr(false, LOG_INFO);
 	log_warn("under a screen");
 	log_to_stderr(true, LOG_WARN);
@@ -99,13 +105,7 @@ void test_log__what_was_kept_under_a_screen_is_said_later(void **state)
 	log_warn("another");
 	log_warn("under a screen"); // said by now
 	log_to_stderr(false, LOG_INFO);
-	fflush(stderr);
-	dup2(saved, STDERR_FILENO);
-	close(saved);
-	f = fopen(path, "r");
-	fread(text, 1, sizeof text - 1, f);
-	fclose(f);
-	assert_string_equal(text, "qtui: warning: under a screen\nqtui: warning: another\n");
+	stderr_was(saved, "qtui: warning: under a screen\nqtui: warning: another\n");
 }
 
 static void latest_is(int back, const char *what)

@@ -2,6 +2,7 @@
 #include "data_case.h"
 #include "graph_builder.h"
 #include "qtui/engine/op.h"
+#include "../../src/engine/data/ids.h"
 
 static int table(struct builder *b, const char *name, int rows)
 {
@@ -64,5 +65,22 @@ void test_dataset_ids__words_differ_and_are_there(void **state)
 	for (int i = 0; i < 2; i++)
 		tensor_drop(&in[i]);
 	dataset_free(&d);
+	graph_free(&b.g);
+}
+
+// Fifteen times a tensor joined with itself, eight times over, is 8^15 ways to the table.
+void test_dataset_ids__ways_through_one_node_are_one(void **state)
+{
+	struct builder b = builder_new();
+	char in[64], out[8];
+	input(&b, "v0", DT_I64);
+	for (int i = 0; i < 15; i++) {
+		snprintf(in, sizeof in, "v%d v%d v%d v%d v%d v%d v%d v%d", i, i, i, i, i, i, i, i);
+		snprintf(out, sizeof out, "v%d", i + 1);
+		builder_node(&b, "Concat", out, in, out);
+	}
+	table(&b, "words", 12);
+	gather(&b, "words v15", "y");
+	assert_int_equal(ids_rows(b.g, b.g->input[0]), 12);
 	graph_free(&b.g);
 }

@@ -95,4 +95,15 @@ static inline void assert_has(const struct str *text, const char *part)
 		fail_msg("%s is not in: %s", part, str_text(text));
 }
 
+// Of a list of AIMET's encodings.
+static inline const cJSON *encoding_of(const cJSON *list, const char *name)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, list)
+		if (strcmp(json_text(item, "name", ""), name) == 0)
+			return item;
+	fail_msg("no encoding of %s", name);
+	return NULL;
+}
+
 #endif

@@ -3,16 +3,6 @@
 
 #define TARGET "onnxruntime,activation.reduce_range=true,weight.reduce_range=true"
 
-static const cJSON *encoding_of(const cJSON *list, const char *name)
-{
-	const cJSON *item;
-	cJSON_ArrayForEach(item, list)
-		if (strcmp(json_text(item, "name", ""), name) == 0)
-			return item;
-	fail_msg("no encoding of %s", name);
-	return NULL;
-}
-
 static double first(const cJSON *encoding, const char *member)
 {
 	return cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(encoding, member), 0)->valuedouble;

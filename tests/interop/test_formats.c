@@ -508,16 +508,6 @@ void test_formats__what_a_format_cannot_say_is_told(void **state)
 	study_close(&st);
 }
 
-static const cJSON *encoding_of(const cJSON *list, const char *name)
-{
-	const cJSON *item;
-	cJSON_ArrayForEach(item, list)
-		if (strcmp(json_text(item, "name", ""), name) == 0)
-			return item;
-	fail_msg("no encoding of %s", name);
-	return NULL;
-}
-
 void test_formats__aimet_counts_codes_from_zero(void **state)
 {
 	struct study *st = edited("esp32p4");

@@ -192,15 +192,19 @@ void memo_forget(struct memo *m, unsigned runs)
 	}
 }
 
-static struct figure *touch_figure(struct figure *f, unsigned run)
-{
-	if (f->asked == run)
-		return f;
-	f->asked = run;
-	for (int i = 0; i < f->n_part; i++)
-		touch_figure(f->part[i], run);
-	return f;
-}
+// Asked for in this run, and so are its parts.
+#define TOUCH(name, type)                                                                                              \
+	static type *name(type *x, unsigned run)                                                                       \
+	{                                                                                                              \
+		bool known = x->asked == run;                                                                          \
+		x->asked = run;                                                                                        \
+		for (int i = 0; !known && i < x->n_part; i++)                                                          \
+			name(x->part[i], run);                                                                         \
+		return x;                                                                                              \
+	}
+TOUCH(touch_figure, struct figure)
+TOUCH(touch_range, struct range_memo)
+TOUCH(touch_hist, struct hist_memo)
 
 struct figure *memo_figure(struct memo *m, struct key k)
 {
@@ -216,16 +220,6 @@ struct figure *memo_figure(struct memo *m, struct key k)
 	return f;
 }
 
-static struct range_memo *touch_range(struct range_memo *r, unsigned run)
-{
-	if (r->asked == run)
-		return r;
-	r->asked = run;
-	for (int i = 0; i < r->n_part; i++)
-		touch_range(r->part[i], run);
-	return r;
-}
-
 struct range_memo *memo_range(struct memo *m, struct key k)
 {
 	struct range_memo *r = keymap_get(m->map[RANGE], k);
@@ -238,16 +232,6 @@ struct range_memo *memo_range(struct memo *m, struct key k)
 	r->have = xcalloc((size_t)m->samples, sizeof *r->have);
 	keymap_put(m->map[RANGE], k, r);
 	return r;
-}
-
-static struct hist_memo *touch_hist(struct hist_memo *h, unsigned run)
-{
-	if (h->asked == run)
-		return h;
-	h->asked = run;
-	for (int i = 0; i < h->n_part; i++)
-		touch_hist(h->part[i], run);
-	return h;
 }
 
 struct hist_memo *memo_hist(struct memo *m, struct key k)

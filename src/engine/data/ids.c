@@ -38,7 +38,8 @@ static int64_t rows_behind(const struct graph *g, int value, int depth)
 	const struct value *v = &g->value[value];
 	int64_t rows = 0;
 	for (int i = 0; depth > 0 && i < v->n_consumers; i++)
-		rows = lesser(rows, rows_at(g, &g->node[v->consumer[i]], value, depth));
+		if (i == 0 || v->consumer[i] != v->consumer[i - 1]) // one that reads it twice is one way, not two at every step
+			rows = lesser(rows, rows_at(g, &g->node[v->consumer[i]], value, depth));
 	return rows;
 }
 
