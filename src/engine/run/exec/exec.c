@@ -315,14 +315,23 @@ static enum status name_node(const struct exec *x)
 	return error_prefix(x->err, "%s%snode %s (%s)", path ? path : "", path ? ": " : "", x->node->name, x->node->op->name);
 }
 
+// Who computes a step, asked in this order.
+struct family {
+	enum status (*run)(struct exec *x);
+	bool acts; // applies the activation at the end of the step (epi.act) itself: a step with one is given to no other
+};
+
 enum status exec_step(struct exec *x)
 {
-	static enum status (*const family[])(struct exec *) = {exec_norm, exec_ordered, exec_conv, exec_conv_deep, exec_conv_computed,
-	    exec_convinteger, exec_qlinearconv, exec_matmul, exec_product, exec_unary, exec_binary, exec_pool, exec_resize, exec_pad, exec_move,
-	    exec_if, exec_plain};
+	static const struct family family[] = {{exec_norm, false}, {exec_ordered, true}, {exec_conv, true}, {exec_conv_deep, true},
+	    {exec_conv_computed, true}, {exec_convinteger, false}, {exec_qlinearconv, false}, {exec_matmul, true}, {exec_product, true},
+	    {exec_unary, true}, {exec_binary, true}, {exec_pool, false}, {exec_resize, true}, {exec_pad, false}, {exec_move, false},
+	    {exec_if, false}, {exec_plain, true}};
 	kernels_step(x->e->kernels, x->worker);
 	for (size_t i = 0; i < sizeof family / sizeof *family; i++) {
-		enum status st = family[i](x);
+		if (x->step->epi.act.kind != ACT_NONE && !family[i].acts)
+			continue;
+		enum status st = family[i].run(x);
 		if (st == STATUS_OK)
 			return st;
 		if (st != STATUS_UNSUPPORTED || x->err->text[0] != '\0')

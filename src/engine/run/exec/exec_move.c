@@ -114,7 +114,7 @@ static bool moves_codes(const struct exec *x)
 {
 	unsigned flags = x->node->op->flags;
 	bool moves = (flags & (OPF_MOVES | OPF_VIEW)) && !(flags & OPF_FILLS);
-	return (moves || resize_selects(x)) && exec_float_input(x, 0) && x->step->epi.act.kind == ACT_NONE && !exec_is_pool(x);
+	return (moves || resize_selects(x)) && exec_float_input(x, 0) && !exec_is_pool(x);
 }
 
 // Split over channels in whole blocks: each part is a run of blocks of the input.

@@ -162,7 +162,7 @@ enum status exec_pad(struct exec *x)
 	struct filling with = {0};
 	struct frame f;
 	struct rep data = {0}, y = {0};
-	if (x->node->op->id != OP_Pad || !exec_float_input(x, 0) || x->step->epi.act.kind != ACT_NONE || !read_value(x, &with.value))
+	if (x->node->op->id != OP_Pad || !exec_float_input(x, 0) || !read_value(x, &with.value))
 		return STATUS_UNSUPPORTED;
 	enum status st = take(x, &data, &with);
 	if (st == STATUS_OK && read_frame(x, &f))

@@ -34,7 +34,7 @@ static bool reduces_planes(const struct exec *x)
 bool exec_is_pool(const struct exec *x)
 {
 	enum op_id id = x->node->op->id;
-	if (x->node->n_out != 1 || !exec_float_input(x, 0) || x->step->epi.act.kind != ACT_NONE)
+	if (x->node->n_out != 1 || !exec_float_input(x, 0))
 		return false;
 	return is(x, REDUCES) ? reduces_planes(x) : id == OP_AveragePool || kinds[id];
 }

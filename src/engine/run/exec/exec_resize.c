@@ -112,8 +112,10 @@ enum status exec_resize(struct exec *x)
 	st = resize_planes(&planes, &r, t) ? rep_to_float(&in, x->in[0], x->width, x->err) : STATUS_UNSUPPORTED;
 	if (st == STATUS_OK)
 		st = filter_blocks(x, &planes, &in, &r, &y);
-	if (st == STATUS_OK)
+	if (st == STATUS_OK) {
+		elt_act(&x->step->epi.act, y.t.data, y.t.data, tensor_stored(&y.t));
 		st = exec_finish(x, 0, &y);
+	}
 	resize_free_all(t);
 	rep_drop(&in);
 	rep_drop(&y);
