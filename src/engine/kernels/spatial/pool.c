@@ -325,11 +325,17 @@ static const struct kernel_ops row_ops = {run_rows, NULL, pool_free}, band_ops =
 static const struct kernel_ops averages_ops = {run_averages, averages_scratch, pool_free};
 static const struct kernel_ops average_ops = {run_global_average, NULL, pool_free}, max_ops = {run_global_max, NULL, pool_free};
 
-static bool is_global(const struct pool_task *t)
+static bool is_padded(const struct conv_geometry *g)
 {
-	const struct conv_geometry *g = &t->g;
-	return g->oh * g->ow == 1 && g->kh == g->h && g->kw == g->w && g->dil_h == 1 && g->dil_w == 1 &&
-	    !(g->pad_t || g->pad_l || g->pad_b || g->pad_r);
+	return g->pad_t || g->pad_l || g->pad_b || g->pad_r;
+}
+
+// Whether the one output is of all elements, which alone count.
+static bool is_global(const struct pool *k)
+{
+	const struct conv_geometry *g = &k->task.g;
+	return g->oh * g->ow == 1 && g->kh == g->h && g->kw == g->w && g->dil_h == 1 && g->dil_w == 1 && !is_padded(g) &&
+	    !(k->task.count_include_pad && is_padded(&k->whole));
 }
 
 // Whether the maxima of rows save taps.
@@ -346,9 +352,10 @@ static bool is_dense_average(const struct pool_task *t)
 	return !t->max && g->stride_h == 1 && g->stride_w == 1 && g->oh > 0 && g->ow > 0 && g->kh <= 2 * g->h && g->kw <= 2 * g->w;
 }
 
-static const struct kernel_ops *ops_of(const struct pool_task *t)
+static const struct kernel_ops *ops_of(const struct pool *k)
 {
-	if (is_global(t))
+	const struct pool_task *t = &k->task;
+	if (is_global(k))
 		return t->max ? &max_ops : &average_ops;
 	return is_banded(t) ? &band_ops : is_dense_average(t) ? &averages_ops : &row_ops;
 }
@@ -426,7 +433,7 @@ enum status kernel_pool(struct kernel **out, const struct pool_task *t, struct e
 	k->task = *t;
 	k->whole = t->g;
 	clip_window(&k->task.g);
-	k->base.ops = ops_of(&k->task);
+	k->base.ops = ops_of(k);
 	k->lanes = t->layout == LAYOUT_BLOCK ? layout_block() : 1;
 	k->planes = t->g.n * ((t->g.c + k->lanes - 1) / k->lanes);
 	*out = &k->base;
