@@ -98,9 +98,13 @@ static void remove_mapping(struct mapping *m)
 }
 
 // A map of the size of whole pages has no NUL behind it, so the file is laid over a map of zeros that is a byte longer.
-static bool map_open(struct bytes *out, int fd, const struct stat *st)
+bool file_map_open(struct bytes *out, int fd)
 {
-	size_t size = (size_t)st->st_size;
+	struct stat st;
+	*out = (struct bytes){0};
+	if (fstat(fd, &st) != 0)
+		return false;
+	size_t size = (size_t)st.st_size;
 	void *zeros = mmap(NULL, size + 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (zeros == MAP_FAILED)
 		return false;
@@ -108,7 +112,7 @@ static bool map_open(struct bytes *out, int fd, const struct stat *st)
 		munmap(zeros, size + 1);
 		return false;
 	}
-	*out = (struct bytes){.data = zeros, .size = size, .map = add_mapping(zeros, size, st)};
+	*out = (struct bytes){.data = zeros, .size = size, .map = add_mapping(zeros, size, &st)};
 	return true;
 }
 
@@ -122,7 +126,7 @@ enum status file_map(struct bytes *out, const char *path, struct error *err)
 		return STATUS_OK;
 	if (file_open_input(&fd, &st, path, err))
 		return err->status;
-	if (!S_ISREG(st.st_mode) || st.st_size < MAP_FROM || !map_open(out, fd, &st))
+	if (!S_ISREG(st.st_mode) || st.st_size < MAP_FROM || !file_map_open(out, fd))
 		s = file_read_open(out, fd, &st, SIZE_MAX, path, err);
 	close(fd);
 	return s;

@@ -4,12 +4,33 @@
 #include <stdio.h>
 #include <string.h>
 #include <xxhash.h>
+#include "qtui/base/file.h"
+
+static struct key as_key(XXH128_hash_t h)
+{
+	return (struct key){.hi = h.high64, .lo = h.low64};
+}
 
 struct key key_of(const void *data, size_t size)
 {
-	XXH128_hash_t h = XXH3_128bits(data, size);
+	return as_key(XXH3_128bits(data, size));
+}
 
-	return (struct key){.hi = h.high64, .lo = h.low64};
+struct key key_of_bytes(const struct bytes *b)
+{
+	enum { PIECE = 4 << 20 };
+	XXH3_state_t *state = b->size > PIECE ? XXH3_createState() : NULL;
+	if (!state)
+		return key_of(b->data, b->size);
+	XXH3_128bits_reset(state);
+	for (size_t at = 0; at < b->size; at += PIECE) {
+		size_t n = b->size - at < PIECE ? b->size - at : PIECE;
+		XXH3_128bits_update(state, b->data + at, n);
+		bytes_forget(b, b->data + at, n);
+	}
+	struct key k = as_key(XXH3_128bits_digest(state));
+	XXH3_freeState(state);
+	return k;
 }
 
 // Hashing the pair (what came before, hash of the new piece) keeps order and the borders between pieces.

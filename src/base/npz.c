@@ -5,9 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zip.h>
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
+
+#define LARGE ((zip_uint64_t)16 << 20) // bytes that are worth a file
 
 static enum status open_zip(zip_t **out, const char *path, struct error *err)
 {
@@ -23,8 +26,24 @@ static enum status open_zip(zip_t **out, const char *path, struct error *err)
 	return err->status;
 }
 
+// What is unpacked goes to memory, or to a file piece by piece.
+struct unpacked {
+	uint8_t *to; // NULL: a file
+	int fd;
+};
+
+// The next bytes of a member; fewer than 1 at its end, or where it is damaged.
+static zip_int64_t next_bytes(zip_file_t *f, const struct unpacked *u, zip_uint64_t done, zip_uint64_t left)
+{
+	uint8_t piece[65536];
+	zip_int64_t n = u->to ? zip_fread(f, u->to + done, left) : zip_fread(f, piece, left < sizeof piece ? left : sizeof piece);
+	if (!u->to && n > 0 && write(u->fd, piece, (size_t)n) != (ssize_t)n)
+		return -1;
+	return n;
+}
+
 // Reads one byte more than there should be: only at the end does libzip compare the checksum.
-static bool read_member(zip_t *z, zip_uint64_t i, uint8_t *to, zip_uint64_t size)
+static bool read_member(zip_t *z, zip_uint64_t i, const struct unpacked *u, zip_uint64_t size)
 {
 	zip_file_t *f = zip_fopen_index(z, i, 0);
 	zip_uint64_t done = 0;
@@ -32,7 +51,7 @@ static bool read_member(zip_t *z, zip_uint64_t i, uint8_t *to, zip_uint64_t size
 	uint8_t beyond;
 	if (!f)
 		return false;
-	while (done < size && (n = zip_fread(f, to + done, size - done)) > 0)
+	while (done < size && (n = next_bytes(f, u, done, size - done)) > 0)
 		done += (zip_uint64_t)n;
 	if (n > 0 || size == 0)
 		n = zip_fread(f, &beyond, 1);
@@ -40,18 +59,47 @@ static bool read_member(zip_t *z, zip_uint64_t i, uint8_t *to, zip_uint64_t size
 	return done == size && n == 0;
 }
 
-// `name` is how errors call the member: FILE(MEMBER).
-static enum status parse_member(struct npy *out, zip_t *z, const zip_stat_t *st, const char *name, struct error *err)
+// In a file where it is large and there is room for one: an archive may hold the samples of many gigabytes, of which few
+// are wanted at once. False: memory has to do.
+static bool unpack_to_file(struct bytes *out, zip_t *z, const zip_stat_t *st)
 {
-	uint8_t *bytes = mem_try_array(st->size, 1);
-	enum status s;
-	if (!bytes)
+	int fd = st->size >= LARGE ? file_nameless(st->size) : -1;
+	if (fd < 0)
+		return false;
+	bool done = read_member(z, st->index, &(struct unpacked){.fd = fd}, st->size) && file_map_open(out, fd);
+	close(fd);
+	return done;
+}
+
+static enum status unpack(struct bytes *out, zip_t *z, const zip_stat_t *st, const char *name, struct error *err)
+{
+	*out = (struct bytes){0};
+	if (unpack_to_file(out, z, st))
+		return STATUS_OK;
+	out->data = mem_try_array(st->size, 1);
+	out->size = st->size;
+	if (!out->data)
 		return error_set(err, STATUS_NOMEM, "%s: no memory for %llu bytes", name, (unsigned long long)st->size);
-	if (read_member(z, st->index, bytes, st->size))
-		s = npy_parse(out, bytes, st->size, name, err);
-	else
-		s = error_set(err, STATUS_FORMAT, "%s: cut off, damaged or encrypted", name);
-	free(bytes);
+	if (read_member(z, st->index, &(struct unpacked){.to = out->data}, st->size))
+		return STATUS_OK;
+	bytes_done(out);
+	return error_set(err, STATUS_FORMAT, "%s: cut off, damaged or encrypted", name);
+}
+
+// `name` is how errors call the member: FILE(MEMBER). An array that is not as C has it owns its elements.
+static enum status parse_member(struct npy *out, struct bytes *b, zip_t *z, const zip_stat_t *st, const char *name, struct error *err)
+{
+	enum status s = unpack(b, z, st, name, err);
+	if (s)
+		return s;
+	s = npy_view(out, b->data, b->size, name, err);
+	if (s == STATUS_OK)
+		return s;
+	if (s == STATUS_UNSUPPORTED) {
+		*err = (struct error){0};
+		s = npy_parse(out, b->data, b->size, name, err);
+	}
+	bytes_done(b);
 	return s;
 }
 
@@ -60,7 +108,7 @@ static enum status add_member(struct npz *out, zip_t *z, const zip_stat_t *st, c
 	struct str name = {0};
 	enum status s;
 	str_addf(&name, "%s(%s)", path, st->name);
-	s = parse_member(&out->array[out->n], z, st, str_text(&name), err);
+	s = parse_member(&out->array[out->n], &out->bytes[out->n], z, st, str_text(&name), err);
 	str_done(&name);
 	if (s == STATUS_OK) {
 		out->name[out->n] = xstrdup(st->name);
@@ -87,23 +135,23 @@ static size_t file_bytes(const char *path)
 	return stat(path, &st) == 0 && st.st_size > 0 ? (size_t)st.st_size : 0;
 }
 
-// A small archive can say anything of its members: what they say is summed before the first is unpacked. Each is held
-// twice for a moment.
+// A small archive can say anything of its members: what they say is summed before the first is unpacked. Those that go to
+// files are asked for one by one.
 static enum status check_sizes(zip_t *z, zip_uint64_t n, const char *path, struct error *err)
 {
-	size_t total = 0, largest = 0, size = file_bytes(path);
+	size_t total = 0, held = 0, size = file_bytes(path);
 	zip_stat_t st;
 	for (zip_uint64_t i = 0; i < n; i++) {
 		if (!member_stat(z, i, &st))
 			return error_set(err, STATUS_FORMAT, "%s: the directory of the archive is damaged", path);
 		if (__builtin_add_overflow(total, st.size, &total))
 			return error_set(err, STATUS_FORMAT, "%s: the sizes in the archive are too large", path);
-		largest = st.size > largest ? st.size : largest;
+		held += st.size < LARGE ? st.size : 0;
 	}
 	if (total / EXPANSION_MAX > size)
 		return error_set(err, STATUS_FORMAT, "%s: %zu bytes of archive cannot hold %zu bytes of arrays", path, size, total);
-	if (__builtin_add_overflow(total, largest, &total) || !mem_may_take(total))
-		return error_set(err, STATUS_NOMEM, "%s: no memory for %zu bytes", path, total);
+	if (!mem_may_take(held))
+		return error_set(err, STATUS_NOMEM, "%s: no memory for %zu bytes", path, held);
 	return STATUS_OK;
 }
 
@@ -115,6 +163,7 @@ static enum status read_members(struct npz *out, zip_t *z, const char *path, str
 		return err->status;
 	out->name = xcalloc(n, sizeof *out->name);
 	out->array = xcalloc(n, sizeof *out->array);
+	out->bytes = xcalloc(n, sizeof *out->bytes);
 	for (zip_uint64_t i = 0; i < n; i++) {
 		if (!member_stat(z, i, &st) || !str_has_suffix(st.name, ".npy"))
 			continue;
@@ -142,9 +191,13 @@ void npz_done(struct npz *z)
 {
 	for (size_t i = 0; i < z->n; i++) {
 		free(z->name[i]);
-		npy_done(&z->array[i]);
+		if (z->bytes[i].data)
+			bytes_done(&z->bytes[i]);
+		else
+			npy_done(&z->array[i]);
 	}
 	free(z->name);
 	free(z->array);
+	free(z->bytes);
 	*z = (struct npz){0};
 }

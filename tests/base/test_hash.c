@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "qtui/base/file.h"
 #include "qtui/base/hash.h"
 
 // From the published test vectors: XXH3_128bits of nothing is 99aa06d3014798d86001c324468d497f.
@@ -13,6 +14,28 @@ void test_key__is_xxh3(void **state)
 	char text[33];
 	key_text(key_of("", 0), text);
 	assert_string_equal(text, "99aa06d3014798d86001c324468d497f");
+}
+
+// Of a large file in pieces, of a small one and of the heap at once.
+void test_key__of_a_file_is_that_of_its_bytes(void **state)
+{
+	static const size_t sizes[] = {0, 1, (4 << 20) - 1, 4 << 20, (4 << 20) + 1, (9 << 20) + 77};
+	struct error err = {0};
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		uint8_t *data = calloc(sizes[i] + 1, 1);
+		for (size_t k = 0; k < sizes[i]; k++)
+			data[k] = (uint8_t)(k * 7 + k / 1000);
+		struct bytes b = {.data = data, .size = sizes[i]}, mapped;
+		struct key want = key_of(data, sizes[i]);
+		assert_true(key_equal(key_of_bytes(&b), want));
+		if (sizes[i] > 0) {
+			assert_int_equal(file_map(&mapped, support_temp_file("key.bin", data, sizes[i]), &err), STATUS_OK);
+			assert_true(key_equal(key_of_bytes(&mapped), want));
+			assert_memory_equal(mapped.data, data, sizes[i]);
+			bytes_done(&mapped);
+		}
+		free(data);
+	}
 }
 
 void test_key__depends_on_order_and_borders(void **state)

@@ -21,6 +21,10 @@ MUST_CHECK enum status file_read_text(struct bytes *out, const char *path, size_
 // Maps a large file read-only, and reads a small one or a pipe. If another program shortens a mapped file meanwhile,
 // the lost part reads as zeros: ask bytes_torn or bytes_intact after reading.
 MUST_CHECK enum status file_map(struct bytes *out, const char *path, struct error *err);
+// An open file without a name for `size` bytes, in TMPDIR, /var/tmp or /tmp, the first that has twice as much room; it is gone
+// when it is closed and no map has it. -1: there is none.
+int file_nameless(size_t size);
+MUST_CHECK bool file_map_open(struct bytes *out, int fd); // all of an open file of one byte and more, which may be closed then
 bool bytes_torn(const struct bytes *b); // has a part of the file been lost?
 // STATUS_IO when a part of the file has been lost, or it was written to since it was mapped.
 MUST_CHECK enum status bytes_intact(const struct bytes *b, const char *path, struct error *err);

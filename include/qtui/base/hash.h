@@ -10,6 +10,8 @@ struct key {
 	uint64_t hi, lo;
 };
 struct key key_of(const void *data, size_t size);
+struct bytes;
+struct key key_of_bytes(const struct bytes *b); // the same of a file, whose pages do not stay in memory where it is mapped
 // The key of a sequence: order matters. Start with a zeroed key.
 struct key key_add(struct key k, const void *data, size_t size);
 struct key key_add_key(struct key k, struct key other);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "qtui/base/error.h"
+#include "qtui/base/file.h"
 
 #define NPY_MAX_RANK 8
 // kind: 'f' float, 'i' signed, 'u' unsigned, 'b' bool, as in NumPy's dtype.kind; little-endian items of `item` bytes.
@@ -24,13 +25,15 @@ MUST_CHECK enum status npy_write(const struct npy *a, const char *path, struct e
 void npy_done(struct npy *a);
 
 struct npz {
-	char **name; // as stored, without ".npy"; members of other names are passed over
-	struct npy *array;
+	char **name;         // [n] as stored, without ".npy"; members of other names are passed over
+	struct npy *array;   // [n]
+	struct bytes *bytes; // [n] what an array points into, where it does not own its elements: `data` is NULL then
 	size_t n;
 	// Members that hold no plain numbers (texts, objects) are left out: why the first of them was; status 0: none
 	// was.
 	struct error unread;
 };
+// Large members are unpacked into files without names, and mapped.
 MUST_CHECK enum status npz_read(struct npz *out, const char *path, struct error *err);
 void npz_done(struct npz *z);
 

@@ -300,26 +300,38 @@ static bool store(void *out, enum dtype type, size_t i, double v)
 }
 
 // The file of a batch stays open: it may be touched, and dataset_unchanged sees whether it is another.
-static enum status whole(const struct arrays *a, const char *path, struct error *err)
+static enum status whole(const struct bytes *file, const char *path, struct error *err)
 {
-	if (!bytes_torn(&a->file))
+	if (!bytes_torn(file))
 		return STATUS_OK;
 	return error_set(err, STATUS_IO, "%s was cut short while it was read: start again when it is complete", path);
+}
+
+// Large rows do not stay in memory beside the tensors that were made of them. (Of small ones a page has several.)
+static enum status done_with(const struct npy *x, const struct bytes *file, size_t from, size_t n, const char *path, struct error *err)
+{
+	enum { LARGE = 64 << 10 };
+	size_t item = (size_t)x->item;
+	enum status s = whole(file, path, err);
+	if (s == STATUS_OK && n * item >= LARGE)
+		bytes_forget(file, (const uint8_t *)x->data + from * item, n * item);
+	return s;
 }
 
 enum status arrays_copy(
     struct tensor *out, const struct arrays *a, int i, int row, const char *path, struct error *err)
 {
 	const struct npy *x = array_at(a, i);
+	const struct bytes *file = a->npz.n ? &a->npz.bytes[i] : &a->file;
 	size_t n = (size_t)tensor_count(out), from = n * (size_t)row;
 	bool whole_bytes = out->type != DT_BOOL && dtype_held(out->type) == out->type;
 	if (x->kind == kinds[out->type] && (size_t)x->item == dtype_size(out->type) && whole_bytes) {
 		memcpy(out->data, (const uint8_t *)x->data + from * (size_t)x->item, n * (size_t)x->item);
-		return whole(a, path, err);
+		return done_with(x, file, from, n, path, err);
 	}
 	for (size_t k = 0; k < n; k++)
 		if (!store(out->data, out->type, k, element(x, from + k)))
 			return error_set(err, STATUS_FORMAT, "%s: %g is no %s, which the input takes: convert the array", path,
 			    element(x, from + k), dtype_name(out->type));
-	return whole(a, path, err);
+	return done_with(x, file, from, n, path, err);
 }

@@ -11,7 +11,7 @@ static struct key hash_file(const char *path)
 	struct key k;
 	if (file_map(&b, path, &err))
 		return key_add_text((struct key){0}, err.text); // loading it will tell
-	k = key_add_int(key_of(b.data, b.size), image_orientation(&b));
+	k = key_add_int(key_of_bytes(&b), image_orientation(&b));
 	bytes_done(&b);
 	return k;
 }
