@@ -49,7 +49,8 @@ struct format {
 	void (*row)(struct str *out, int index, const struct line *l);
 	void (*tail)(struct str *out);
 	void (*story)(struct str *out, int index, const struct story_line *l); // likewise
-	void (*finding)(struct str *out, int index, const struct finding *f); // behind the tail; NULL: none
+	void (*refused)(struct str *out, int index, const char *node, const char *reason); // behind the tail; NULL: none
+	void (*finding)(struct str *out, int index, const struct finding *f); // likewise
 	void (*task)(struct str *out, const struct snapshot *s);              // likewise
 	void (*cost)(struct str *out, const struct snapshot *s);              // likewise
 };
@@ -138,6 +139,15 @@ static void md_row(struct str *out, int index, const struct line *l)
 	str_addf(out, " | %d | ", l->site->bits);
 	md_scale(out, l->site);
 	str_add(out, " |\n");
+}
+
+static void md_refused(struct str *out, int index, const char *node, const char *reason)
+{
+	str_add(out, index ? "- " : "\n## Refused edits\n\n- ");
+	report_md_text(out, node);
+	str_add(out, ": ");
+	report_md_text(out, reason);
+	str_add(out, "\n");
 }
 
 static void md_story(struct str *out, int index, const struct story_line *l)
@@ -263,6 +273,15 @@ static void html_tail(struct str *out)
 	str_add(out, "</table>\n");
 }
 
+static void html_refused(struct str *out, int index, const char *node, const char *reason)
+{
+	str_add(out, index ? "<p>" : "<h2>Refused edits</h2>\n<p>");
+	report_html_text(out, node);
+	str_add(out, ": ");
+	report_html_text(out, reason);
+	str_add(out, "\n");
+}
+
 static void html_story(struct str *out, int index, const struct story_line *l)
 {
 	str_add(out, index ? "<p><b>" : "<h2>Why</h2>\n<p><b>");
@@ -295,9 +314,9 @@ static void html_finding(struct str *out, int index, const struct finding *f)
 // ----
 
 static const struct format formats[] = {
-    {".md", md_head, md_row, NULL, md_story, md_finding, report_task_md, report_cost_md},
-    {".csv", csv_head, csv_row, NULL, NULL, NULL, NULL, NULL},
-    {".html", html_head, html_row, html_tail, html_story, html_finding, report_task_html, report_cost_html}};
+    {".md", md_head, md_row, NULL, md_story, md_refused, md_finding, report_task_md, report_cost_md},
+    {".csv", csv_head, csv_row, NULL, NULL, NULL, NULL, NULL, NULL},
+    {".html", html_head, html_row, html_tail, html_story, html_refused, html_finding, report_task_html, report_cost_html}};
 
 static void rows(struct str *out, const struct format *f, const struct snapshot *s)
 {
@@ -326,6 +345,15 @@ static void add_findings(struct str *out, const struct format *f, const struct s
 		f->finding(out, i, &s->findings->at[i]);
 }
 
+// Of edits that came from a session, perhaps of another target: who reads the report has not seen the warning.
+static void add_refused(struct str *out, const struct format *f, const struct snapshot *s)
+{
+	int index = 0;
+	for (int n = 0; n < s->n_rows; n++)
+		if (s->row[n].refused)
+			f->refused(out, index++, s->g->node[n].name, s->row[n].refused);
+}
+
 static enum status find_format(const struct format **out, const char *path, struct error *err)
 {
 	*out = strcmp(path, "-") == 0 ? &formats[0] : NULL;
@@ -351,6 +379,8 @@ enum status report_write(const struct study *st, const struct snapshot *s, const
 	rows(&out, f, s);
 	if (f->tail)
 		f->tail(&out);
+	if (f->refused)
+		add_refused(&out, f, s);
 	if (f->task && s->task)
 		f->task(&out, s);
 	if (f->cost && s->costs->latency)

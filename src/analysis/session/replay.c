@@ -1,6 +1,7 @@
 // Decisions as texts: the commands that the history writes, parsed and taken again, as sessions and batch verbs do.
 #include <stdlib.h>
 #include <string.h>
+#include "qtui/base/log.h"
 #include "qtui/base/str.h"
 #include "../study/study_impl.h"
 
@@ -29,7 +30,7 @@ static int split_words(char *text, char **word, int max)
 
 static enum status replay_giving(struct study *s, study_give_fn *give, char **name, int n, int what, struct error *err)
 {
-	int *nodes = xcalloc((size_t)n + 1, sizeof *nodes);
+	int *nodes = xcalloc((size_t)n + 1, sizeof *nodes), refused = 0;
 	enum status st = STATUS_OK;
 	for (int i = 0; st == STATUS_OK && i < n; i++) {
 		nodes[i] = graph_find_node(s->g, name[i]);
@@ -37,7 +38,9 @@ static enum status replay_giving(struct study *s, study_give_fn *give, char **na
 			st = graph_no_node(s->g, name[i], err);
 	}
 	if (st == STATUS_OK)
-		st = give(s, nodes, n, what, NULL, err);
+		st = give(s, nodes, n, what, &refused, err);
+	if (st == STATUS_OK && refused)
+		log_warn("%d of %d nodes that are set refuse it: %s", refused, n, err->text);
 	free(nodes);
 	return st;
 }

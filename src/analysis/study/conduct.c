@@ -92,6 +92,7 @@ static enum status run_round(struct work *w, int samples, struct error *err)
 	if (st != STATUS_OK)
 		return st;
 	double calibrated = clock_seconds();
+	refusals_tell(w->study, w->plan);
 	work_sites(w);
 	w->timing.calibrate_s = calibrated - begin;
 	if (samples == w->total_samples)

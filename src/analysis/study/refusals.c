@@ -1,8 +1,10 @@
 // What the target in force takes and what it refuses, kept until there is another.
 #include <stdlib.h>
+#include "qtui/base/log.h"
 #include "study_impl.h"
 
 enum { UNKNOWN, TAKEN, REFUSED };
+enum { TOLD = 5 }; // messages of one plan
 struct refusals {
 	struct plan *bare;
 	char *of[PREC_COUNT]; // [n_nodes]
@@ -64,4 +66,26 @@ int refusals_of(struct study *s, const int *nodes, int n, enum precision want, b
 			(void)!plan_check_edit(r->bare, nodes[i], want, err);
 	}
 	return count;
+}
+
+static struct key told_of(const struct plan *p)
+{
+	struct key k = {0};
+	if (p->n_refused)
+		k = key_add_text(k, target_name(p->target));
+	for (int i = 0; i < p->n_refused; i++)
+		k = key_add_text(key_add_int(k, p->refused[i].node), p->refused[i].reason);
+	return k;
+}
+
+void refusals_tell(struct study *s, const struct plan *p)
+{
+	const struct key now = told_of(p);
+	if (key_equal(now, s->told_refused))
+		return;
+	s->told_refused = now;
+	for (int i = 0; i < p->n_refused && i < TOLD; i++)
+		log_warn("an edit in force is refused: %s: %s", p->g->node[p->refused[i].node].name, p->refused[i].reason);
+	if (p->n_refused > TOLD)
+		log_warn("target %s refuses %d more edits in force", target_name(p->target), p->n_refused - TOLD);
 }

@@ -72,6 +72,7 @@ struct study {
 	struct plan_cache *plan_cache;
 	int last_steps;                    // that were in force in its last run
 	bool told_nonfinite;               // where numbers stop being finite
+	struct key told_refused;           // of the edits that its plan refuses
 
 	pthread_mutex_t publishing;        // one snapshot is built at a time; taken before `lock`
 	pthread_mutex_t lock;              // study_lock: guards all that follows
@@ -168,6 +169,9 @@ MUST_CHECK enum status edits_parse(struct edits **out, const struct study *s, co
 int refusals_of(struct study *s, const int *nodes, int n, enum precision want, bool *refused, struct error *err); // as plan_check_edits
 const struct plan *refusals_bare(struct study *s); // the plan that is asked
 void refusals_forget(struct study *s);             // before the target goes
+// By the conductor: warns of the edits in force that its plan refuses, as those of a session may be under another target;
+// once until others are refused.
+void refusals_tell(struct study *s, const struct plan *p);
 
 // ---- variant.c
 // Takes a state as one step of the history: as a copy of this variant;

@@ -1,0 +1,87 @@
+// What a target refuses is said: of edits that stand in a session and then come to another target.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "qtui/analysis/report.h"
+#include "qtui/analysis/session.h"
+#include "qtui/base/file.h"
+#include "qtui/base/log.h"
+#include "studies.h"
+
+static struct study *open_with(const char *target)
+{
+	return open_for_test((struct study_options){.model = "examples/digits.onnx", .target = target, .method = CALIB_MINMAX, .threads = 1,
+	    .backend = BACKEND_ONEDNN, .data = {.random = 1, .samples = 1}});
+}
+
+static int count_warnings(int from, const char *text)
+{
+	char line[480];
+	int n = 0;
+	for (int i = from; i < support_log_count(); i++)
+		n += log_line(i, line, sizeof line) == LOG_WARN && strstr(line, text);
+	return n;
+}
+
+static void set_all_convs(struct study *st, int precision)
+{
+	struct error err = {0};
+	int *nodes, n;
+	assert_int_equal(study_select(st, "op:Conv", NULL, &nodes, &n, &err), STATUS_OK);
+	assert_true(n > 10);
+	assert_int_equal(study_set(st, nodes, n, precision, NULL, &err), STATUS_OK);
+	free(nodes);
+}
+
+static void assert_in_report(const struct study *st, const struct snapshot *snap, const char *name, const char *text)
+{
+	struct error err = {0};
+	struct bytes b;
+	const char *path = support_temp(name);
+	assert_int_equal(report_write(st, snap, path, &err), STATUS_OK);
+	assert_int_equal(file_read(&b, path, 1 << 24, &err), STATUS_OK);
+	assert_non_null(strstr((const char *)b.data, text));
+	bytes_done(&b);
+}
+
+void test_refused__edits_that_come_to_another_target_are_told(void **state)
+{
+	struct error err = {0};
+	struct study *st = open_with("esp32p4");
+	set_all_convs(st, PREC_INT16);
+	int before = support_log_count();
+	wait_for_run(st);
+	assert_int_equal(count_warnings(before, "refused"), 0);
+	assert_int_equal(study_set_target(st, "xint8", &err), STATUS_OK);
+	struct snapshot *snap = run_study(st);
+	assert_int_equal(count_warnings(before, "an edit in force is refused: /model.0/conv/Conv: target xint8 has no 16-bit form"), 1);
+	assert_int_equal(count_warnings(before, "an edit in force is refused"), 5);
+	assert_int_equal(count_warnings(before, " more edits in force"), 1);
+	assert_in_report(st, snap, "refused.md", "## Refused edits\n\n- /model.0/conv/Conv: target xint8 has no 16-bit form");
+	assert_in_report(st, snap, "refused.html", "<h2>Refused edits</h2>\n<p>/model.0/conv/Conv: target xint8 has no 16-bit form");
+	snapshot_drop(&snap);
+	wait_for_run(st); // they are told once
+	assert_int_equal(count_warnings(before, "an edit in force is refused"), 5);
+	assert_true(study_undo(st));
+	wait_for_run(st);
+	assert_true(study_redo(st));
+	wait_for_run(st);
+	assert_int_equal(count_warnings(before, "an edit in force is refused"), 10);
+	study_close(&st);
+}
+
+// A session that names no target, as a script writes it, is taken under the one that is given.
+void test_refused__what_a_session_asks_in_vain_is_told(void **state)
+{
+	static const char text[] = "{\"qtui_session\": 1, \"edits\": [{\"node\": \"/model.0/conv/Conv\", \"precision\": \"int8\"}, "
+	                           "{\"node\": \"/model.12/Concat_4\", \"precision\": \"int8\"}]}";
+	struct error err = {0};
+	struct session *s = NULL;
+	struct study *st = open_with("tensorrt");
+	int before = support_log_count();
+	assert_int_equal(session_read(&s, support_temp_file("vain.json", text, sizeof text - 1), &err), STATUS_OK);
+	assert_int_equal(session_apply(s, st, &err), STATUS_OK);
+	assert_int_equal(count_warnings(before, "1 of 2 nodes that are set refuse it: /model.12/Concat_4: target tensorrt"), 1);
+	session_free(&s);
+	study_close(&st);
+}
