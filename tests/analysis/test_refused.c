@@ -1,4 +1,4 @@
-// What a target refuses is said: of edits that stand in a session and then come to another target.
+// What a target refuses is said: of edits that stand in a session and then come to another target, and of many at once.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +6,7 @@
 #include "qtui/analysis/session.h"
 #include "qtui/base/file.h"
 #include "qtui/base/log.h"
+#include "qtui/engine/op.h"
 #include "studies.h"
 
 static struct study *open_with(const char *target)
@@ -83,5 +84,29 @@ void test_refused__what_a_session_asks_in_vain_is_told(void **state)
 	assert_int_equal(session_apply(s, st, &err), STATUS_OK);
 	assert_int_equal(count_warnings(before, "1 of 2 nodes that are set refuse it: /model.12/Concat_4: target tensorrt"), 1);
 	session_free(&s);
+	study_close(&st);
+}
+
+void test_refused__the_reason_of_one_names_the_others(void **state)
+{
+	struct error err = {0};
+	struct study *st = open_with("xint8");
+	const struct graph *g = study_graph(st);
+	int nodes[6], n = 0;
+	for (int i = 0; n < 6; i++)
+		if (strcmp(g->node[i].op->name, "Conv") == 0)
+			nodes[n++] = i;
+	assert_int_equal(study_set(st, nodes, 2, PREC_INT16, NULL, &err), STATUS_REFUSED);
+	char text[480];
+	snprintf(text, sizeof text, "%s: target xint8 has no 16-bit form: it stays int8; refused too: %s", g->node[nodes[1]].name,
+	    g->node[nodes[0]].name);
+	assert_string_equal(err.text, text);
+	assert_int_equal(study_set(st, nodes, 6, PREC_INT16, NULL, &err), STATUS_REFUSED);
+	assert_true(strstr(err.text, g->node[nodes[2]].name) && strstr(err.text, " and 2 more"));
+	assert_int_equal(study_set(st, nodes, 1, PREC_INT16, NULL, &err), STATUS_REFUSED);
+	assert_null(strstr(err.text, "refused too"));
+	int refused, values[2] = {graph_output(g, nodes[0]), graph_output(g, nodes[1])};
+	assert_int_equal(study_scale_all(st, values, 2, 0.3, ZERO_FOLLOWS, &refused, &err), STATUS_REFUSED);
+	assert_non_null(strstr(err.text, "; refused too: "));
 	study_close(&st);
 }

@@ -67,9 +67,9 @@ MUST_CHECK enum status study_select_outputs(const struct study *s, const char *s
     int *n, struct error *err);
 
 // Edits: each call is one step of the history (one undo). `refused` (may be NULL) counts nodes that the target
-// refuses, with the reason of one in err->text; when all are refused nothing changes and the status is
-// STATUS_REFUSED. An edit that changes nothing says so in err->text with STATUS_OK and none refused, and adds no
-// step.
+// refuses, with the reason of one in err->text and a few others by name; when all are refused nothing changes and the
+// status is STATUS_REFUSED. An edit that changes nothing says so in err->text with STATUS_OK and none refused, and adds
+// no step.
 // Other parts of an operator go along where the target asks them for its width (plan_operator_nodes).
 MUST_CHECK enum status study_set(struct study *s, const int *nodes, int n,
     int precision /* -1: the target's choice */, int *refused, struct error *err);

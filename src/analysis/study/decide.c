@@ -196,8 +196,12 @@ enum status study_set_calibrator(struct study *s, const int *nodes, int n, int m
 {
 	struct giving g = {"calibration", calibrators, method, method < 0 ? NULL : calib_name((enum calib_method)method)};
 	bool *is_refused = xcalloc((size_t)n + 1, sizeof *is_refused);
+	int said = -1;
 	for (int i = 0; i < n && method >= 0; i++)
-		is_refused[i] = plan_check_calibrator(refusals_bare(s), nodes[i], err) != STATUS_OK;
+		if ((is_refused[i] = plan_check_calibrator(refusals_bare(s), nodes[i], err) != STATUS_OK))
+			said = nodes[i];
+	if (said >= 0)
+		refusals_name_nodes(err, s->g, nodes, is_refused, n, said);
 	enum status st = give(s, &g, nodes, n, is_refused, refused, err);
 	free(is_refused);
 	return st;
@@ -263,6 +267,7 @@ enum status study_scales(struct study *s, const struct scale_edit *e, int n, str
 enum status study_scale_all(struct study *s, const int *values, int n, double scale, int32_t zero, int *refused, struct error *err)
 {
 	struct scale_edit *e = xcalloc((size_t)n + 1, sizeof *e);
+	const char **name = xcalloc((size_t)n + 1, sizeof *name); // of those refused
 	enum status st = STATUS_OK;
 	int kept = 0;
 	*refused = 0;
@@ -272,8 +277,11 @@ enum status study_scale_all(struct study *s, const int *values, int n, double sc
 		if (one == STATUS_OK)
 			kept++;
 		else
-			++*refused, st = one;
+			name[(*refused)++] = graph_output_name(s->g, values[i]), st = one;
 	}
+	if (*refused > 1)
+		refusals_name_others(err, name, *refused - 1); // err has the reason of the last
+	free(name);
 	if (kept > 0)
 		st = study_scales(s, e, kept, err);
 	free(e);

@@ -4,7 +4,7 @@
 #include "study_impl.h"
 
 enum { UNKNOWN, TAKEN, REFUSED };
-enum { TOLD = 5 }; // messages of one plan
+enum { NAMED = 3, TOLD = 5 }; // nodes in one message; messages of one plan
 struct refusals {
 	struct plan *bare;
 	char *of[PREC_COUNT]; // [n_nodes]
@@ -55,16 +55,41 @@ static void ask_unknown(const struct refusals *r, const int *nodes, int n, enum 
 	free(refused);
 }
 
+void refusals_name_others(struct error *err, const char *const *name, int n)
+{
+	struct str text = {0};
+	for (int i = 0; i < n && i < NAMED; i++)
+		str_addf(&text, "%s%s", i ? ", " : "; refused too: ", name[i]);
+	if (n > NAMED)
+		str_addf(&text, " and %d more", n - NAMED);
+	if (n > 0)
+		error_set(err, err->status, "%s%s", err->text, str_text(&text));
+	str_done(&text);
+}
+
+void refusals_name_nodes(struct error *err, const struct graph *g, const int *nodes, const bool *refused, int n, int said)
+{
+	const char **name = xcalloc((size_t)n + 1, sizeof *name);
+	int count = 0;
+	for (int i = 0; i < n; i++)
+		if (refused[i] && nodes[i] != said)
+			name[count++] = g->node[nodes[i]].name;
+	refusals_name_others(err, name, count);
+	free(name);
+}
+
 int refusals_of(struct study *s, const int *nodes, int n, enum precision want, bool *refused, struct error *err)
 {
 	const struct refusals *r = begun(s);
-	int count = 0;
+	int count = 0, said = -1;
 	ask_unknown(r, nodes, n, want);
 	for (int i = n - 1; i >= 0; i--) {
 		refused[i] = r->of[want][nodes[i]] == REFUSED;
 		if (refused[i] && ++count == 1)
-			(void)!plan_check_edit(r->bare, nodes[i], want, err);
+			said = nodes[i];
 	}
+	if (said >= 0 && plan_check_edit(r->bare, said, want, err) != STATUS_OK)
+		refusals_name_nodes(err, s->g, nodes, refused, n, said);
 	return count;
 }
 

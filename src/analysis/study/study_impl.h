@@ -169,6 +169,9 @@ MUST_CHECK enum status edits_parse(struct edits **out, const struct study *s, co
 int refusals_of(struct study *s, const int *nodes, int n, enum precision want, bool *refused, struct error *err); // as plan_check_edits
 const struct plan *refusals_bare(struct study *s); // the plan that is asked
 void refusals_forget(struct study *s);             // before the target goes
+// Behind the reason of one: a few of the others that are refused by name, and how many more. Of nodes those but `said`.
+void refusals_name_others(struct error *err, const char *const *name, int n);
+void refusals_name_nodes(struct error *err, const struct graph *g, const int *nodes, const bool *refused, int n, int said);
 // By the conductor: warns of the edits in force that its plan refuses, as those of a session may be under another target;
 // once until others are refused.
 void refusals_tell(struct study *s, const struct plan *p);
