@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/analysis/session.h"
+#include "qtui/base/file.h"
 #include "qtui/base/json.h"
 #include "qtui/base/log.h"
 #include "../study/study_impl.h"
@@ -169,21 +170,29 @@ static void merge_preprocess(struct preprocess *into, const struct preprocess *f
 		into->resize = from->resize, into->resize_set = true;
 }
 
-// Other data, labels or programs than the session's are another task. How its outputs are read is decided for that of the
-// session, unless a program reads them, which stands in the place of that.
-static bool is_another_task(const struct task_wish *w, const struct task_wish *s)
+static bool is_other_file(const char *given, const char *own)
 {
+	return given && !(own && file_is_same(given, own));
+}
+
+// Other data, labels or programs than the session's are another task; the same under any name are not. How its outputs are
+// read is decided for that of the session, unless a program reads them, which stands in the place of that.
+static bool is_another_task(const struct task_wish *w, const struct session *of)
+{
+	const struct task_wish *s = &of->task;
 	bool read = w->decoder || w->kind || w->iou != 0;
-	return w->data || w->labels || w->none || (w->scorer && !s->scorer) || (w->boxes_by && !s->boxes_by) ||
+	return is_other_file(w->data, s->data ? s->data : of->calib) || is_other_file(w->labels, s->labels) || w->none || (w->scorer && !s->scorer) || (w->boxes_by && !s->boxes_by) ||
 	    (read && (s->scorer || s->boxes_by));
 }
 
-static void merge_task(struct task_wish *w, const struct task_wish *s)
+static void merge_task(struct task_wish *w, const struct session *of)
 {
-	const struct task_wish given = *w;
-	if (is_another_task(w, s))
+	const struct task_wish given = *w, *s = &of->task;
+	if (is_another_task(w, of))
 		return;
 	*w = *s;
+	w->data = given.data ? given.data : s->data;
+	w->labels = given.labels ? given.labels : s->labels;
 	w->decoder = given.decoder ? given.decoder : s->decoder;
 	w->kind = given.kind ? given.kind : s->kind;
 	w->iou = given.iou != 0 ? given.iou : s->iou;
@@ -230,5 +239,5 @@ void session_options(const struct session *s, struct study_options *opt)
 		opt->truncate_in = s->path;
 	}
 	merge_preprocess(&opt->data.pre, &s->data.pre);
-	merge_task(&opt->task, &s->task);
+	merge_task(&opt->task, s);
 }
