@@ -48,7 +48,7 @@ static int export(struct options *o)
 	struct study *st = NULL;
 	struct session *se = NULL;
 	enum status status = check_output(o->output, &err);
-	o->study.calibrate_only = true; // decisions and scales, no figures
+	o->study.calibrate_only = o->study.no_task = true; // decisions and scales, no figures
 	if (status == STATUS_OK)
 		status = check_session(o, &err);
 	if (status == STATUS_OK)

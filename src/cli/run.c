@@ -259,7 +259,7 @@ static enum status open_float(struct runner *r, struct options *o, struct error 
 
 static enum status open_quantized(struct runner *r, struct options *o, struct error *err)
 {
-	o->study.calibrate_only = true;
+	o->study.calibrate_only = o->study.no_task = true;
 	enum status st = open_study(&r->study, &r->session, o, err);
 	if (st == STATUS_OK)
 		st = run_study(r->study, o->quiet, err);

@@ -30,3 +30,15 @@ case $(task) in *"\"data\":\"$val\""*"\"labels\":\"$labels\""*) report labels_be
 case $(task) in *"\"labels\":\"$labels\""*'"nms":0.5'*) report nms_changes_the_sessions_task 0 ;; *) report nms_changes_the_sessions_task 1 "$(task) $(cat "$dir/err")" ;; esac
 cp "$dir/task.json" "$dir/task.before"
 "$qtui" analyze --session "$dir/task.json" -q >/dev/null; cmp -s "$dir/task.json" "$dir/task.before"; report a_session_alone_is_only_read $?
+
+# ---- decisions are written where what the task was measured on is gone, and the session keeps its task
+cp -r "$val" "$dir/pictures"; cp "$labels" "$dir/labels.json"
+"$qtui" analyze "$model" "$calib" --samples 1 --session "$dir/task.json" --eval "$dir/pictures" --labels "$dir/labels.json" -q >/dev/null
+kept=$(task)
+rm -r "$dir/pictures" "$dir/labels.json"
+set_one='--set /model.12/Sub=float'
+"$qtui" export --session "$dir/task.json" $set_one --format esp-ppq-dispatch -o "$dir/dispatch.json" -q 2>"$dir/err"; report export_measures_no_task $? "$(cat "$dir/err")"
+"$qtui" quantize --session "$dir/task.json" -o "$dir/task.onnx" -q 2>"$dir/err"; report quantize_measures_no_task $? "$(cat "$dir/err")"
+"$qtui" run --session "$dir/task.json" -i "$val/000.jpg" -o "$dir/out" -q 2>"$dir/err"; report run_measures_no_task $? "$(cat "$dir/err")"
+[ -n "$kept" ] && [ "$(task)" = "$kept" ] && grep -q 'set /model.12/Sub float' "$dir/task.json"; report and_the_session_keeps_it $? "$(task)"
+grep -q '"name":	"AP"' "$dir/task.json"; report with_what_was_measured $?

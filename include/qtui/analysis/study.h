@@ -35,6 +35,7 @@ struct study_options {
 	bool skip_layerwise;
 	bool batch;                    // one run without a screen: no provisional figures of one sample, and no tensors kept for edits
 	bool calibrate_only;           // a run ends when the plan has its scales: no figures, and a task only where one is asked for
+	bool no_task;                  // none is opened or measured, whatever `task` says, which sessions keep
 	struct task_wish task;
 	const char *const *truncate;   // tensors behind which everything stays in float
 	int n_truncate;

@@ -50,7 +50,7 @@ static bool is_explicit(const struct task_wish *w)
 
 static bool is_wanted(const struct task_wish *w, const struct study *s)
 {
-	return !w->none && !w->rests && (is_explicit(w) || !s->opt.calibrate_only);
+	return !w->none && !w->rests && !s->opt.no_task && (is_explicit(w) || !s->opt.calibrate_only);
 }
 
 struct study_task *study_task_new(const struct task_wish *wish)
