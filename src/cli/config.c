@@ -233,6 +233,22 @@ static enum status read_truncation(const struct config *c, struct options *o, st
 	return STATUS_OK;
 }
 
+// In front of the words that are given; those of eval have a DATASET, which no configuration names.
+static enum status read_model(struct config *c, struct options *o, unsigned verb, struct error *err)
+{
+	const char *model = json_text(config_section(c, "model_parameters"), "onnx_model", NULL);
+	struct list *words = &o->positional;
+	const int given = verb == VERB_EVAL;
+	if (!model || words->n != given)
+		return STATUS_OK;
+	if (find_path(c, &model, "onnx_model", model, err) != STATUS_OK)
+		return err->status;
+	list_add(words, model);
+	words->at[given] = words->at[0];
+	words->at[0] = model;
+	return STATUS_OK;
+}
+
 // A member of another type would be taken as not given.
 static enum status check_types(const struct config *c, struct error *err)
 {
@@ -288,12 +304,8 @@ enum status config_read(struct options *o, unsigned verb, struct error *err)
 		s = check_types(c, err);
 	if (s != STATUS_OK)
 		return s;
-	const char *model = json_text(config_section(c, "model_parameters"), "onnx_model", NULL);
-	if (model && o->positional.n == 0) {
-		if ((s = find_path(c, &model, "onnx_model", model, err)) != STATUS_OK)
-			return s;
-		list_add(&o->positional, model);
-	}
+	if ((s = read_model(c, o, verb, err)) != STATUS_OK)
+		return s;
 	if (!o->target)
 		o->target = "xquant";
 	if ((s = read_inputs(c, o, verb, err)) != STATUS_OK || (s = read_calibration(c, o, err)) != STATUS_OK)

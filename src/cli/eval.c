@@ -128,7 +128,7 @@ static enum status show(const struct study *st, const struct snapshot *s, const 
 	return o->json ? write_json(s, o->json, err) : STATUS_OK;
 }
 
-// With a session the model may be the session's: then DATASET stands alone.
+// With a session the model may be the session's: then DATASET stands alone. (A configuration's is among the words.)
 static enum status take_dataset(struct options *o, struct error *err)
 {
 	struct list *words = &o->positional;
@@ -137,7 +137,7 @@ static enum status take_dataset(struct options *o, struct error *err)
 		words->at[0] = NULL;
 	}
 	if (words->n != 2)
-		return error_set(err, STATUS_USAGE, "MODEL and DATASET are needed: qtui eval MODEL DATASET, or DATASET --session S");
+		return error_set(err, STATUS_USAGE, "MODEL and DATASET are needed: qtui eval MODEL DATASET, or DATASET beside a --session or --config that names the model");
 	o->study.task.data = words->at[1];
 	o->study.calibrate_only = true;
 	return STATUS_OK;

@@ -213,6 +213,24 @@ void test_options__options_win_over_a_config(void **state)
 	options_done(&o);
 }
 
+void test_options__config_names_the_model_of_a_data_set(void **state)
+{
+	struct options o;
+	char line[512], model[512], list[512];
+	snprintf(model, sizeof model, "%s", support_temp_file("m.onnx", "", 0));
+	snprintf(list, sizeof list, "%s", support_temp_file("list.txt", "", 0));
+	snprintf(line, sizeof line, "images --config %s", config_file(xquant));
+	accept(&o, VERB_EVAL, line);
+	assert_int_equal(o.positional.n, 2);
+	assert_string_equal(o.positional.at[0], model);
+	assert_string_equal(o.positional.at[1], "images");
+	assert_string_equal(o.calib, list);
+	options_done(&o);
+	accept(&o, VERB_EVAL, line + strlen("images "));
+	assert_int_equal(o.positional.n, 0); // which data set is not said
+	options_done(&o);
+}
+
 // Its colours are BGR unless it says otherwise, and its images are not scaled.
 void test_options__config_defaults_are_xquants(void **state)
 {
