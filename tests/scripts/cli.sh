@@ -82,6 +82,7 @@ expect help_of_a_verb 0 "" run --help
 expect help_of_export 0 "" export --help
 grep -q esp-ppq-setting "$dir/out"; report help_of_export_has_the_formats $?
 "$qtui" run --help | grep -q '^  -o, --output PATH  *file or'; report help_has_the_letters $?
+"$qtui" eval --help | tr -s ' \n' ' ' | grep -q 'eval calibrates on these and measures on all of DATASET'; report help_says_what_eval_measures $?
 "$qtui" --help | awk 'length > 80 {exit 1}'; report help_fits_a_terminal $?
 
 # ---- failures name the file, node or tensor
