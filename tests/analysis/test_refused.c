@@ -87,6 +87,29 @@ void test_refused__what_a_session_asks_in_vain_is_told(void **state)
 	study_close(&st);
 }
 
+// The scale would be that of the Mul's output. (The screen gives it to what its row shows, and says so.) A session from before is
+// taken all the same.
+void test_refused__a_scale_inside_of_one_operator(void **state)
+{
+	struct error err = {0};
+	struct study *st = open_with("esp32p4");
+	const struct graph *g = study_graph(st);
+	int refused, at, *value, n;
+	static const char *const taken[] = {"/model.0/act/Mul", "/model.0/conv/Conv"};
+	for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+		assert_int_equal(study_select_outputs(st, taken[i], NULL, &value, &n, &err), STATUS_OK);
+		assert_int_equal(study_scale_all(st, value, n, 0x1p-4, ZERO_FOLLOWS, &refused, &err), STATUS_OK);
+		assert_int_equal(refused, 0);
+		free(value);
+	}
+	at = graph_output(g, graph_find_node(g, "/model.0/act/Sigmoid"));
+	assert_int_equal(study_scale_all(st, &at, 1, 0x1p-4, ZERO_FOLLOWS, &refused, &err), STATUS_REFUSED);
+	assert_string_equal(err.text,
+	    "/model.0/act/Sigmoid: it is inside of one operator, which ends with /model.0/act/Mul: give the scale to that node");
+	assert_int_equal(study_command(st, "scale /model.0/act/Sigmoid 2^-4", &err), STATUS_OK);
+	study_close(&st);
+}
+
 void test_refused__the_reason_of_one_names_the_others(void **state)
 {
 	struct error err = {0};

@@ -123,11 +123,12 @@ expect data_empty 1 "holds no samples" analyze $model "$dir/none"
 expect node_unknown 1 "no node /model.0/conv/Con; the nearest is /model.0/conv/Conv" analyze $model $calib --set /model.0/conv/Con=int8
 expect scale_unknown 1 "--scale foo=2^-4: the model has no node foo" analyze $model $calib --scale foo=2^-4
 "$qtui" analyze $model $calib --samples 1 --scale '/model.12/cv3.?/cv3.?.2/Conv=2^-4' 2>/dev/null | grep -q " 2 edits"; report scale_pattern $?
-expect scale_refused_by_some 0 "--scale op:*=0.5: 7 of 111 nodes refused" analyze $model $calib --samples 1 --scale 'op:*=0.5'
+expect scale_refused_by_some 0 "--scale op:*=0.5: 34 of 111 nodes refused" analyze $model $calib --samples 1 --scale 'op:*=0.5'
 "$qtui" analyze $model $calib --samples 1 --target xint8 --scale /model.12/Split_output_1=2^-3 2>/dev/null | grep -q " 1 edit"; report scale_second_output $?
 expect scale_shared 1 "/model.12/Split: its output /model.12/Split_output_1 shares the scale" analyze $model $calib --scale /model.12/Split_output_1=2^-3
 expect scale_input 1 "images: target esp32p4 takes only powers of two as scales: the nearest is 2^-3" analyze $model $calib --scale images=0.1 -q
 expect scale_parameter 1 "model.0.conv.weight is a parameter" analyze $model $calib --scale model.0.conv.weight=2^-3 -q
+expect scale_inside 1 "it is inside of one operator, which ends with /model.0/act/Mul: give the scale to that node" analyze $model $calib --scale /model.0/act/Sigmoid_output_0=2^-6
 expect scale_refused 1 "the nearest is 2^-2" analyze $model $calib --scale /model.12/Concat=0.3
 expect truncate_unknown 1 "--truncate foo" analyze $model $calib --truncate foo
 expect output_unwritable 1 "no directory /nosuch" analyze $model $calib --json /nosuch/x.json

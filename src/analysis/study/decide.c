@@ -273,7 +273,9 @@ enum status study_scale_all(struct study *s, const int *values, int n, double sc
 	*refused = 0;
 	for (int i = 0; i < n; i++) {
 		e[kept] = (struct scale_edit){values[i], scale, zero};
-		enum status one = study_check_scale(s, &e[kept], err);
+		enum status one = refusals_inside(s, values[i], err);
+		if (one == STATUS_OK)
+			one = study_check_scale(s, &e[kept], err);
 		if (one == STATUS_OK)
 			kept++;
 		else

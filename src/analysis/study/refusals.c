@@ -93,6 +93,16 @@ int refusals_of(struct study *s, const int *nodes, int n, enum precision want, b
 	return count;
 }
 
+enum status refusals_inside(struct study *s, int value, struct error *err)
+{
+	const int node = s->g->value[value].producer;
+	const struct group *of = node < 0 ? NULL : &refusals_bare(s)->group[node];
+	if (!of || of->kind == GROUP_NONE || node == of->owner || node == of->last)
+		return STATUS_OK;
+	return error_set(err, STATUS_REFUSED, "%s: it is inside of one operator, which ends with %s: give the scale to that node",
+	    graph_output_name(s->g, value), s->g->node[of->last].name);
+}
+
 static struct key told_of(const struct plan *p)
 {
 	struct key k = {0};

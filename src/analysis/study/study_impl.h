@@ -172,6 +172,9 @@ void refusals_forget(struct study *s);             // before the target goes
 // Behind the reason of one: a few of the others that are refused by name, and how many more. Of nodes those but `said`.
 void refusals_name_others(struct error *err, const char *const *name, int n);
 void refusals_name_nodes(struct error *err, const struct graph *g, const int *nodes, const bool *refused, int n, int said);
+// Is the tensor inside of what runs as one operator, neither what it is known by nor its end? The one quantizer there is of
+// another tensor: a scale for this one would be that one's.
+MUST_CHECK enum status refusals_inside(struct study *s, int value, struct error *err);
 // By the conductor: warns of the edits in force that its plan refuses, as those of a session may be under another target;
 // once until others are refused.
 void refusals_tell(struct study *s, const struct plan *p);
