@@ -130,7 +130,9 @@ expect scale_input 1 "images: target esp32p4 takes only powers of two as scales:
 expect scale_parameter 1 "model.0.conv.weight is a parameter" analyze $model $calib --scale model.0.conv.weight=2^-3 -q
 expect scale_inside 1 "it is inside of one operator, which ends with /model.0/act/Mul: give the scale to that node" analyze $model $calib --scale /model.0/act/Sigmoid_output_0=2^-6
 expect scale_refused 1 "the nearest is 2^-2" analyze $model $calib --scale /model.12/Concat=0.3
-expect truncate_unknown 1 "--truncate foo" analyze $model $calib --truncate foo
+expect truncate_unknown 1 "--truncate foo: the model has no such tensor" analyze $model $calib --truncate foo
+expect truncate_node 1 "the output of this node is /model.0/conv/Conv_output_0" analyze $model $calib --truncate /model.0/conv/Conv
+expect truncate_nearest 1 "the nearest is /model.12/Concat_2_output_0" analyze $model $calib --truncate /model.12/Concat_2_outptu_0
 expect output_unwritable 1 "no directory /nosuch" analyze $model $calib --json /nosuch/x.json
 expect output_directory 1 "is a directory" analyze $model $calib --json "$dir"
 expect output_full 1 "/dev/full" analyze $model $calib --samples 1 --json /dev/full

@@ -63,6 +63,22 @@ static void tell_fixed(const struct graph *g)
 	str_done(&s);
 }
 
+// Where a node has the name, its output may be meant; else the nearest name of a tensor.
+static enum status no_tensor(const struct study *s, const char *name, struct error *err)
+{
+	const struct graph *g = s->g;
+	struct nearest near = {.name = name};
+	int node = graph_find_node(g, name), made = node < 0 ? -1 : graph_output(g, node);
+	for (int v = 0; v < g->n_values; v++)
+		if (g->value[v].producer >= 0 || g->value[v].is_input)
+			nearest_try(&near, g->value[v].name);
+	const char *best = made >= 0 ? g->value[made].name : near.best;
+	error_set(err, STATUS_NOTFOUND, "the model has no such tensor%s%.200s",
+	    made >= 0 ? "; the output of this node is " : best ? "; the nearest is " : "", best ? best : "");
+	return s->opt.truncate_in ? error_prefix(err, "%s: truncated behind %s", s->opt.truncate_in, name)
+	                          : error_prefix(err, "--truncate %s", name);
+}
+
 // Everything that a truncation tensor flows into stays in float.
 static enum status truncate_graph(struct study *s, struct error *err)
 {
@@ -74,11 +90,8 @@ static enum status truncate_graph(struct study *s, struct error *err)
 		int v = graph_find_value(g, s->opt.truncate[i]);
 		if (v >= 0)
 			behind[v] = true;
-		else if (s->opt.truncate_in)
-			st = error_set(err, STATUS_NOTFOUND, "%s: truncated behind %s: the model has no such tensor", s->opt.truncate_in,
-			    s->opt.truncate[i]);
 		else
-			st = error_set(err, STATUS_NOTFOUND, "--truncate %s: the model has no such tensor", s->opt.truncate[i]);
+			st = no_tensor(s, s->opt.truncate[i], err);
 	}
 	for (int n = 0; st == STATUS_OK && n < g->n_nodes; n++) {
 		const struct node *node = &g->node[n];
