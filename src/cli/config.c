@@ -159,9 +159,16 @@ static enum status numbers(struct config *c, const char **out, const cJSON *in, 
 	return config_need(c, right, "mean_value and std_value are lists of numbers", err);
 }
 
+// What it does with a picture, by its preprocess_file; NULL: what only its Python knows.
+static const char *resize_by(const char *preprocess)
+{
+	return preprocess && (strcmp(preprocess, "PT_IMAGENET") == 0 || strcmp(preprocess, "IMAGENET") == 0) ? "crop:0.875" : NULL;
+}
+
 static enum status read_image_input(struct config *c, struct options *o, const cJSON *in, struct error *err)
 {
 	const char *preprocess = json_text(in, "preprocess_file", NULL), *color = json_text(in, "color_format", "bgr");
+	const char *resize = resize_by(preprocess);
 	enum status s = numbers(c, &o->mean, in, "mean_value", false, err);
 	if (s == STATUS_OK)
 		s = numbers(c, &o->std, in, "std_value", true, err);
@@ -169,9 +176,9 @@ static enum status read_image_input(struct config *c, struct options *o, const c
 		s = error_set(err, STATUS_FORMAT, "%s: color_format %s: rgb or bgr", c->path, color);
 	if (!o->color)
 		o->color = color;
-	if (preprocess && strstr(preprocess, "IMAGENET"))
-		o->resize = o->resize ? o->resize : "crop";
-	else if (preprocess)
+	if (!o->resize)
+		o->resize = resize;
+	if (preprocess && !resize)
 		log_warn("%s: preprocess_file %s is Python and does not run here: mean, std, color and resize only", c->path, preprocess);
 	return s;
 }

@@ -233,8 +233,8 @@ static enum status resolve_names(struct options *o, struct error *err)
 		if (!p->bgr && strcmp(o->color, "rgb") != 0)
 			return error_set(err, STATUS_USAGE, "--color %s: rgb or bgr", o->color);
 	}
-	if (o->resize && !(p->resize_set = resize_parse(&p->resize, o->resize)))
-		return error_set(err, STATUS_USAGE, "--resize %s: stretch, letterbox, corner or crop", o->resize);
+	if (o->resize && !(p->resize_set = resize_parse(p, o->resize)))
+		return error_set(err, STATUS_USAGE, "--resize %s: " RESIZE_SYNTAX, o->resize);
 	return STATUS_OK;
 }
 

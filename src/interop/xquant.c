@@ -128,6 +128,13 @@ static const char *file_type(const struct decided *d, const struct value *v)
 	return v->shape.rank != 4 || (file && str_has_suffix(file, ".npy")) ? "npy" : "img";
 }
 
+// PT_IMAGENET is torchvision's Resize and CenterCrop, both of the input's height.
+static bool crops_as_imagenet(const struct decided *d, const struct value *v)
+{
+	const struct preprocess *p = dataset_preprocess(d->data);
+	return p->resize == RESIZE_CROP && p->share == 0.875 && v->shape.rank == 4 && v->shape.dim[2] == v->shape.dim[3];
+}
+
 static cJSON *input(const struct decided *d, const struct value *v)
 {
 	const struct preprocess *p = dataset_preprocess(d->data);
@@ -142,6 +149,8 @@ static cJSON *input(const struct decided *d, const struct value *v)
 		cJSON_AddStringToObject(o, "color_format", p->bgr ? "bgr" : "rgb");
 		cJSON_AddItemToObject(o, "mean_value", channels(p->mean));
 		cJSON_AddItemToObject(o, "std_value", channels(p->std));
+		if (crops_as_imagenet(d, v))
+			cJSON_AddStringToObject(o, "preprocess_file", "PT_IMAGENET");
 	}
 	json_add_text(o, "data_list_path", d->opt->calib);
 	return o;
@@ -186,11 +195,14 @@ static cJSON *quantization(struct str *loss, const struct decided *d, const stru
 }
 
 // XSlim stretches a picture to the input's size; xquant 1 takes it as it is.
-static const char *images_as(const struct decided *d)
+static const char *images_as(const struct decided *d, const struct graph *g)
 {
+	for (int i = 0; i < g->n_inputs; i++)
+		if (crops_as_imagenet(d, &g->value[g->input[i]]))
+			return "";
 	if (dataset_preprocess(d->data)->resize == RESIZE_STRETCH)
 		return "; for xquant 1 the pictures must have the input's size";
-	return "; it does no letterbox and no crop: the pictures must have the input's size";
+	return "; it stretches, or crops squares by 0.875, and nothing else: the pictures must have the input's size";
 }
 
 enum status xquant(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err)
@@ -202,7 +214,7 @@ enum status xquant(struct str *out, struct str *loss, const struct decided *d, c
 	cJSON_AddItemToObject(root, "quantization_parameters", quantization(loss, d, s));
 	lose_precision(loss, d, s, PREC_INT16, "xquant");
 	lose_scales(loss, d, s, "xquant");
-	str_addf(loss, "data_list_path: xquant reads a text file with one file a line, found from its own directory%s\n", images_as(d));
+	str_addf(loss, "data_list_path: xquant reads a text file with one file a line, found from its own directory%s\n", images_as(d, s->g));
 	finish_json(out, root);
 	return STATUS_OK;
 }

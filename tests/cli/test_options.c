@@ -145,6 +145,7 @@ void test_options__names_are_checked(void **state)
 	refuse(VERB_ANALYZE, "--backend gpu", "onednn, blas or ref");
 	refuse(VERB_ANALYZE, "--color grey", "rgb or bgr");
 	refuse(VERB_ANALYZE, "--resize fit", "stretch");
+	refuse(VERB_ANALYZE, "--resize crop:87.5", "SHARE above 0 and up to 1");
 }
 
 void test_options__decisions_are_told_from_the_rest(void **state)

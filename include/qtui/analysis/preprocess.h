@@ -5,7 +5,10 @@
 
 #include "qtui/engine/data.h"
 
-bool resize_parse(enum resize_mode *out, const char *name); // stretch, letterbox, corner, crop
+#define RESIZE_SYNTAX "stretch, letterbox, corner, crop or crop:SHARE with a SHARE above 0 and up to 1"
+// Sets p->resize and p->share from "letterbox" or "crop:0.875"; false where it is none of RESIZE_SYNTAX.
+bool resize_parse(struct preprocess *p, const char *text);
+char *resize_text(const struct preprocess *p); // what resize_parse reads again; heap
 // Reads "127.5", one number for all channels, or "123.7,116.3,103.5", one for each of 3 or 4. `divides`: they are
 // deviations and must be above 0. STATUS_USAGE for anything else.
 MUST_CHECK enum status channels_parse(float out[4], const char *text, bool divides, struct error *err);

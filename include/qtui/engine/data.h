@@ -11,12 +11,13 @@ enum resize_mode {
 	RESIZE_STRETCH,   // each side by itself
 	RESIZE_LETTERBOX, // scaled to fit inside, in the middle, padded with 114
 	RESIZE_CORNER,    // scaled to fit inside, at the top left, padded with 114
-	RESIZE_CROP,      // scaled to cover the input, cut on both sides
+	RESIZE_CROP,      // scaled to cover the input, or more than that, and the middle cut out
 };
 struct preprocess {
 	float mean[4], std[4];  // x = (pixel - mean) / std, pixels 0..255, in the channel order that the model gets
 	bool bgr;
 	enum resize_mode resize;
+	double share;           // of the shorter side, kept by RESIZE_CROP: below 1 and above 0; 0: all of it
 	bool mean_set, std_set, color_set, resize_set; // given by the user; the others are guessed, and `guess` says from what
 	char guess[160];        // "" or a sentence for the user: "Ultralytics metadata: letterbox, RGB, /255"
 	bool warn;              // nothing supports the guess: the user is warned

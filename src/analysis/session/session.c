@@ -167,7 +167,7 @@ static void merge_preprocess(struct preprocess *into, const struct preprocess *f
 	if (!into->color_set && from->color_set)
 		into->bgr = from->bgr, into->color_set = true;
 	if (!into->resize_set && from->resize_set)
-		into->resize = from->resize, into->resize_set = true;
+		into->resize = from->resize, into->share = from->share, into->resize_set = true;
 }
 
 static bool is_other_file(const char *given, const char *own)

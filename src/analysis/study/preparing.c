@@ -25,7 +25,7 @@ static bool change(struct preprocess *p, const char *option, const char *value)
 	if (strcmp(option, "--std") == 0)
 		return channels_parse(p->std, value, true, &ignored) == STATUS_OK;
 	if (strcmp(option, "--resize") == 0)
-		return resize_parse(&p->resize, value);
+		return resize_parse(p, value);
 	p->bgr = strcmp(value, "bgr") == 0;
 	return strcmp(option, "--color") == 0 && (p->bgr || strcmp(value, "rgb") == 0);
 }

@@ -2,6 +2,8 @@
 #include <float.h>
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "qtui/analysis/preprocess.h"
 #include "qtui/base/json.h"
@@ -10,14 +12,35 @@
 static const char *const resize_name[] = {
     [RESIZE_STRETCH] = "stretch", [RESIZE_LETTERBOX] = "letterbox", [RESIZE_CORNER] = "corner", [RESIZE_CROP] = "crop"};
 
-bool resize_parse(enum resize_mode *out, const char *name)
+// All of a side is a share of 0, so that "crop:1" is "crop".
+bool resize_parse(struct preprocess *p, const char *text)
 {
-	for (size_t i = 0; name && i < sizeof resize_name / sizeof *resize_name; i++)
-		if (strcmp(name, resize_name[i]) == 0) {
-			*out = (enum resize_mode)i;
+	const char *colon = text ? strchr(text, ':') : NULL;
+	size_t length = colon ? (size_t)(colon - text) : text ? strlen(text) : 0;
+	double share = 1;
+	if (colon && (!str_to_double(colon + 1, &share) || !(share > 0 && share <= 1)))
+		return false;
+	for (size_t i = 0; text && i < sizeof resize_name / sizeof *resize_name; i++)
+		if (strlen(resize_name[i]) == length && strncmp(text, resize_name[i], length) == 0 && (!colon || i == RESIZE_CROP)) {
+			p->resize = (enum resize_mode)i;
+			p->share = share < 1 ? share : 0;
 			return true;
 		}
 	return false;
+}
+
+char *resize_text(const struct preprocess *p)
+{
+	struct str text = {0};
+	char share[32];
+	double again;
+	str_add(&text, resize_name[p->resize]);
+	if (p->share > 0) {
+		snprintf(share, sizeof share, "%.15g", p->share);
+		bool exact = str_to_double(share, &again) && again == p->share;
+		str_addf(&text, exact ? ":%.15g" : ":%.17g", p->share);
+	}
+	return str_detach(&text);
 }
 
 // The number that `text` begins with, up to a comma or the end, as a float.
@@ -57,7 +80,8 @@ enum status channels_parse(float out[4], const char *text, bool divides, struct 
 struct key preprocess_key(const struct preprocess *p)
 {
 	struct key k = key_add(key_add((struct key){0}, p->mean, sizeof p->mean), p->std, sizeof p->std);
-	return key_add_int(key_add_int(k, p->bgr), p->resize);
+	k = key_add_int(key_add_int(k, p->bgr), p->resize);
+	return p->share > 0 ? key_add(k, &p->share, sizeof p->share) : k;
 }
 
 // ---- in a session
@@ -80,8 +104,11 @@ cJSON *preprocess_json(const struct preprocess *p)
 		cJSON_AddItemToObject(o, "std", channels_json(p->std));
 	if (p->color_set)
 		cJSON_AddStringToObject(o, "color", p->bgr ? "bgr" : "rgb");
-	if (p->resize_set)
-		cJSON_AddStringToObject(o, "resize", resize_name[p->resize]);
+	if (p->resize_set) {
+		char *text = resize_text(p);
+		cJSON_AddStringToObject(o, "resize", text);
+		free(text);
+	}
 	json_add_text(o, "guessed", p->guess[0] ? p->guess : NULL);
 	return o;
 }
@@ -115,11 +142,11 @@ enum status preprocess_parse(struct preprocess *p, const cJSON *obj, struct erro
 		return err->status;
 	p->color_set = color != NULL;
 	p->bgr = color && strcmp(color, "bgr") == 0;
-	p->resize_set = resize_parse(&p->resize, resize);
+	p->resize_set = resize_parse(p, resize);
 	if (color && !p->bgr && strcmp(color, "rgb") != 0)
 		return error_set(err, STATUS_FORMAT, "\"color\": %s is neither rgb nor bgr", color);
 	if (resize && !p->resize_set)
-		return error_set(err, STATUS_FORMAT, "\"resize\": %s is none of stretch, letterbox, corner, crop", resize);
+		return error_set(err, STATUS_FORMAT, "\"resize\": %s is none of " RESIZE_SYNTAX, resize);
 	for (int i = 0; i < 4 && p->std_set; i++)
 		if (!(p->std[i] > 0))
 			return error_set(err, STATUS_FORMAT, "\"std\": what x is divided by must be above 0");

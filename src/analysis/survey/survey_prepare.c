@@ -24,6 +24,7 @@ struct way {
 	float deviation[3];          // with std 0: one a channel
 	bool scale, swap;
 	enum resize_mode resize;     // with neither scale nor swap
+	double share;
 };
 static const struct way ways[] = {
     {.option = "--color", .swap = true},
@@ -37,6 +38,7 @@ static const struct way ways[] = {
     {.option = "--resize letterbox", .resize = RESIZE_LETTERBOX},
     {.option = "--resize corner", .resize = RESIZE_CORNER},
     {.option = "--resize crop", .resize = RESIZE_CROP},
+    {.option = "--resize crop:0.875", .resize = RESIZE_CROP, .share = 0.875},
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 
@@ -66,8 +68,9 @@ static bool change(struct prepared *p, const struct way *w)
 	}
 	if (!w->scale) {
 		p->pre.resize = w->resize;
+		p->pre.share = w->share;
 		p->resize = w->option;
-		return was.resize != w->resize;
+		return was.resize != w->resize || was.share != w->share;
 	}
 	for (int c = 0; c < 3; c++) {
 		p->pre.mean[c] = w->mean[c];

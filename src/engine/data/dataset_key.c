@@ -66,7 +66,8 @@ static struct key add_preprocess(struct key k, const struct preprocess *p)
 	k = key_add(k, p->mean, 3 * sizeof p->mean[0]);
 	k = key_add(k, p->std, 3 * sizeof p->std[0]);
 	k = key_add_int(k, p->bgr);
-	return key_add_int(k, p->resize);
+	k = key_add_int(k, p->resize);
+	return p->share > 0 ? key_add(k, &p->share, sizeof p->share) : k;
 }
 
 struct key dataset_key(const struct dataset *d, int i)

@@ -19,7 +19,7 @@ static enum status alloc_input(struct tensor *t, const struct value *v, struct e
 
 static struct frame frame_of(const struct dataset *d)
 {
-	return (struct frame){.w = d->image.w, .h = d->image.h, .mode = d->opt.pre.resize};
+	return (struct frame){.w = d->image.w, .h = d->image.h, .mode = d->opt.pre.resize, .share = d->opt.pre.share};
 }
 
 // The caller frees placed->rgb.

@@ -18,8 +18,10 @@ static void fill(struct preprocess *pre, enum resize_mode resize, float mean, fl
 	}
 	if (!pre->color_set)
 		pre->bgr = false;
-	if (!pre->resize_set)
+	if (!pre->resize_set) {
 		pre->resize = resize;
+		pre->share = 0;
+	}
 }
 
 void guess_preprocess(struct preprocess *pre, const struct graph *g, enum dtype type)

@@ -1,6 +1,6 @@
 // Resizing modes. A letterbox is rounded as Ultralytics rounds it: size round(w * r), offset round(free / 2 - 0.1),
-// both half to even; a corner placement truncates the size as YOLOX does; a crop covers the input and cuts what sticks
-// out on both sides.
+// both half to even; a corner placement truncates the size as YOLOX does; a crop rounds as torchvision's Resize and
+// CenterCrop do: sides truncated, the offset half to even.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,12 +50,19 @@ static int scaled_side(int a, int b, int c)
 	return v > INT32_MAX ? INT32_MAX : (int)v;
 }
 
+// The side of which `share` is kept.
+static int side_before_cut(int side, double share)
+{
+	return share > 0 ? (int)fmin(side / share, INT32_MAX) : side;
+}
+
 static struct fit fit_crop(const struct image *in, const struct frame *to)
 {
-	bool wide = (double)to->w / in->w <= (double)to->h / in->h; // the height decides
+	int w = side_before_cut(to->w, to->share), h = side_before_cut(to->h, to->share);
+	bool wide = (double)w / in->w <= (double)h / in->h; // the height decides
 	struct fit f = {
-	    .w = wide ? scaled_side(to->h, in->w, in->h) : to->w,
-	    .h = wide ? to->h : scaled_side(to->w, in->h, in->w),
+	    .w = wide ? scaled_side(h, in->w, in->h) : w,
+	    .h = wide ? h : scaled_side(w, in->h, in->w),
 	};
 	f.x = -(int)rint((f.w - to->w) / 2.0);
 	f.y = -(int)rint((f.h - to->h) / 2.0);
@@ -106,8 +113,9 @@ static enum status place_fitted(struct image *out, const struct image *in, const
 	struct image scaled;
 	enum status s;
 	if ((int64_t)f->w * f->h / WASTE_MAX > (int64_t)w * h)
-		return error_set(err, STATUS_UNSUPPORTED, "%d x %d pixels are too long and narrow to be cropped to %d x %d",
-		    in->w, in->h, w, h);
+		return error_set(err, STATUS_UNSUPPORTED,
+		    "%d x %d pixels: cropped to %d x %d, less than a %dth of them would be kept: give another --resize, or leave the picture out",
+		    in->w, in->h, w, h, WASTE_MAX);
 	s = resample(&scaled, in, f->w, f->h, err);
 	if (s)
 		return s;

@@ -9,6 +9,7 @@
 struct frame {
 	int w, h;
 	enum resize_mode mode;
+	double share; // as in struct preprocess
 };
 // The image resized into *out of the frame's size (the caller frees out->rgb); *where says how it was placed.
 MUST_CHECK enum status place_image(
