@@ -162,7 +162,9 @@ static enum status numbers(struct config *c, const char **out, const cJSON *in, 
 // What it does with a picture, by its preprocess_file; NULL: what only its Python knows.
 static const char *resize_by(const char *preprocess)
 {
-	return preprocess && (strcmp(preprocess, "PT_IMAGENET") == 0 || strcmp(preprocess, "IMAGENET") == 0) ? "crop:0.875" : NULL;
+	if (!preprocess)
+		return "stretch";
+	return strcmp(preprocess, "PT_IMAGENET") == 0 || strcmp(preprocess, "IMAGENET") == 0 ? "crop:0.875" : NULL;
 }
 
 static enum status read_image_input(struct config *c, struct options *o, const cJSON *in, struct error *err)

@@ -42,6 +42,20 @@ void test_config__imagenet_is_a_crop_of_a_share(void **state)
 	}
 }
 
+// Also those of a model whose metadata say letterbox: the calibration is the tool's.
+void test_config__pictures_are_stretched(void **state)
+{
+	struct options o;
+	const struct preprocess *p = prepared_by(&o, "\"file_type\": \"img\"", "");
+	assert_true(p->resize_set && p->resize == RESIZE_STRETCH);
+	options_done(&o);
+	p = prepared_by(&o, "\"file_type\": \"img\"", "--resize letterbox");
+	assert_true(p->resize == RESIZE_LETTERBOX);
+	options_done(&o);
+	assert_false(prepared_by(&o, "\"file_type\": \"npy\"", "")->resize_set);
+	options_done(&o);
+}
+
 // A file that is named so is Python, of which only a person knows what it does.
 void test_config__python_is_not_run(void **state)
 {
