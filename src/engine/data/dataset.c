@@ -179,6 +179,14 @@ static bool lacks(const struct dataset *d, int input)
 	return !has;
 }
 
+static void report_misfit(const struct dataset *d)
+{
+	const char *path, *with;
+	listing_misfit(&d->files, d->n ? d->sample[d->n - 1].file + 1 : 0, &path, &with);
+	if (with)
+		log_warn("%s goes with %s: subdirectories are paired file by file in their order, and a name is missing in one of them", path, with);
+}
+
 static void report(const struct dataset *d)
 {
 	const char *text;
@@ -188,6 +196,7 @@ static void report(const struct dataset *d)
 		log_add(warn ? LOG_WARN : LOG_INFO, "%s%s", d->opt.pre.guess,
 		    warn ? "; say otherwise with --mean, --std, --color, --resize" : "");
 	report_left_out(d);
+	report_misfit(d);
 	for (int i = 0; i < d->g->n_inputs && !d->opt.random; i++)
 		if (convention_known(dataset_input(d, i), &text) && lacks(d, i))
 			log_info("input %s is not in the data: it gets %s", dataset_input(d, i)->name, text);

@@ -6,6 +6,7 @@
 #include "arrays.h"
 #include "listing.h"
 #include "qtui/base/file.h"
+#include "qtui/base/hash.h"
 #include "qtui/base/log.h"
 #include "qtui/base/str.h"
 
@@ -186,6 +187,56 @@ static enum status read_parts(struct listing *l, const char *dir, const struct g
 	}
 	free(part);
 	return s;
+}
+
+static char *stem(const char *path)
+{
+	char *s = xstrdup(file_base(path)), *dot = strrchr(s, '.');
+	if (dot)
+		*dot = '\0';
+	return s;
+}
+
+static struct namemap *stems(const struct listing *l, int part)
+{
+	struct namemap *m = namemap_new();
+	for (size_t i = 0; i < l->n_files; i++) {
+		char *name = stem(l->path[i * (size_t)l->n_parts + (size_t)part]);
+		namemap_put(m, name, 1);
+		free(name);
+	}
+	return m;
+}
+
+// How many names of the part are in `first`. *odd is the first of the rows that has two; n_files: none has.
+static size_t count_shared(size_t *odd, const struct listing *l, const struct namemap *first, int part)
+{
+	size_t n = 0;
+	*odd = l->n_files;
+	for (size_t i = 0; i < l->n_files; i++) {
+		char **row = l->path + i * (size_t)l->n_parts;
+		char *name = stem(row[part]), *other = stem(row[0]);
+		n += namemap_get(first, name) >= 0;
+		if (*odd == l->n_files && strcmp(name, other) != 0)
+			*odd = i;
+		free(name);
+		free(other);
+	}
+	return n;
+}
+
+void listing_misfit(const struct listing *l, size_t rows, const char **path, const char **with)
+{
+	struct namemap *first = l->n_parts > 1 ? stems(l, 0) : NULL;
+	*path = *with = NULL;
+	for (int part = 1; part < l->n_parts && !*with; part++) {
+		size_t odd, shared = count_shared(&odd, l, first, part);
+		if (odd < rows && 2 * shared > l->n_files) {
+			*path = l->path[odd * (size_t)l->n_parts];
+			*with = l->path[odd * (size_t)l->n_parts + (size_t)part];
+		}
+	}
+	namemap_free(&first);
 }
 
 enum status listing_read(struct listing *out, const char *path, const struct graph *g, struct error *err)

@@ -16,6 +16,9 @@ struct listing {
 // `path` is a directory (of data, or of directories of data), a list file
 // (one path a line, relative to it) or one data file.
 MUST_CHECK enum status listing_read(struct listing *out, const char *path, const struct graph *g, struct error *err);
+// The files of subdirectories are paired by their order. Two of the first `rows` rows with other names (without their
+// extensions), although most names of the one subdirectory are in the other too; *with NULL: there are none.
+void listing_misfit(const struct listing *l, size_t rows, const char **path, const char **with);
 void listing_done(struct listing *l);
 
 #endif
