@@ -273,6 +273,14 @@ static void keep_samples(const struct dataset *d)
 			file_keep(dataset_file(d, i));
 }
 
+static enum status take_session(struct session *se, struct study *st, struct error *err)
+{
+	enum status s = session_apply(se, st, err);
+	if (s == STATUS_OK)
+		session_check_samples(se, st);
+	return s;
+}
+
 enum status open_study(struct study **st, struct session **se, struct options *o, struct error *err)
 {
 	*se = NULL;
@@ -293,7 +301,7 @@ enum status open_study(struct study **st, struct session **se, struct options *o
 		s = spare_inputs(o, err); // the model's external data are known now, too
 	}
 	if (s == STATUS_OK && *se)
-		s = session_apply(*se, *st, err);
+		s = take_session(*se, *st, err);
 	if (s == STATUS_OK)
 		s = apply_options(*st, o, *se, err);
 	return s;

@@ -42,3 +42,13 @@ set_one='--set /model.12/Sub=float'
 "$qtui" run --session "$dir/task.json" -i "$val/000.jpg" -o "$dir/out" -q 2>"$dir/err"; report run_measures_no_task $? "$(cat "$dir/err")"
 [ -n "$kept" ] && [ "$(task)" = "$kept" ] && grep -q 'set /model.12/Sub float' "$dir/task.json"; report and_the_session_keeps_it $? "$(task)"
 grep -q '"name":	"AP"' "$dir/task.json"; report with_what_was_measured $?
+
+# ---- samples that have changed since are said, once, and no longer where the session was written with them
+cp -r "$calib" "$dir/samples"
+"$qtui" analyze "$model" "$dir/samples" --samples 2 --session "$dir/samples.json" -q >/dev/null
+cp "$dir/samples/002.jpg" "$dir/samples/000.jpg"
+"$qtui" analyze --session "$dir/samples.json" >/dev/null 2>"$dir/err"
+[ "$(grep -c 'samples.json: its figures are of other samples' "$dir/err")" = 1 ]; report changed_samples_are_said $? "$(cat "$dir/err")"
+"$qtui" analyze "$model" "$dir/samples" --session "$dir/samples.json" -q >/dev/null 2>&1
+"$qtui" analyze --session "$dir/samples.json" >/dev/null 2>"$dir/err"
+! grep -q 'other samples' "$dir/err"; report samples_of_the_session_are_not $? "$(cat "$dir/err")"

@@ -29,6 +29,9 @@ void session_options(const struct session *s, struct study_options *opt);
 // Checks that the model is the one (sha256; a different one is an error), restores journal and results, which the
 // study takes over.
 MUST_CHECK enum status session_apply(struct session *s, struct study *st, struct error *err);
+// Warns where the samples are others than those that the session was written for, though no option asks for others. Reads
+// them; may be called from any thread.
+void session_check_samples(const struct session *s, const struct study *st);
 // Could a session be written there, as far as can be told beforehand? Not into a pipe or a device.
 MUST_CHECK enum status session_may_write(const char *path, struct error *err);
 // Writes the study's state; `base` (may be NULL) is the file that was read, for members unknown to us.

@@ -54,7 +54,10 @@ static enum status open_session(void *file, struct error *err)
 	struct ui_file *f = file;
 	if (session_read(&f->read[0], f->name[0], err))
 		return err->status;
-	return session_read_tuned(f->read[0], f->study, err);
+	if (session_read_tuned(f->read[0], f->study, err))
+		return err->status;
+	session_check_samples(f->read[0], f->study);
+	return STATUS_OK;
 }
 
 static enum status read_sides(void *file, struct error *err)
