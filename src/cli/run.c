@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "qtui/base/file.h"
 #include "qtui/base/thread.h"
 #include "qtui/base/json.h"
@@ -32,6 +33,29 @@ static const char *input_path(const char *text, char **name)
 	return path ? path : text;
 }
 
+// An .npz file without NAME= gives every input whose name is in it, as one of CALIB does.
+static bool is_bundle(const char *path, const char *name)
+{
+	return !name && str_has_suffix(path, ".npz");
+}
+
+static bool holds(const struct arrays *a, const char *name)
+{
+	bool any = false;
+	for (int i = 0; i < arrays_count(a) && !any; i++)
+		any = strcmp(arrays_name(a, i), name) == 0;
+	return any;
+}
+
+static bool bundle_holds(const char *path, const char *name)
+{
+	struct arrays *a = NULL;
+	struct error ignored; // reading the input will tell
+	bool any = str_has_suffix(path, ".npz") && arrays_open(&a, path, DT_F32, &ignored) == STATUS_OK && holds(a, name);
+	arrays_free(&a);
+	return any;
+}
+
 // For an input that an If asks.
 static int value_given(int64_t value[2], const struct graph *inputs, int input, const void *options)
 {
@@ -41,7 +65,7 @@ static int value_given(int64_t value[2], const struct graph *inputs, int input, 
 	for (int i = 0; i < o->input.n && !n; i++) {
 		char *name;
 		const char *path = input_path(o->input.at[i], &name);
-		if (name ? strcmp(name, v->name) == 0 : i == input)
+		if (name ? strcmp(name, v->name) == 0 : i == input || bundle_holds(path, v->name))
 			n = array_value(value, path, v->name, v->type);
 		free(name);
 	}
@@ -59,20 +83,40 @@ static struct onnx_input_shape shape_for(const struct data_shapes *found, const 
 	return (struct onnx_input_shape){.name = name, .place = place, .shape = at->shape, .file = at->file};
 }
 
+struct shapes_given {
+	struct onnx_input_shape *at;
+	size_t n, cap;
+};
+
+static void add_shape(struct shapes_given *s, struct onnx_input_shape shape)
+{
+	s->at = xgrow(s->at, &s->cap, s->n + 1, sizeof *s->at);
+	s->at[s->n++] = shape;
+}
+
+// Which arrays of a bundle are inputs is known when the graph is.
+static void add_shapes(struct shapes_given *s, const struct data_shapes *found, const char *path, const char *name, int place)
+{
+	bool bundle = is_bundle(path, name);
+	for (size_t i = 0; bundle && i < found->n; i++)
+		add_shape(s, (struct onnx_input_shape){.name = found->at[i].name, .shape = found->at[i].shape, .file = found->at[i].file});
+	if (found->n == 1 || (found->n > 1 && !bundle))
+		add_shape(s, shape_for(found, name, place));
+}
+
 static enum status load_graph(struct runner *r, const struct options *o, struct error *err)
 {
-	int n = 0, total = o->input.n;
-	struct onnx_input_shape *fixed = xcalloc((size_t)total + 1, sizeof *fixed);
+	int total = o->input.n;
+	struct shapes_given given = {0};
 	struct data_shapes *found = xcalloc((size_t)total + 1, sizeof *found);
 	char **name = xcalloc((size_t)total + 1, sizeof *name);
 	enum status st = STATUS_OK;
 	for (int i = 0; st == STATUS_OK && i < total; i++) {
 		const char *path = input_path(o->input.at[i], &name[i]);
 		st = dataset_peek_shapes(&found[i], path, err);
-		if (found[i].n > 0)
-			fixed[n++] = shape_for(&found[i], name[i], total > 1 ? i + 1 : 0);
+		add_shapes(&given, &found[i], path, name[i], total > 1 ? i + 1 : 0);
 	}
-	const struct onnx_options how = {.shape = fixed, .n_shapes = n, .batched = true, .values = value_given, .arg = o};
+	const struct onnx_options how = {.shape = given.at, .n_shapes = (int)given.n, .batched = true, .values = value_given, .arg = o};
 	if (st == STATUS_OK)
 		st = onnx_load(&r->own_graph, o->positional.at[0], &how, err);
 	r->g = r->own_graph;
@@ -82,7 +126,7 @@ static enum status load_graph(struct runner *r, const struct options *o, struct 
 	}
 	free(name);
 	free(found);
-	free(fixed);
+	free(given.at);
 	return st;
 }
 
@@ -140,25 +184,47 @@ static enum status read_picture(struct runner *r, const char *path, int input, c
 	return picture_read(&r->in[input], path, r->g, input, &pre, err);
 }
 
-static enum status read_input(struct runner *r, const struct options *o, const char *text, int position, struct error *err)
+static enum status read_into(
+    struct runner *r, int at, const struct options *o, const char *text, const char *path, struct error *err)
 {
-	char *name;
-	int at = 0;
-	const char *path = input_path(text, &name);
-	enum status st = find_input(r->g, name, position, &at, err);
-	free(name);
-	if (st == STATUS_OK && r->in[at].data)
-		st = error_set(err, STATUS_USAGE, "-i %s: input %s is given twice", text, r->g->value[r->g->input[at]].name);
-	if (st != STATUS_OK)
-		return st;
 	const struct value *v = &r->g->value[r->g->input[at]];
+	if (r->in[at].data)
+		return error_set(err, STATUS_USAGE, "-i %s: input %s is given twice", text, v->name);
 	file_keep(path); // an output may have its name
-	st = image_is_name(path) ? read_picture(r, path, at, o, err) : array_read(&r->in[at], path, v->name, v->type, err);
+	enum status st = image_is_name(path) ? read_picture(r, path, at, o, err) : array_read(&r->in[at], path, v->name, v->type, err);
 	if (st == STATUS_OK)
 		st = fit_shape(r, at, &r->in[at], path, err);
 	if (st == STATUS_OK && input_as_fixed(v, &r->in[at], err))
 		st = error_prefix(err, "%s", path);
 	return st;
+}
+
+// *any: it holds at least one.
+static enum status read_bundle(
+    bool *any, struct runner *r, const struct options *o, const char *path, struct error *err)
+{
+	struct arrays *a = NULL;
+	enum status st = arrays_open(&a, path, DT_F32, err);
+	for (int i = 0; st == STATUS_OK && i < r->g->n_inputs; i++)
+		if (holds(a, r->g->value[r->g->input[i]].name)) {
+			*any = true;
+			st = read_into(r, i, o, path, path, err);
+		}
+	arrays_free(&a);
+	return st;
+}
+
+static enum status read_input(struct runner *r, const struct options *o, const char *text, int position, struct error *err)
+{
+	char *name;
+	int at = 0;
+	bool done = false;
+	const char *path = input_path(text, &name);
+	enum status st = is_bundle(path, name) ? read_bundle(&done, r, o, path, err) : STATUS_OK;
+	if (st == STATUS_OK && !done)
+		st = find_input(r->g, name, position, &at, err);
+	free(name);
+	return st == STATUS_OK && !done ? read_into(r, at, o, text, path, err) : st;
 }
 
 static enum status lacks_input(const struct value *v, struct error *err)
@@ -343,6 +409,7 @@ int verb_run(struct options *o)
 	struct error err = {0};
 	struct runner r = {0};
 	enum status st = check_usage(o, &err);
+	bool was_there = !o->output || file_exists(o->output);
 	if (o->study.threads == 0)
 		o->study.threads = threads_of_machine();
 	if (st == STATUS_OK)
@@ -358,5 +425,7 @@ int verb_run(struct options *o)
 	graph_free(&r.own_graph);
 	study_close(&r.study);
 	session_free(&r.session);
+	if (st != STATUS_OK && !was_there)
+		(void)!rmdir(o->output); // as far as nothing is in it
 	return st == STATUS_OK ? EXIT_DONE : fail(&err);
 }
