@@ -60,6 +60,35 @@ static inline int steps(const struct study *st)
 	return study_steps(st, &current);
 }
 
+// A model that was exported, as a file.
+static inline const char *saved(const struct str *model)
+{
+	return support_temp_file("quantized.onnx", str_text(model), model->len);
+}
+
+static inline struct snapshot *ran(struct study *st)
+{
+	struct error err = {0};
+	study_run(st);
+	if (study_wait(st, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	return study_snapshot(st);
+}
+
+// The quantizers that act on activations.
+static inline void assert_same_quantizers(const struct snapshot *want, const struct snapshot *got)
+{
+	assert_int_equal(want->n_sites, got->n_sites);
+	for (int i = 0; i < want->n_sites; i++) {
+		const struct site *a = &want->site[i], *b = &got->site[i];
+		if (a->kind == SITE_WEIGHT)
+			continue;
+		if (a->bits != b->bits || (a->bits && (a->scale[0] != b->scale[0] || a->zero[0] != b->zero[0])))
+			fail_msg("%s: %d bits, scale %g, zero %d instead of %d bits, scale %g, zero %d", want->g->value[a->value].name, b->bits,
+			    (double)b->scale[0], (int)b->zero[0], a->bits, (double)a->scale[0], (int)a->zero[0]);
+	}
+}
+
 // The file is refused with an error that says why, and nothing has changed.
 static inline void assert_refused(const char *text, const char *why)
 {

@@ -4,34 +4,6 @@
 #include "engine/onnx_case.h"
 #include "qtui/analysis/compare.h"
 
-static const char *saved(const struct str *model)
-{
-	return support_temp_file("quantized.onnx", str_text(model), model->len);
-}
-
-static struct snapshot *ran(struct study *st)
-{
-	struct error err = {0};
-	study_run(st);
-	if (study_wait(st, &err) != STATUS_OK)
-		fail_msg("%s", err.text);
-	return study_snapshot(st);
-}
-
-// The quantizers that act on activations.
-static void assert_same_quantizers(const struct snapshot *want, const struct snapshot *got)
-{
-	assert_int_equal(want->n_sites, got->n_sites);
-	for (int i = 0; i < want->n_sites; i++) {
-		const struct site *a = &want->site[i], *b = &got->site[i];
-		if (a->kind == SITE_WEIGHT)
-			continue;
-		if (a->bits != b->bits || (a->bits && (a->scale[0] != b->scale[0] || a->zero[0] != b->zero[0])))
-			fail_msg("%s: %d bits, scale %g, zero %d instead of %d bits, scale %g, zero %d", want->g->value[a->value].name, b->bits,
-			    (double)b->scale[0], (int)b->zero[0], a->bits, (double)a->scale[0], (int)a->zero[0]);
-	}
-}
-
 // A target's own file gives its quantizers back, zero points included, though another calibrator is in force.
 void test_import_qdq__own_file_comes_back(void **state)
 {

@@ -1,6 +1,5 @@
 // Which file it is, and its wishes as edits: a step of the history for each width, one for the scales.
 #include "qtui/interop/import.h"
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,11 +156,12 @@ struct importing {
 	enum calib_method method;
 	const struct graph *g;
 	struct plan *p, *bare;
+	struct plan_cache *cache; // of the plans' constants
 	struct wishes w;
 	struct import_report report;
 	int *node[PREC_COUNT], n_nodes[PREC_COUNT]; // to be set
 	struct scale_edit *scale;
-	int n_scales, no_steps; // to be set; refused, as they are no powers of two
+	int n_scales;           // to be set
 	int *calibrated[CALIB_COUNT], n_calibrated[CALIB_COUNT]; // nodes that are to have this calibrator
 	struct tuning *tuning;  // with the file's weights, or NULL
 	int n_tuned;            // nodes of which something is taken
@@ -189,7 +189,8 @@ static void list_width(struct importing *m, enum precision p)
 	struct error err = {0};
 	for (int i = 0; i < m->g->n_nodes; i++) {
 		int owner = m->p->group[i].owner;
-		if (m->w.precision[owner] == (int)p && (i == owner || m->w.each[owner]) && differs(m, i, p))
+		bool whole = m->w.part[i] < 0 && (i == owner || m->w.each[owner]);
+		if ((whole ? m->w.precision[owner] : m->w.part[i]) == (int)p && differs(m, i, p))
 			nodes[n++] = i;
 	}
 	plan_check_edits(m->bare, nodes, n, p, refused, &err);
@@ -204,49 +205,11 @@ static void list_width(struct importing *m, enum precision p)
 	free(refused);
 }
 
-// A file with a scale for every tensor gives those that share one the same: the edit of the one that rules it says all.
-static bool is_said_elsewhere(const struct importing *m, int value)
-{
-	int other = plan_scale_of(m->bare, value);
-	return other >= 0 && other != value && m->w.scale[wished_at(&m->w, other)] == m->w.scale[value];
-}
-
-static bool accepts_scale(struct importing *m, int value)
-{
-	const double was = m->edits->scale[value], scale = (float)m->w.scale[value];
-	const char *name = graph_output_name(m->g, value);
-	struct error err = {0};
-	if (!(scale > 0) || !isfinite(scale)) {
-		wish_note(&m->w, "%s: %g is no scale", name, scale);
-		return false;
-	}
-	if (plan_check_scale(m->bare, value, scale, m->w.zero[value], true, &err) != STATUS_OK) {
-		int e;
-		m->no_steps += tensor_quantizer(m->p, value)->pow2 && frexp(scale, &e) != 0.5;
-		if (!is_said_elsewhere(m, value))
-			wish_note(&m->w, "%s", err.text);
-		return false;
-	}
-	if (was != 0 && was != scale)
-		wish_note(&m->w, "%s: had the scale %.9g, the file's %.9g is taken", name, was, scale);
-	return was != scale || m->edits->zero[value] != m->w.zero[value];
-}
-
-static void list_scales(struct importing *m)
-{
-	int n, *made = graph_scalable(m->g, &n);
-	m->scale = xcalloc((size_t)n + 1, sizeof *m->scale);
-	for (int i = 0; i < n; i++)
-		if (m->w.scale[made[i]] != 0 && accepts_scale(m, made[i]))
-			m->scale[m->n_scales++] = (struct scale_edit){made[i], m->w.scale[made[i]], m->w.zero[made[i]]};
-	free(made);
-}
-
 // Beside the notes, which are one for each tensor: most scales are not for this target, but for one of these.
 static void suggest_target(struct importing *m)
 {
 	enum { FEW = 4 };
-	int lost = m->no_steps + m->w.no_zeros, wished = m->w.no_zeros, n, found = 0;
+	int lost = m->w.no_steps + m->w.no_zeros, wished = m->w.no_zeros, n, found = 0;
 	struct str *s = &m->report.advice;
 	for (int v = 0; v < m->g->n_values; v++)
 		wished += m->w.scale[v] != 0;
@@ -258,7 +221,7 @@ static void suggest_target(struct importing *m)
 	for (int i = 0; i < n; i++) {
 		struct target *t = NULL;
 		struct error ignored;
-		if (target_load(&t, name[i], &ignored) == STATUS_OK && target_has_scales(t, m->no_steps > 0 || m->w.steps, m->w.no_zeros > 0))
+		if (target_load(&t, name[i], &ignored) == STATUS_OK && target_has_scales(t, m->w.no_steps > 0 || m->w.steps, m->w.no_zeros > 0))
 			str_addf(s, "%s%s", found++ ? ", " : ", but these could have them: ", name[i]);
 		if (t)
 			target_free(&t);
@@ -285,22 +248,22 @@ static void list_calibrators(struct importing *m)
 	}
 }
 
-// On the grids of the widths that the file's nodes are to have.
-static enum status list_weights(struct importing *m, struct error *err)
+// The network as the widths that are taken make it, on whose grids scales and weights are to be.
+static enum status plan_wished(struct importing *m, struct plan **out, struct error *err)
 {
-	struct plan_cache *cache = plan_cache_new();
 	struct edits *e = edits_copy(m->edits);
-	struct plan *p = NULL;
+	int *parts = xcalloc((size_t)m->g->n_nodes + 1, sizeof *parts);
 	tuning_drop(&e->tuning);
-	for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
-		for (int k = 0; k < m->n_nodes[widths[i]]; k++)
-			e->precision[m->node[widths[i]][k]] = (signed char)widths[i];
-	enum status s = plan_new(&p, m->g, m->target, m->method, e, cache, err);
-	if (s == STATUS_OK)
-		s = wished_tuning(&m->tuning, &m->n_tuned, &m->w, p, m->edits->tuning, err);
-	if (p)
-		plan_free(&p);
-	plan_cache_free(&cache);
+	for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+		enum precision p = widths[i];
+		int n = m->n_nodes[p] ? plan_operator_nodes(m->bare, e, m->node[p], m->n_nodes[p], (int)p, parts) : 0;
+		for (int k = 0; k < m->n_nodes[p]; k++)
+			e->precision[m->node[p][k]] = (signed char)p;
+		for (int k = 0; k < n; k++)
+			e->precision[parts[k]] = (signed char)p;
+	}
+	enum status s = plan_new(out, m->g, m->target, m->method, e, m->cache, err);
+	free(parts);
 	edits_free(&e);
 	return s;
 }
@@ -320,13 +283,25 @@ enum status import_begin(struct importing **out, const struct study *st, const s
 	return status;
 }
 
+static enum status list_on_grids(struct importing *m, struct error *err)
+{
+	struct plan *p = NULL;
+	enum status s = plan_wished(m, &p, err);
+	if (s != STATUS_OK)
+		return s;
+	wishes_note_widths(&m->w);
+	wished_scales(&m->scale, &m->n_scales, &m->w, p, m->edits);
+	if (m->w.n_weights)
+		s = wished_tuning(&m->tuning, &m->n_tuned, &m->w, p, m->edits->tuning, err);
+	plan_free(&p);
+	return s;
+}
+
 // The network's groups and widths under the decision in force; no scales, which nothing here needs.
 static enum status plan_in_force(struct importing *m, struct error *err)
 {
-	struct plan_cache *cache = plan_cache_new();
-	enum status s = plan_new(&m->p, m->g, m->target, m->method, m->edits, cache, err);
-	plan_cache_free(&cache);
-	return s;
+	m->cache = plan_cache_new();
+	return plan_new(&m->p, m->g, m->target, m->method, m->edits, m->cache, err);
 }
 
 enum status import_read(struct importing *m, struct error *err)
@@ -339,13 +314,13 @@ enum status import_read(struct importing *m, struct error *err)
 	enum status status = read_file(&m->w, &m->report.format, m->path, err);
 	for (size_t i = 0; status == STATUS_OK && i < sizeof widths / sizeof *widths; i++)
 		list_width(m, widths[i]);
+	if (status == STATUS_OK)
+		status = list_on_grids(m, err);
 	if (status == STATUS_OK) {
-		wishes_note_widths(&m->w);
-		list_scales(m);
 		list_calibrators(m);
 		suggest_target(m);
 	}
-	return status == STATUS_OK && m->w.n_weights ? list_weights(m, err) : status;
+	return status;
 }
 
 // Parts of a file are decisions of their own: one that is refused leaves a note, and the others are taken over.
@@ -414,6 +389,8 @@ void import_free(struct importing **mp)
 		plan_free(&m->bare);
 	if (m->p)
 		plan_free(&m->p);
+	if (m->cache)
+		plan_cache_free(&m->cache);
 	tuning_drop(&m->tuning);
 	if (m->target)
 		target_free(&m->target);

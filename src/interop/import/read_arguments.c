@@ -82,18 +82,6 @@ static void read_weight_override(struct wishes *w, const cJSON *list)
 	free(grid);
 }
 
-// rmin and rmax, from which a scale follows by the target's rule, at the width that the tensor has here.
-static void read_limits(struct wishes *w, const char *tensor, const char *type, double min, double max)
-{
-	int value = graph_find_value(w->g, tensor);
-	const struct type *wide = find_type(type);
-	const struct quantizer *q = value >= 0 ? tensor_quantizer(w->p, value) : NULL;
-	if (wide && q && q->kind == QUANT_LINEAR && q->bits != wide->bits)
-		wish_note(w, "%.120s: rmin and rmax are not read with another width: give the scale", tensor);
-	else
-		wish_range(w, tensor, min, max);
-}
-
 // The first entry speaks of the tensor; "convert" follows from the widths of its readers.
 // Where it has no type, `plain` holds.
 static void read_override(struct wishes *w, const cJSON *list, const char *plain)
@@ -116,7 +104,7 @@ static void read_override(struct wishes *w, const cJSON *list, const char *plain
 	}
 	wish_type_of_tensor(w, list->string, type, fixed ? scale->valuedouble : 0, json_number(o, "zero_point", 0));
 	if (ranged)
-		read_limits(w, list->string, type, min->valuedouble, max->valuedouble);
+		wish_range(w, list->string, min->valuedouble, max->valuedouble);
 	else if (!fixed && (min || max))
 		wish_note(w, "%.120s: rmin and rmax go together, as numbers", list->string);
 }

@@ -67,13 +67,18 @@ static bool has_other_pairs(const struct reading *r, int quantize)
 	return false;
 }
 
-static void read_grid(struct wishes *w, int value, const struct file_grid *grid, bool as_float)
+static double bits_of(const struct file_grid *grid)
 {
-	double bits = log2((double)(grid->qmax - grid->qmin + 1)), zero = grid->zero - (double)grid->qmin;
-	if (as_float)
-		wish_read_scale(w, value, bits, grid->scale, zero);
+	return log2((double)(grid->qmax - grid->qmin + 1));
+}
+
+static void read_grid(struct wishes *w, int value, const struct file_grid *grid, bool by_itself)
+{
+	double zero = grid->zero - (double)grid->qmin;
+	if (by_itself)
+		wish_read_scale(w, value, bits_of(grid), grid->scale, zero);
 	else
-		wish_tensor(w, w->g->value[value].name, bits, grid->scale, zero);
+		wish_tensor(w, w->g->value[value].name, bits_of(grid), grid->scale, zero);
 }
 
 static void read_pair(struct reading *r, int quantize)
@@ -98,14 +103,15 @@ static void read_pair(struct reading *r, int quantize)
 		r->said[owner] = ON_CODES;
 	if (owner >= 0 && maker != owner)
 		r->pairs_within[owner] = true;
-	if (why)
+	bool part = owner >= 0 && r->w->p->group[owner].kind != GROUP_NONE && (as_float || r->split[owner]);
+	if (why && !part)
 		r->inner++;
 	else if (!file_grid_read(&grid, r->file, n) || grid.rounding > 0)
 		wish_note(r->w, "%.120s: its pair has not one scale for integers, and is not read", name);
 	else if ((as_float || maker < 0) && has_other_pairs(r, quantize))
 		wish_note(r->w, "%.120s: those who read it have pairs of different scales, and it can have one: none is taken", name);
 	else
-		read_grid(r->w, value, &grid, as_float);
+		read_grid(r->w, value, &grid, as_float || part);
 }
 
 // A tensor that is quantized once more for a reader, which is to have another width or scale, has its own pair before.
@@ -115,11 +121,39 @@ static bool is_first_pair(const struct reading *r, int quantize)
 	return r->pair[value] == quantize && !qdq_is(r->file, r->file->value[value].producer, OP_DequantizeLinear);
 }
 
+// Does the target let this part of an operator have 16 bits by itself?
+static bool stands_alone(const struct reading *r, int node)
+{
+	struct edits *none = edits_new(r->w->g);
+	int *with = xcalloc((size_t)r->w->g->n_nodes + 1, sizeof *with), n = plan_operator_nodes(r->w->bare, none, &node, 1, PREC_INT16, with);
+	free(with);
+	edits_free(&none);
+	return n == 0;
+}
+
+// Of the pair behind a node: where those of one operator have different widths, its parts run by themselves.
+static void note_width(struct reading *r, int quantize)
+{
+	struct file_grid grid;
+	int value = qdq_value(r->w->g, r->file, r->file->node[quantize].in[0]);
+	int maker = value < 0 ? -1 : r->w->g->value[quantized_here(r, value)].producer;
+	if (maker < 0 || !is_first_pair(r, quantize) || !file_grid_read(&grid, r->file, &r->file->node[quantize]) || grid.rounding > 0)
+		return;
+	int owner = r->w->p->group[maker].owner, last = r->w->p->group[maker].last;
+	r->ends[maker] = bits_of(&grid);
+	for (int i = owner; i <= last; i++)
+		if (r->w->p->group[i].owner == owner && r->ends[i] != 0 && r->ends[i] != r->ends[maker])
+			r->split[owner] = stands_alone(r, r->ends[i] > r->ends[maker] ? i : maker);
+}
+
 static void read_pairs(struct reading *r)
 {
 	for (int i = r->file->n_nodes - 1; i >= 0; i--)
 		if (qdq_is(r->file, i, OP_QuantizeLinear))
 			r->pair[r->file->node[i].in[0]] = i;
+	for (int i = 0; i < r->file->n_nodes; i++)
+		if (qdq_is(r->file, i, OP_QuantizeLinear))
+			note_width(r, i);
 	for (int i = 0; i < r->file->n_nodes; i++) {
 		if (!qdq_is(r->file, i, OP_QuantizeLinear))
 			continue;
@@ -131,6 +165,31 @@ static void read_pairs(struct reading *r)
 }
 
 // ---- the rest
+
+// On what a part of an operator ends that runs by itself. What nothing has rounded before may be in float as well, with a pair that is
+// its readers'; then these have that width.
+static enum precision part_width(const struct reading *r, int node)
+{
+	const struct wishes *w = r->w;
+	const struct value *y = &w->g->value[graph_output(w->g, node)];
+	enum precision p = r->ends[node] == 16 ? PREC_INT16 : PREC_INT8;
+	int other = qdq_node(r, node);
+	bool readers = other >= 0 && r->file->node[other].n_in > 0 && !qdq_comes_quantized(r->file, r->file->node[other].in[0]);
+	for (int i = 0; readers && i < y->n_consumers; i++) {
+		int owner = w->p->group[y->consumer[i]].owner, said = w->precision[owner];
+		readers = (said >= 0 ? said : (int)w->p->precision[owner]) == (int)p;
+	}
+	return readers ? PREC_FLOAT : p;
+}
+
+static void read_parts(struct reading *r)
+{
+	for (int i = 0; i < r->w->g->n_nodes; i++) {
+		int owner = r->w->p->group[i].owner;
+		if (r->ends[i] != 0 && (r->split[owner] || (i != owner && r->said[owner] == ON_FLOATS)))
+			r->w->part[i] = (signed char)part_width(r, i);
+	}
+}
 
 static void read_floats(struct reading *r)
 {
@@ -201,12 +260,15 @@ enum status read_qdq(struct wishes *w, const char *path, struct error *err)
 	r.said = xcalloc(n, sizeof *r.said);
 	r.there = xcalloc(n, sizeof *r.there);
 	r.pairs_within = xcalloc(n, sizeof *r.pairs_within);
+	r.ends = xcalloc(n, sizeof *r.ends);
+	r.split = xcalloc(n, sizeof *r.split);
 	memset(r.pair, -1, (size_t)file->n_values * sizeof *r.pair);
 	read_nodes(&r);
 	read_pairs(&r);
 	qdq_read_weights(&r);
 	if (r.found) {
 		read_floats(&r);
+		read_parts(&r);
 		tell(&r);
 	} else {
 		s = nothing_read(&r, path, err);
@@ -215,6 +277,8 @@ enum status read_qdq(struct wishes *w, const char *path, struct error *err)
 	free(r.said);
 	free(r.there);
 	free(r.pairs_within);
+	free(r.ends);
+	free(r.split);
 	graph_free(&file);
 	return s;
 }

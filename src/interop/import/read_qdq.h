@@ -14,6 +14,8 @@ struct reading {
 	enum said *said;        // [g->n_nodes] how the file runs the operators that the node owns
 	bool *there;            // [g->n_nodes] the file has one of them
 	bool *pairs_within;     // [g->n_nodes] one of them has a pair behind it: it runs by itself where the others are in float
+	double *ends;           // [g->n_nodes] bits of the pair behind it, 0: it has none
+	bool *split;            // [g->n_nodes] they have pairs of different widths, and run by themselves
 	// Pairs: at tensors of the model, at others, within operators that run as one here, of tensors that a pair has rounded already.
 	int found, lost, inner, again;
 	int biases; // of nodes that have none in the model

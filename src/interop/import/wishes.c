@@ -31,6 +31,10 @@ void wishes_init(struct wishes *w, const struct plan *p, struct str *notes)
 	w->said = xcalloc(n, sizeof *w->said);
 	w->scale = xcalloc((size_t)p->g->n_values + 1, sizeof *w->scale);
 	w->zero = xcalloc((size_t)p->g->n_values + 1, sizeof *w->zero);
+	w->range = xcalloc((size_t)p->g->n_values + 1, sizeof *w->range);
+	w->bits = xcalloc((size_t)p->g->n_values + 1, sizeof *w->bits);
+	w->part = xcalloc(n, sizeof *w->part);
+	memset(w->part, -1, n);
 	w->further = xcalloc((size_t)p->g->n_values + 1, sizeof *w->further);
 	memset(w->further, -1, (size_t)p->g->n_values + 1);
 }
@@ -49,6 +53,9 @@ void wishes_done(struct wishes *w)
 	free(w->each);
 	free(w->scale);
 	free(w->zero);
+	free(w->bits);
+	free(w->range);
+	free(w->part);
 	free(w->further);
 	*w = (struct wishes){0};
 }
@@ -131,7 +138,8 @@ static bool put_scale(struct wishes *w, int at, int value, double bits, double s
 		return false;
 	}
 	w->scale[at] = scale;
-	w->zero[at] = is_width(code_width(w, bits)) ? code_of_zero(q, bits, zero) : ZERO_FOLLOWS;
+	w->bits[at] = code_width(w, bits);
+	w->zero[at] = is_width(w->bits[at]) ? code_of_zero(q, bits, zero) : ZERO_FOLLOWS;
 	return true;
 }
 
@@ -317,16 +325,13 @@ const struct quantizer *tensor_quantizer(const struct plan *p, int value)
 	return &none;
 }
 
-static void wish_limits(struct wishes *w, int value, const struct quantizer *q, double min, double max)
+static void wish_limits(struct wishes *w, int value, double min, double max)
 {
-	float scale;
-	int32_t zero;
 	if (!(min <= max && fmax(-min, max) > 0) || !isfinite(max - min)) {
 		wish_note(w, "%.120s: %g to %g is no range", w->g->value[value].name, min, max);
 		return;
 	}
-	scale_of_range(&scale, &zero, w->p->target, q, min, max);
-	wish_scale(w, value, q->bits, (double)scale, q->symmetric ? ZERO_MIDDLE : (double)(zero - q->qmin));
+	w->range[value] = (struct limits){min, max};
 }
 
 void wish_range(struct wishes *w, const char *tensor, double min, double max)
@@ -334,7 +339,7 @@ void wish_range(struct wishes *w, const char *tensor, double min, double max)
 	int value = quantized_output_or_note(w, tensor);
 	const struct quantizer *q = value >= 0 ? tensor_quantizer(w->p, value) : NULL;
 	if (q && q->kind == QUANT_LINEAR && q->qmax > 0)
-		wish_limits(w, value, q, min, max);
+		wish_limits(w, value, min, max);
 }
 
 static void wish_magnitude(struct wishes *w, int value, const struct quantizer *q, double threshold, double step)
@@ -351,7 +356,7 @@ void wish_threshold(struct wishes *w, const char *tensor, double threshold, doub
 	if (!q || q->kind != QUANT_LINEAR || q->qmax <= 0)
 		return;
 	if (!q->symmetric && range)
-		wish_limits(w, value, q, range[0], range[1]);
+		wish_limits(w, value, range[0], range[1]);
 	else if (!(threshold > 0))
 		wish_note(w, "%.120s: %g is no threshold", tensor, threshold);
 	else if (q->symmetric)

@@ -13,6 +13,10 @@ struct weight_wish {
 };
 #define AXIS_UNSAID (-2) // of codes.q: that of the target
 
+struct limits {
+	double min, max;
+};
+
 struct wishes {
 	const struct plan *p;   // as the study's edits make it, without scales: groups, widths
 	const struct plan *bare; // what may be edited
@@ -23,10 +27,14 @@ struct wishes {
 	signed char *precision; // [n_nodes] enum precision, -1: nothing is said
 	double *scale;          // [n_values] of tensors that nodes make, 0: nothing is said
 	int32_t *zero;          // [n_values] the zero point of that scale as the target has it, or ZERO_FOLLOWS
+	double *bits;           // [n_values] of the codes that the scale is of: a tensor with fewer cannot have it
 	int reduced;            // bits by which the ranges of the target's tensors are narrower than its codes
 	int no_zeros;           // scales that are not wished, as they have a zero point and the target none
+	struct limits *range;   // [n_values] of which a scale follows, as soon as the tensor's width is known; 0 to 0: nothing is said
 	bool steps;             // some of these are no powers of two
+	int no_steps;           // scales that were wished, but are no powers of two where the target has nothing else
 	bool *each;             // [n_nodes] of an operator's owner: `precision` is that of each of its nodes, also where they run by themselves
+	signed char *part;      // [n_nodes] enum precision of a part that runs by itself in the file, -1: that of its operator holds
 	signed char *further;   // [n_values] of further outputs, enum precision, -1: nothing is said
 	signed char *said;      // [n_nodes] the rank of what said `precision`
 	int rank; // of what is being read, where a file speaks of nodes on several levels: a higher one wins, float wins among equals
@@ -70,7 +78,7 @@ void wish_tensor(struct wishes *w, const char *tensor, double bits, double scale
 // rounded to a multiple of `step`, and the least and the greatest value (NULL: it does not). Only its scale, from the range
 // where the target has zero points.
 void wish_threshold(struct wishes *w, const char *tensor, double threshold, double step, const double range[2]);
-// The same of a tensor whose range some calibrator has found: what the target's own rule makes of it.
+// The same of a tensor whose range some calibrator has found: what the target's own rule makes of it at the width that it gets.
 void wish_range(struct wishes *w, const char *tensor, double min, double max);
 // Takes over what it holds. The shapes are those of the node's own constants.
 void wish_weight(struct wishes *w, const struct weight_wish *wish);
@@ -87,6 +95,9 @@ void wish_parameter_lists(struct wishes *w, const char *tensor, double bits, con
 // nothing to take; *nodes says of how many nodes something is taken. weights.c
 MUST_CHECK enum status wished_tuning(struct tuning **out, int *nodes, struct wishes *w, const struct plan *p, const struct tuning *now,
     struct error *err);
+// Once all is read: the scales that `p`, a plan with the widths that are wished, can have and `now` has not; what it cannot have is
+// noted. The caller frees *out. scales.c
+void wished_scales(struct scale_edit **out, int *n, struct wishes *w, const struct plan *p, const struct edits *now);
 // Of a node by its name in the file; a name that is not there is noted. False: there is none.
 bool wish_name(struct wishes *w, const char *name, enum precision p);
 // Of all nodes that a regular expression matches: from the first character on (Python's re.match).

@@ -1,0 +1,96 @@
+// Import: scales go with the width of their codes, and what ends on another width than its operator gets that width.
+#include "import_case.h"
+#include "engine/onnx_case.h"
+
+static void conv(struct onnx_case *c, const char *name, const char *x, const char *y)
+{
+	char weight[32], words[64];
+	float w[16];
+	for (int i = 0; i < 16; i++)
+		w[i] = (float)(i * 37 % 31 - 15) / 16;
+	snprintf(weight, sizeof weight, "%s.w", name);
+	snprintf(words, sizeof words, "%s %s", x, weight);
+	case_floats(c, weight, DIMS(4, 4, 1, 1), w);
+	case_node(c, "Conv", name, words, y);
+}
+
+// Conv, Relu, Conv: the first two run as one operator where they have one width.
+static const char *two_convolutions(void)
+{
+	static const char *path;
+	struct onnx_case c;
+	if (path)
+		return path;
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(1, 4, 6, 6));
+	conv(&c, "first", "x", "first_y");
+	case_node(&c, "Relu", "relu", "first_y", "relu_y");
+	conv(&c, "second", "relu_y", "y");
+	case_output(&c, c.graph, "y");
+	path = case_save(&c, "two.onnx");
+	case_done(&c);
+	return path;
+}
+
+// What a target writes of parts at widths of their own comes back: a scale of 16 bits on a tensor of 8 would cut all off.
+void test_import_widths__parts_of_an_operator_come_back(void **state)
+{
+	static const struct {
+		const char *target;
+		enum precision first, relu, second;
+	} row[] = {
+	    {"a8w8", PREC_INT16, PREC_INT8, PREC_INT16},
+	    {"a8w8", PREC_FLOAT, PREC_INT16, PREC_INT8},
+	    {"onnxruntime", PREC_FLOAT, PREC_INT16, PREC_INT8},
+	    {"onnxruntime", PREC_FLOAT, PREC_FLOAT, PREC_INT16},
+	    {"onnxruntime", PREC_FLOAT, PREC_FLOAT, PREC_INT8},
+	    {"onnxruntime", PREC_FLOAT, PREC_INT8, PREC_INT8},
+	    {"esp32p4", PREC_FLOAT, PREC_INT16, PREC_INT8},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct study *st = case_open(two_convolutions(), NULL, row[i].target), *again = case_open(two_convolutions(), NULL, row[i].target);
+		const char *const name[] = {"first", "relu", "second"};
+		const enum precision want[] = {row[i].first, row[i].relu, row[i].second};
+		for (int k = 0; k < 3; k++)
+			if (want[k] != PREC_INT8)
+				case_set(st, name[k], want[k]);
+		struct str model = case_export(st, "qdq", NULL);
+		struct import_report r = take(again, saved(&model));
+		struct snapshot *was = study_snapshot(st), *got = ran(again);
+		assert_same_quantizers(was, got);
+		assert_null(strstr(str_text(&r.notes), "not taken"));
+		snapshot_drop(&was);
+		snapshot_drop(&got);
+		import_report_done(&r);
+		str_done(&model);
+		study_close(&again);
+		study_close(&st);
+	}
+}
+
+// Where the width is refused, the scale is too; one of fewer codes than the tensor has is part of its grid.
+void test_import_widths__a_scale_of_more_codes_is_not_taken(void **state)
+{
+	static const char encoding[] = "{\"version\": \"1.0.0\", \"activation_encodings\": [{\"name\": \"" CLASS_CONV "_output_0\", \"bw\": 16, "
+	    "\"dtype\": \"INT\", \"is_sym\": true, \"scale\": [0.0002], \"offset\": [-32768]}, {\"name\": \"images\", \"bw\": 8, \"dtype\": \"INT\", "
+	    "\"is_sym\": true, \"scale\": [0.0625], \"offset\": [-128]}]}";
+	static const char *const target[] = {"tensorrt", "qnn", "pytorch"};
+	(void)state;
+	for (size_t i = 0; i < sizeof target / sizeof *target; i++) {
+		struct study *st = case_open(MODEL, NULL, target[i]);
+		struct import_report r = take(st, file(encoding));
+		assert_has(&r.notes, CLASS_CONV ": a scale of 16 bits, but it has ");
+		assert_int_equal(r.scales, 1); // that of the images
+		assert_true(scale(st, CLASS_CONV) == 0);
+		import_report_done(&r);
+		study_close(&st);
+	}
+	struct study *st = case_open(MODEL, NULL, "onnxruntime");
+	case_set(st, STEM, PREC_INT16); // which reads the images
+	struct import_report r = take(st, file(encoding));
+	assert_int_equal(r.scales, 2);
+	assert_int_equal(r.n_notes, 0);
+	import_report_done(&r);
+	study_close(&st);
+}
