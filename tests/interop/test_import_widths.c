@@ -94,3 +94,25 @@ void test_import_widths__a_scale_of_more_codes_is_not_taken(void **state)
 	import_report_done(&r);
 	study_close(&st);
 }
+
+// A scale that the study refuses, which a plan would take, or one of another width leaves those of the other tensors.
+void test_import_widths__one_refused_scale_leaves_the_others(void **state)
+{
+	struct study *st = case_open(MODEL, NULL, "tensorrt");
+	(void)state;
+	struct import_report r = take(st, file("{\"act_quant_info\": {\"images\": 1e-20, \"" CLASS_CONV "_output_0\": 12.7}}"));
+	assert_int_equal(r.scales, 1);
+	assert_true(scale(st, CLASS_CONV) == (double)(float)(12.7 / 127));
+	assert_has(&r.notes, "images: a scale is a number from 2^-60 to 2^60");
+	import_report_done(&r);
+	study_close(&st);
+	st = case_open(MODEL, NULL, "onnxruntime");
+	r = take(st, file("{\"version\": \"1.0.0\", \"excluded_layers\": [\"" CLASS_CONV "\"], \"activation_encodings\": ["
+	    "{\"name\": \"" CLASS_CONV "_output_0\", \"bw\": 16, \"dtype\": \"INT\", \"scale\": [0.0002], \"offset\": [-32000]}, "
+	    "{\"name\": \"images\", \"bw\": 8, \"dtype\": \"INT\", \"scale\": [0.0625], \"offset\": [-3]}]}"));
+	assert_int_equal(r.scales, 1);
+	assert_int_equal(precision(st, CLASS_CONV), PREC_FLOAT);
+	assert_has(&r.notes, CLASS_CONV ": a scale of 16 bits, but it has 8 here");
+	import_report_done(&r);
+	study_close(&st);
+}

@@ -331,6 +331,17 @@ static bool is_taken(struct importing *m, enum status s, const struct error *err
 	return s == STATUS_OK;
 }
 
+// Those that the study takes, which asks for more than the plan does.
+static void keep_scales(struct importing *m, struct study *st)
+{
+	struct error err;
+	int kept = 0;
+	for (int i = 0; i < m->n_scales; i++)
+		if (is_taken(m, study_check_scale(st, &m->scale[i], &err), &err))
+			m->scale[kept++] = m->scale[i];
+	m->n_scales = kept;
+}
+
 static enum status take_over(struct importing *m, struct study *st, struct error *err)
 {
 	struct import_report *r = &m->report;
@@ -346,6 +357,7 @@ static enum status take_over(struct importing *m, struct study *st, struct error
 	}
 	if (m->tuning && is_taken(m, study_take_tuning(st, m->tuning, err), err))
 		r->weights = m->n_tuned;
+	keep_scales(m, st);
 	if (m->n_scales && is_taken(m, study_scales(st, m->scale, m->n_scales, err), err))
 		r->scales = m->n_scales;
 	for (int c = 0; c < CALIB_COUNT; c++)
