@@ -116,3 +116,38 @@ void test_import_esp_ppq__autoquant_candidates(void **state)
 	assert_refused("[{\"strategy\": 1}]", "not a file of");
 	assert_refused("[]", "not a file of");
 }
+
+// PPQ's asymmetric quantizers: the zero point is a code of the file's type, which the target may have shifted.
+void test_import_esp_ppq__zero_points_of_an_exported_configuration(void **state)
+{
+	static const struct {
+		const char *target, *range, *value, *note;
+		double scale;
+		int zero;
+	} row[] = {
+	    {"qnn", "\"quant_min\": 0, \"quant_max\": 255", "\"scale\": 0.5, \"zero_point\": 3", "", 0.5, 3},
+	    {"qnn", "\"quant_min\": -128, \"quant_max\": 127", "\"scale\": 0.5, \"zero_point\": -125", "", 0.5, 3},
+	    {"qnn", "\"quant_min\": 0, \"quant_max\": 255", "\"scale\": 0.5, \"zero_point\": 0", "", 0.5, 0},
+	    {"qnn", "\"quant_min\": -127, \"quant_max\": 127", "\"scale\": [0.5], \"zero_point\": [0]", "", 0.5, 128},
+	    {"tensorrt", "\"quant_min\": -127, \"quant_max\": 127", "\"scale\": 0.5, \"zero_point\": 0", "", 0.5, ZERO_FOLLOWS},
+	    {"tensorrt", "\"quant_min\": 0, \"quant_max\": 255", "\"scale\": 0.5, \"zero_point\": 128", "", 0.5, ZERO_FOLLOWS},
+	    {"tensorrt", "\"quant_min\": 0, \"quant_max\": 255", "\"scale\": 0.5, \"zero_point\": 3", "a scale with a zero point", 0, ZERO_FOLLOWS},
+	    {"qnn", "\"quant_min\": 0", "\"scale\": [0.5, 0.25], \"zero_point\": [0, 0]", "its scale in values is not one number", 0, ZERO_FOLLOWS},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		char text[400];
+		bool words = i % 2; // hashes as texts
+		snprintf(text, sizeof text, "{\"configs\": {\"op\": {\"" CLASS_CONV "_output_0\": {\"bit_width\": 8, \"state\": \"ACTIVATED\", %s, "
+		    "\"hash\": %s, \"dominator\": %s}}}, \"values\": {\"5\": {%s}}}", row[i].range, words ? "\"5\"" : "5", words ? "\"5\"" : "5",
+		    row[i].value);
+		struct study *st = case_open(MODEL, NULL, row[i].target);
+		struct import_report r = take(st, file(text));
+		assert_true(scale(st, CLASS_CONV) == row[i].scale);
+		assert_int_equal(zero_point(st, CLASS_CONV), row[i].zero);
+		assert_int_equal(r.n_notes, *row[i].note != '\0');
+		assert_note(&r, row[i].note);
+		import_report_done(&r);
+		study_close(&st);
+	}
+}

@@ -1,5 +1,6 @@
 // esp-ppq and PPQ: dispatching tables (operator -> platform, by number in settings and by name in exports) and what they
 // export: the configuration, which has every quantizer, and PPQ's scales for TensorRT and PPL.
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,10 +105,30 @@ void read_esp_ppq_dispatch(struct wishes *w, const cJSON *root)
 	read_dispatchings(w, object_in(w, root, "dispatchings"));
 }
 
+enum { HASH_TEXT = 32 };
+
+// The number of a quantizer as the members of `values` are called; "" where it has none.
+static const char *hash_of(char text[HASH_TEXT], const cJSON *config, const char *member)
+{
+	double hash;
+	text[0] = '\0';
+	if (one_number(&hash, cJSON_GetObjectItemCaseSensitive(config, member)))
+		snprintf(text, HASH_TEXT, "%.0f", hash);
+	return text;
+}
+
 // A quantizer that rules its own scale, one for the whole tensor.
 static bool rules_itself(const cJSON *config)
 {
-	return strcmp(json_text(config, "state", ""), "ACTIVATED") == 0 && json_number(config, "hash", 0) == json_number(config, "dominator", 1);
+	char own[HASH_TEXT], other[HASH_TEXT];
+	return strcmp(json_text(config, "state", ""), "ACTIVATED") == 0 && *hash_of(own, config, "hash") &&
+	    strcmp(own, hash_of(other, config, "dominator")) == 0;
+}
+
+// How many codes of the type lie below zero, where the lowest one that is used is `lowest`: a signed range may leave out its first.
+static double below_zero(double bits, double lowest)
+{
+	return lowest < 0 && bits >= 1 && bits <= 32 ? ldexp(1, (int)bits - 1) : 0;
 }
 
 // The members of an object by name: there may be as many as quantizers, each of which asks for one.
@@ -137,14 +158,19 @@ static void members_done(struct members *m)
 
 static void read_quantizer(struct wishes *w, const cJSON *config, const struct members *values)
 {
-	char hash[32];
-	snprintf(hash, sizeof hash, "%.0f", json_number(config, "hash", 0));
-	int place = namemap_get(values->place, hash);
-	const cJSON *scale = place < 0 ? NULL : cJSON_GetObjectItemCaseSensitive(values->at[place], "scale");
+	char hash[HASH_TEXT];
+	int place = namemap_get(values->place, hash_of(hash, config, "hash"));
+	const cJSON *value = place < 0 ? NULL : values->at[place];
+	double scale, zero, bits = json_number(config, "bit_width", 8);
 	int v = graph_find_value(w->g, config->string);
-	if (v < 0 || w->g->value[v].constant || !cJSON_IsNumber(scale)) // its constants have names of its own
+	if (v < 0 || w->g->value[v].constant) // its constants have names of its own
 		return;
-	wish_tensor(w, config->string, json_number(config, "bit_width", 8), scale->valuedouble, ZERO_MIDDLE);
+	if (!one_number(&scale, cJSON_GetObjectItemCaseSensitive(value, "scale"))) {
+		wish_note(w, "%.120s: its scale in values is not one number", config->string);
+		return;
+	}
+	bool given = one_number(&zero, cJSON_GetObjectItemCaseSensitive(value, "zero_point"));
+	wish_tensor(w, config->string, bits, scale, given ? zero + below_zero(bits, json_number(config, "quant_min", -1)) : ZERO_MIDDLE);
 }
 
 static void read_quantizers(struct wishes *w, const cJSON *op, const struct members *values)
@@ -184,7 +210,7 @@ static void read_quant_info_of(struct wishes *w, const cJSON *item)
 {
 	const cJSON *scale = cJSON_GetObjectItemCaseSensitive(item, "scale"), *zero = cJSON_GetObjectItemCaseSensitive(item, "zero_point");
 	int v = graph_find_value(w->g, item->string);
-	double bits = json_number(item, "bit_width", 8), lowest = -json_number(item, "q_min", 0);
+	double bits = json_number(item, "bit_width", 8), lowest = below_zero(bits, json_number(item, "q_min", 0));
 	if (v >= 0 && w->g->value[v].constant)
 		wish_parameter_lists(w, item->string, bits, scale, zero, ZERO_POINTS, lowest);
 	else if (cJSON_IsNumber(scale) && cJSON_IsNumber(zero))

@@ -118,6 +118,8 @@ struct word {
 #define WORD_MEANS(table, text) word_means(table, sizeof(table) / sizeof *(table), text)
 int word_means(const struct word *table, size_t n, const char *text); // -1: it is not in the table
 
+// The number that it is or holds, as a text or in a list of one.
+MUST_CHECK bool one_number(double *out, const struct cJSON *x);
 // A member of that kind, or NULL: files may hold anything. One of another kind (null is none) is noted.
 const struct cJSON *object_in(struct wishes *w, const struct cJSON *o, const char *name);
 const struct cJSON *list_in(struct wishes *w, const struct cJSON *o, const char *name);
