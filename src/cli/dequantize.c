@@ -13,7 +13,7 @@ static struct found look(const struct graph *g)
 	for (int i = 0; i < g->n_origins; i++) {
 		const struct origin *o = &g->origin[i];
 		bool stays = o->fate == FATE_KEPT && strcmp(g->node[o->node].op->name, "QuantizeLinear") == 0;
-		if (strcmp(o->op_type, "QuantizeLinear") != 0 || stays)
+		if (!onnx_quantizes(o->op_type) || stays)
 			continue;
 		f.pairs++;
 		f.activations += o->fate == FATE_KEPT;

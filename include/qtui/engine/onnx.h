@@ -41,6 +41,9 @@ struct onnx_options {
 // owns *out. Errors name the node and the operator.
 MUST_CHECK enum status onnx_load(struct graph **out, const char *path, const struct onnx_options *opt, struct error *err);
 
+// Is an operator with this name in a file a QuantizeLinear? AMD Quark has names of its own.
+bool onnx_quantizes(const char *op_type);
+
 // A TensorProto file (.pb) as a tensor in plain layout; the caller drops it.
 MUST_CHECK enum status onnx_read_tensor(struct tensor *out, char **name, const char *path, struct error *err);
 

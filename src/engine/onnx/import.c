@@ -72,6 +72,15 @@ static const struct op *find_other_name(const char *domain, const char *name)
 	return NULL;
 }
 
+bool onnx_quantizes(const char *op_type)
+{
+	static const char plain[] = "QuantizeLinear";
+	bool other = false;
+	for (size_t i = 0; i < sizeof also_called / sizeof *also_called; i++)
+		other |= strcmp(also_called[i].name, op_type) == 0 && strcmp(also_called[i].as, plain) == 0;
+	return other || strcmp(op_type, plain) == 0;
+}
+
 static enum status find_op(struct draft *d, struct draft_node *n, const Onnx__NodeProto *p, struct error *err)
 {
 	const char *domain = domain_of(p->domain);
