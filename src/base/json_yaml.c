@@ -39,16 +39,26 @@ static const char *text_of(const yaml_event_t *e)
 	return (const char *)e->data.scalar.value;
 }
 
+// Of YAML 1.1, which Python's reader knows.
+static const struct word {
+	const char *text;
+	int type;
+} words[] = {
+    {"", cJSON_NULL}, {"~", cJSON_NULL}, {"null", cJSON_NULL}, {"Null", cJSON_NULL}, {"NULL", cJSON_NULL},
+    {"true", cJSON_True}, {"True", cJSON_True}, {"TRUE", cJSON_True}, {"false", cJSON_False}, {"False", cJSON_False}, {"FALSE", cJSON_False},
+    {"yes", cJSON_True}, {"Yes", cJSON_True}, {"YES", cJSON_True}, {"no", cJSON_False}, {"No", cJSON_False}, {"NO", cJSON_False},
+    {"on", cJSON_True}, {"On", cJSON_True}, {"ON", cJSON_True}, {"off", cJSON_False}, {"Off", cJSON_False}, {"OFF", cJSON_False},
+};
+
 static cJSON *scalar(const yaml_event_t *e)
 {
 	const char *text = text_of(e);
 	double number;
 	if (e->data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
 		return cJSON_CreateString(text);
-	if (!*text || strcmp(text, "~") == 0 || strcmp(text, "null") == 0)
-		return cJSON_CreateNull();
-	if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
-		return cJSON_CreateBool(text[0] == 't');
+	for (const struct word *w = words; w < words + sizeof words / sizeof *words; w++)
+		if (strcmp(w->text, text) == 0)
+			return w->type == cJSON_NULL ? cJSON_CreateNull() : cJSON_CreateBool(w->type == cJSON_True);
 	return str_to_double(text, &number) ? cJSON_CreateNumber(number) : cJSON_CreateString(text);
 }
 

@@ -279,6 +279,18 @@ void test_json__yaml_is_the_same_tree(void **state)
 	cJSON_Delete(j);
 }
 
+// The words of YAML 1.1 are no texts, but in quotes.
+void test_json__yaml_has_words_in_three_spellings(void **state)
+{
+	cJSON *j = parsed_yaml("[True, YES, on, False, no, OFF, Null, NULL, 'True', tRUE, yesterday]");
+	(void)state;
+	for (int i = 0; i < 11; i++) {
+		const cJSON *x = cJSON_GetArrayItem(j, i);
+		assert_true(i < 3 ? cJSON_IsTrue(x) : i < 6 ? cJSON_IsFalse(x) : i < 8 ? cJSON_IsNull(x) : cJSON_IsString(x));
+	}
+	cJSON_Delete(j);
+}
+
 void test_json__yaml_that_is_refused(void **state)
 {
 	static const struct {

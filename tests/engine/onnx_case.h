@@ -19,7 +19,7 @@
 struct onnx_case {
 	struct arena *arena;
 	Onnx__ModelProto model;
-	Onnx__OperatorSetIdProto opset, *opsets[1];
+	Onnx__OperatorSetIdProto opset, other, *opsets[2];
 	Onnx__GraphProto *graph;
 	struct graph *loaded;
 	struct error err;
@@ -59,6 +59,17 @@ static inline void case_init(struct onnx_case *c)
 	c->model.has_ir_version = true;
 	c->model.ir_version = 8;
 	c->graph = c->model.graph = case_graph(c);
+}
+
+// A domain besides ONNX's own, which the model's operators may have.
+static inline void case_domain(struct onnx_case *c, const char *domain)
+{
+	onnx__operator_set_id_proto__init(&c->other);
+	c->other.domain = case_text(c, domain);
+	c->other.has_version = true;
+	c->other.version = 1;
+	c->opsets[1] = &c->other;
+	c->model.n_opset_import = 2;
 }
 
 static inline void case_done(struct onnx_case *c)

@@ -112,9 +112,9 @@ void test_hmct__a_configuration_of_hb_mapper(void **state)
 	    "  node_info: {\"" SUB "\": {'ON': 'BPU', 'InputType': 'int16', 'OutputType': 'int16'},\n"
 	    "              \"/model.12/Sigmoid\": {'ON': 'CPU'}, '" SWISH "': {'ON': 'BPU', 'InputType': 'int8', 'OutputType': 'int16'}}\n"
 	    "calibration_parameters:\n  cal_data_dir: './calibration_data'\n  calibration_type: 'kl'\n"
-	    "  optimization: set_all_nodes_int16,set_Conv_input_int8, set_Conv_output_int8,bias_correction\n"
+	    "  optimization: set_all_nodes_int16,set_Conv_input_int8, set_Conv_output_int8,bias_correction,set_model_output_int8\n"
 	    "  run_on_cpu: '/model.12/Sub_1; /nothing'\ncompiler_parameters:\n  compile_mode: 'latency' # O3\n"));
-	static const char *const note[] = {"optimization: bias_correction is not read",
+	static const char *const note[] = {"optimization: bias_correction is not read", "optimization: set_model_output_int8 is not read",
 	    SWISH ": its OutputType is int16: a node has one width here, int8 is taken", "the model has no node /nothing"};
 	assert_string_equal(r.format, "Horizon hb_mapper or hb_compile configuration");
 	assert_true(r.method);

@@ -12,6 +12,7 @@ static void assert_scales_hold(const char *format)
 	struct import_report r = take(again, support_temp_file("table", str_text(&text), text.len));
 	assert_true(r.scales > 20);
 	assert_int_equal(r.weights, 0); // the target's own
+	assert_null(strstr(str_text(&r.notes), "32 bits")); // biases have the scales of input times weight
 	struct str second = case_export(again, format, NULL);
 	// The first line of a cache names the calibrator.
 	assert_string_equal(strchr(str_text(&text), '\n'), strchr(str_text(&second), '\n'));

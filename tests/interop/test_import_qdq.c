@@ -223,24 +223,16 @@ void test_import_qdq__pairs_of_quark(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
 		struct onnx_case c;
-		Onnx__OperatorSetIdProto own, *both[2];
 		case_init(&c);
 		add_quantized(&c);
-		onnx__operator_set_id_proto__init(&own);
-		own.domain = case_text(&c, of[i].domain);
-		own.has_version = true;
-		own.version = 1;
-		both[0] = c.opsets[0];
-		both[1] = &own;
-		c.model.opset_import = both;
-		c.model.n_opset_import = 2;
+		case_domain(&c, of[i].domain);
 		for (size_t k = 0; k < c.graph->n_node; k++) {
 			Onnx__NodeProto *n = c.graph->node[k];
 			char name[64];
 			snprintf(name, sizeof name, "%s%s", of[i].prefix, n->op_type);
 			if (strstr(n->op_type, "quantizeLinear") || strstr(n->op_type, "QuantizeLinear")) {
 				n->op_type = case_text(&c, name);
-				n->domain = own.domain;
+				n->domain = c.other.domain;
 			}
 		}
 		for (size_t k = 0; of[i].type != U8 && k < c.graph->n_initializer; k++)
@@ -328,13 +320,34 @@ static const char *dynamic_model(void)
 	return path;
 }
 
+// One operator that finds the scale of its input by itself.
+static const char *dynamic_product(void)
+{
+	struct onnx_case c;
+	const float scale = 0.5f;
+	const int8_t w[6] = {1, 2, 3, 4, 5, 6};
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(1, 4, 6, 6));
+	case_floats(&c, "scale", 0, NULL, &scale);
+	Onnx__TensorProto *t = case_tensor(&c, "w", I8, DIMS(6, 1));
+	case_raw(&c, t, w, sizeof w);
+	c.graph->initializer[c.graph->n_initializer++] = t;
+	case_domain(&c, "com.microsoft");
+	case_node(&c, "DynamicQuantizeMatMul", "product", "x w scale", "y")->domain = c.other.domain;
+	case_output(&c, c.graph, "y");
+	const char *path = case_save(&c, "product.onnx");
+	case_done(&c);
+	return path;
+}
+
 void test_import_qdq__other_models_are_refused(void **state)
 {
 	struct study *digits = case_open(MODEL, CALIB, "onnxruntime");
 	struct str model = case_export(digits, "qdq", NULL);
 	(void)state;
 	assert_is_refused(float_model(), STATUS_FORMAT, "no QuantizeLinear is in it");
-	assert_is_refused(dynamic_model(), STATUS_UNSUPPORTED, "it finds scales as it runs");
+	assert_is_refused(dynamic_model(), STATUS_UNSUPPORTED, "it finds scales as it runs (DynamicQuantizeLinear)");
+	assert_is_refused(dynamic_product(), STATUS_UNSUPPORTED, "it finds scales as it runs (DynamicQuantizeMatMul)");
 	assert_is_refused(saved(&model), STATUS_FORMAT, "quantized tensors is in the model: is it made of another one?");
 	assert_is_refused(support_temp_file("no.onnx", "no model", 8), STATUS_FORMAT, "no.onnx");
 	assert_is_refused(support_temp("absent.onnx"), STATUS_IO, "absent.onnx");

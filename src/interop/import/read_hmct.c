@@ -170,7 +170,7 @@ static void read_optimization(struct wishes *w, char *option)
 	for (size_t i = 0; i < sizeof side / sizeof *side && !end; i++)
 		if ((end = strstr(option, side[i])))
 			p = WORD_MEANS(qtypes, end + strlen(side[i]));
-	if (p < 0 || !str_has_prefix(option, "set_")) {
+	if (p < 0 || !str_has_prefix(option, "set_") || str_has_prefix(option, "set_model_")) {
 		wish_note(w, "optimization: %.60s is not read", option);
 		return;
 	}

@@ -240,11 +240,11 @@ static enum status nothing_read(const struct reading *r, const char *path, struc
 		return error_set(
 		    err, STATUS_FORMAT, "%s: none of its %d quantized tensors is in the model: is it made of another one?", path, r->lost);
 	for (int i = 0; i < r->file->n_nodes; i++)
-		if (qdq_is(r->file, i, OP_DynamicQuantizeLinear))
+		if (str_has_prefix(r->file->node[i].op->name, "DynamicQuantize"))
 			return error_set(err, STATUS_UNSUPPORTED,
-			    "%s: it finds scales as it runs (DynamicQuantizeLinear), so it has none to import; "
+			    "%s: it finds scales as it runs (%s), so it has none to import; "
 			    "qtui compare FLOAT %s CALIB tells what it loses",
-			    path, path);
+			    path, r->file->node[i].op->name, path);
 	return error_set(err, STATUS_FORMAT, "%s: no QuantizeLinear is in it, so there is nothing to import: a float model is opened", path);
 }
 

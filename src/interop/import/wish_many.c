@@ -5,18 +5,48 @@
 #include "qtui/engine/op.h"
 #include "wishes.h"
 
-// Python's \d and (?: in POSIX's words; all else that names need is the same.
-static void posix_words(struct str *out, const char *pattern)
+// A class, [..], in which POSIX takes a \ as it is. Returns what comes behind it, or NULL: it has no end, or POSIX no word for what is in it.
+static const char *posix_class(struct str *out, const char *at)
 {
-	static const char *const word[][2] = {{"\\\\", "\\\\"}, {"\\d", "[0-9]"}, {"\\D", "[^0-9]"}, {"\\(", "\\("}, {"(?:", "("}};
+	static const char *const word[][2] = {{"d", "0-9"}, {"w", "[:alnum:]_"}, {"s", "[:space:]"}, {".", "."}, {"/", "/"}, {"_", "_"}, {"\\", "\\"}};
+	size_t first = at[1] == '^' ? 2 : 1; // a ] there is one of its characters
+	first += at[first] == ']';
+	str_addn(out, at, first);
+	for (at += first; *at && *at != ']'; at++) {
+		size_t i = 0;
+		if (*at != '\\') {
+			str_addn(out, at, 1);
+			continue;
+		}
+		for (at++; i < sizeof word / sizeof *word && *at != word[i][0][0];)
+			i++;
+		if (i == sizeof word / sizeof *word)
+			return NULL;
+		str_add(out, word[i][1]);
+	}
+	str_add(out, "]");
+	return *at ? at + 1 : NULL;
+}
+
+// Python's \d and (?: in POSIX's words; all else that names need is the same. False: POSIX has no words for it.
+static bool posix_words(struct str *out, const char *pattern)
+{
+	static const char *const word[][2] = {{"\\\\", "\\\\"}, {"\\d", "[0-9]"}, {"\\D", "[^0-9]"}, {"\\(", "\\("}, {"\\[", "\\["}, {"(?:", "("}};
 	while (*pattern) {
 		size_t i = 0;
+		if (*pattern == '[') {
+			pattern = posix_class(out, pattern);
+			if (!pattern)
+				return false;
+			continue;
+		}
 		while (i < sizeof word / sizeof *word && !str_has_prefix(pattern, word[i][0]))
 			i++;
 		bool known = i < sizeof word / sizeof *word;
 		str_addn(out, known ? word[i][1] : pattern, known ? strlen(word[i][1]) : 1);
 		pattern += known ? strlen(word[i][0]) : 1;
 	}
+	return true;
 }
 
 void wish_pattern(struct wishes *w, const char *pattern, enum precision p)
@@ -25,8 +55,8 @@ void wish_pattern(struct wishes *w, const char *pattern, enum precision p)
 	regmatch_t at;
 	struct str posix = {0};
 	bool any = false;
-	posix_words(&posix, pattern);
-	int wrong = str_is_small_regex(str_text(&posix)) ? regcomp(&re, str_text(&posix), REG_EXTENDED) : REG_ESPACE;
+	bool understood = posix_words(&posix, pattern);
+	int wrong = understood && str_is_small_regex(str_text(&posix)) ? regcomp(&re, str_text(&posix), REG_EXTENDED) : REG_ESPACE;
 	str_done(&posix);
 	if (wrong) {
 		wish_note(w, "%.120s: not a regular expression that is understood here", pattern);

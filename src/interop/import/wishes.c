@@ -213,16 +213,16 @@ void wish_parameter(struct wishes *w, const char *tensor, double bits, const dou
 {
 	int v = graph_find_value(w->g, tensor);
 	const struct value *value = v >= 0 && w->g->value[v].constant ? &w->g->value[v] : NULL;
-	if (value && !(bits >= 2 && bits <= 16 && n > 0)) {
-		wish_note(w, "%.120s: %g bits and %d scales: nothing that is known here", tensor, bits, n);
-		return;
-	}
 	for (int i = 0; value && i < value->n_consumers; i++) {
 		const struct node *reader = &w->g->node[value->consumer[i]];
 		struct weight_wish wish = {.node = value->consumer[i]};
 		bool again = i > 0 && value->consumer[i] == value->consumer[i - 1];
 		if (reader->n_in < 2 || reader->in[1] != v || value->constant->type != DT_F32 || again)
 			continue;
+		if (!(bits >= 2 && bits <= 16 && n > 0)) {
+			wish_note(w, "%.120s: %g bits and %d scales: nothing that is known here", tensor, bits, n);
+			return;
+		}
 		if (make_file_grid(&wish.codes, bits, scale, zero, n)) {
 			wish_weight(w, &wish);
 		} else {
