@@ -13,8 +13,26 @@ static const cJSON *member(const cJSON *o, const char *name)
 
 static double only_number(const cJSON *a)
 {
-	const cJSON *x = cJSON_IsArray(a) && cJSON_GetArraySize(a) == 1 ? cJSON_GetArrayItem(a, 0) : a;
-	return cJSON_IsNumber(x) ? x->valuedouble : 0;
+	double x;
+	return one_number(&x, a) ? x : 0;
+}
+
+// The width, which is 8 where nothing is said.
+static double bits_of(const cJSON *e, const char *name)
+{
+	double bits;
+	return one_number(&bits, member(e, name)) ? bits : 8;
+}
+
+// Of an activation; 0, with a note, where it has several or a scale of scales.
+static double scale_of(struct wishes *w, const char *tensor, const cJSON *scale)
+{
+	double x = 0;
+	if (scale && !one_number(&x, scale)) {
+		wish_note(w, "%.120s: its scale is not one number, and is not read", tensor);
+		return 0;
+	}
+	return x;
 }
 
 // An offset is the lowest code, counted from zero. What AIMET calls symmetric may also have no negative values, and all
@@ -37,12 +55,14 @@ static void read_0_6(struct wishes *w, const cJSON *object)
 	{
 		const cJSON *e = cJSON_GetArrayItem(list, 0), *symmetric = member(e, "is_symmetric");
 		bool yes = cJSON_IsString(symmetric) ? strcmp(symmetric->valuestring, "True") == 0 : cJSON_IsTrue(symmetric);
-		double bits = json_number(e, "bitwidth", 8);
 		if (!cJSON_IsObject(e))
 			wish_note(w, "%.120s: its encodings are no list of objects", list->string);
+		else if (cJSON_GetArraySize(list) > 1)
+			wish_note(w, "%.120s: an activation has one scale here, not %d: none is read", list->string, cJSON_GetArraySize(list));
+		else if (is_float(json_text(e, "dtype", "int")))
+			wish_tensor(w, list->string, WISH_FLOAT, 0, ZERO_MIDDLE);
 		else
-			wish_tensor(w, list->string, is_float(json_text(e, "dtype", "int")) ? WISH_FLOAT : bits, only_number(member(e, "scale")),
-			    zero_of(e, yes));
+			wish_tensor(w, list->string, bits_of(e, "bitwidth"), scale_of(w, list->string, member(e, "scale")), zero_of(e, yes));
 	}
 }
 
@@ -52,12 +72,12 @@ static void read_1_0(struct wishes *w, const cJSON *list)
 	cJSON_ArrayForEach(e, list)
 	{
 		const char *name = json_text(e, "name", NULL);
-		double bits = json_number(e, "bw", 8);
 		if (!name)
 			wish_note(w, "activation_encodings: one has no name");
+		else if (is_float(json_text(e, "dtype", "INT")))
+			wish_tensor(w, name, WISH_FLOAT, 0, ZERO_MIDDLE);
 		else
-			wish_tensor(w, name, is_float(json_text(e, "dtype", "INT")) ? WISH_FLOAT : bits, only_number(member(e, "scale")),
-			    zero_of(e, json_bool(e, "is_sym", false)));
+			wish_tensor(w, name, bits_of(e, "bw"), scale_of(w, name, member(e, "scale")), zero_of(e, json_bool(e, "is_sym", false)));
 	}
 }
 
@@ -77,7 +97,7 @@ static void read_parameters_0_6(struct wishes *w, const cJSON *object)
 			    offset, member(e, "offset") ? cJSON_CreateNumber(only_number(member(e, "offset"))) : cJSON_CreateNull());
 		}
 		if (!is_float(json_text(first, "dtype", "int")))
-			wish_parameter_lists(w, list->string, json_number(first, "bitwidth", 8), scale, offset, ZERO_OFFSETS, 0);
+			wish_parameter_lists(w, list->string, bits_of(first, "bitwidth"), scale, offset, ZERO_OFFSETS, 0);
 		cJSON_Delete(scale);
 		cJSON_Delete(offset);
 	}
@@ -92,7 +112,7 @@ static void read_parameters_1_0(struct wishes *w, const cJSON *list)
 		if (name && !is_float(json_text(e, "dtype", "INT")) && strstr(kind, "BLOCK"))
 			wish_note(w, "%.120s: scales of blocks are not read", name);
 		else if (name && !is_float(json_text(e, "dtype", "INT")))
-			wish_parameter_lists(w, name, json_number(e, "bw", 8), member(e, "scale"), member(e, "offset"), ZERO_OFFSETS, 0);
+			wish_parameter_lists(w, name, bits_of(e, "bw"), member(e, "scale"), member(e, "offset"), ZERO_OFFSETS, 0);
 	}
 }
 
@@ -109,12 +129,14 @@ static void read_2_0(struct wishes *w, const cJSON *list)
 	{
 		const char *name = json_text(e, "name", NULL), *dtype = json_text(e, "output_dtype", "int8");
 		int bits = 0;
-		if (name && strstr(dtype, "float"))
+		if (name && str_has_prefix(dtype, "float8"))
+			wish_note(w, "%.120s: %.40s is not known here: 8 and 16 bits and float are", name, dtype);
+		else if (name && strstr(dtype, "float"))
 			wish_tensor(w, name, WISH_FLOAT, 0, ZERO_MIDDLE);
 		else if (!name || sscanf(dtype, "%*[uint]%3d", &bits) != 1)
 			wish_note(w, "%.120s: an encoding has a name, and an output_dtype like int8", name ? name : "encodings");
 		else if (!is_parameter(w, name))
-			wish_tensor(w, name, bits, only_number(member(e, "y_scale")),
+			wish_tensor(w, name, bits, scale_of(w, name, member(e, "y_scale")),
 			    only_number(member(e, "y_zero_point")) + (dtype[0] == 'i' ? ldexp(1, bits - 1) : 0));
 		else if (member(e, "block_size"))
 			wish_note(w, "%.120s: scales of blocks are not read", name);

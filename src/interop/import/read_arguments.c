@@ -61,19 +61,30 @@ static void wish_type_of_tensor(struct wishes *w, const char *tensor, const char
 		wish_note(w, "%.120s: the type %.40s is not known here", tensor, name);
 }
 
+// What one entry fixes; what it has in place of a number is noted. False: nothing that can be taken.
+static bool read_fixed(struct wishes *w, const char *tensor, const cJSON *o, double *scale, double *zero)
+{
+	const cJSON *given[] = {cJSON_GetObjectItemCaseSensitive(o, "scale"), cJSON_GetObjectItemCaseSensitive(o, "zero_point")};
+	*scale = *zero = 0;
+	bool sound = !given[0] || one_number(scale, given[0]);
+	sound = (!given[1] || one_number(zero, given[1])) && sound;
+	if (!sound)
+		wish_note(w, "%.120s: its scale and zero point are not one number each, and are not read", tensor);
+	return sound && given[0];
+}
+
 // One entry for the tensor, or one a channel.
 static void read_weight_override(struct wishes *w, const cJSON *list)
 {
-	const cJSON *o, *x;
+	const cJSON *o;
 	const char *name = json_text(list->child, "quant_type", "QInt8");
 	const struct type *type = find_type(name);
 	int n = 0;
 	double *grid = xcalloc((size_t)cJSON_GetArraySize(list) * 2 + 1, sizeof *grid), *zero = grid + cJSON_GetArraySize(list);
 	cJSON_ArrayForEach(o, list)
 	{
-		x = cJSON_GetObjectItemCaseSensitive(o, "scale");
-		grid[n] = cJSON_IsNumber(x) ? x->valuedouble : 0;
-		zero[n++] = json_number(o, "zero_point", 0) + (type && type->sign ? ldexp(1, type->bits - 1) : 0);
+		read_fixed(w, list->string, o, &grid[n], &zero[n]);
+		zero[n++] += type && type->sign ? ldexp(1, type->bits - 1) : 0;
 	}
 	if (type && type->bits > 0)
 		wish_parameter(w, list->string, type->bits, grid, zero, n);
@@ -82,27 +93,54 @@ static void read_weight_override(struct wishes *w, const cJSON *list)
 	free(grid);
 }
 
+// Of a weight without a scale: its width is that of its node.
+static void note_weight_rules(struct wishes *w, const cJSON *o, const char *tensor)
+{
+	const char *name = json_text(o, "quant_type", "QInt8");
+	const struct type *type = find_type(name);
+	if (!type || (type->bits != 8 && type->bits != 16))
+		wish_note(w, "%.120s: the type %.40s is none that weights have here", tensor, name);
+	if (cJSON_GetObjectItemCaseSensitive(o, "rmin") || cJSON_GetObjectItemCaseSensitive(o, "rmax"))
+		wish_note(w, "%.120s: rmin and rmax of a weight are not read: give its scale", tensor);
+}
+
+// Members that the target decides, where no scale stands for them.
+static void note_rules(struct wishes *w, const cJSON *o, const char *tensor, bool fixed)
+{
+	int v = graph_find_value(w->g, tensor);
+	const struct quantizer *q = v >= 0 && !fixed ? tensor_quantizer(w->p, v) : NULL;
+	const cJSON *symmetric = cJSON_GetObjectItemCaseSensitive(o, "symmetric");
+	if (q && q->kind == QUANT_LINEAR && cJSON_IsBool(symmetric) && cJSON_IsTrue(symmetric) != q->symmetric)
+		wish_note(w, "%.120s: symmetric: %s is not read, as the target decides it: choose another --target", tensor,
+		    cJSON_IsTrue(symmetric) ? "true" : "false");
+	if (!fixed && w->reduced == 0 && json_bool(o, "reduce_range", false))
+		wish_note(w, "%.120s: reduce_range is not read, as the target decides it: choose another --target", tensor);
+	note_unread(w, o, tensor, "quant_type scale zero_point rmin rmax symmetric reduce_range axis convert");
+}
+
 // The first entry speaks of the tensor; "convert" follows from the widths of its readers.
 // Where it has no type, `plain` holds.
 static void read_override(struct wishes *w, const cJSON *list, const char *plain)
 {
-	const cJSON *o = cJSON_GetArrayItem(list, 0), *scale = cJSON_GetObjectItemCaseSensitive(o, "scale");
-	const char *type = json_text(o, "quant_type", plain);
+	const cJSON *o = cJSON_GetArrayItem(list, 0);
 	const cJSON *min = cJSON_GetObjectItemCaseSensitive(o, "rmin"), *max = cJSON_GetObjectItemCaseSensitive(o, "rmax");
-	bool fixed = cJSON_IsNumber(scale), ranged = cJSON_IsNumber(min) && cJSON_IsNumber(max) && !fixed;
+	double scale, zero;
 	int v = graph_find_value(w->g, list->string);
 	if (!cJSON_IsObject(o)) {
 		wish_note(w, "%.120s: an override is a list of objects", list->string);
 		return;
 	}
-	bool parameter = v >= 0 && w->g->value[v].constant;
-	if (v >= 0 && (parameter || w->g->value[v].producer < 0) && !fixed && !(ranged && !parameter))
-		return;
-	if (parameter) {
-		read_weight_override(w, list);
+	if (v >= 0 && w->g->value[v].constant) {
+		if (cJSON_GetObjectItemCaseSensitive(o, "scale"))
+			read_weight_override(w, list);
+		else
+			note_weight_rules(w, o, list->string);
 		return;
 	}
-	wish_type_of_tensor(w, list->string, type, fixed ? scale->valuedouble : 0, json_number(o, "zero_point", 0));
+	bool fixed = read_fixed(w, list->string, o, &scale, &zero), ranged = cJSON_IsNumber(min) && cJSON_IsNumber(max) && !fixed;
+	note_rules(w, o, list->string, fixed);
+	if (v < 0 || w->g->value[v].producer >= 0 || fixed || ranged)
+		wish_type_of_tensor(w, list->string, json_text(o, "quant_type", plain), fixed ? scale : 0, zero);
 	if (ranged)
 		wish_range(w, list->string, min->valuedouble, max->valuedouble);
 	else if (!fixed && (min || max))
@@ -179,19 +217,26 @@ static void read_layers(struct wishes *w, const cJSON *root, const char *where, 
 	}
 }
 
-// Members that would quantize otherwise, or less, than what is read here says.
-static void note_what_is_not_read(struct wishes *w, const cJSON *root)
+// Members that would quantize otherwise, or less, than what is read here says; what is left is of the file that is written.
+static void note_what_is_not_read(struct wishes *w, const cJSON *o, const char *where, const char *known)
 {
+	static const char to_weights[] = "what it does to weights is no edit: see qtui equalize --rules quark, and qtui tune";
 	static const char *const name[][2] = {
 	    {"nodes_to_quantize", "name what is left out in nodes_to_exclude"},
 	    {"op_types_to_quantize", "the target says which types are; name others in nodes_to_exclude"},
-	    {"algo_config", "what it does to weights is no edit: see qtui equalize --rules quark, and qtui tune"},
+	    {"algo_config", to_weights}, {"include_cle", to_weights}, {"include_fast_ft", to_weights}, {"include_sq", to_weights},
+	    {"FastFinetune", to_weights}, {"SmoothQuant", to_weights},
 	};
+	struct str all = {0};
+	str_add(&all, known);
 	for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
-		const cJSON *m = cJSON_GetObjectItemCaseSensitive(root, name[i][0]);
-		if (m && !cJSON_IsNull(m) && !(cJSON_IsArray(m) && cJSON_GetArraySize(m) == 0))
+		const cJSON *m = cJSON_GetObjectItemCaseSensitive(o, name[i][0]);
+		str_addf(&all, " %s", name[i][0]);
+		if (m && !cJSON_IsNull(m) && !cJSON_IsFalse(m) && !(cJSON_IsArray(m) && cJSON_GetArraySize(m) == 0))
 			wish_note(w, "%s is not read: %s", name[i][0], name[i][1]);
 	}
+	note_unread(w, o, where, str_text(&all));
+	str_done(&all);
 }
 
 // The quantizer of the first activation or weight at the target's own width; NULL: there is none.
@@ -231,7 +276,7 @@ static void read_activation_type(struct wishes *w, const char *name, bool symmet
 }
 
 // What a file says of weights is the target's own business: only where they differ is it told.
-static void note_other_weights(struct wishes *w, const cJSON *root)
+static void note_other_weights(struct wishes *w, const cJSON *root, const cJSON *extra)
 {
 	const char *name = json_text(root, "weight_type", NULL);
 	const struct type *type = name ? find_type(name) : NULL;
@@ -245,16 +290,20 @@ static void note_other_weights(struct wishes *w, const cJSON *root)
 	if (cJSON_IsBool(by_channel) && cJSON_IsTrue(by_channel) != has_weights_per_channel(w->p))
 		wish_note(w, "per_channel: %s, but weights of the target have a scale for each %s: choose another --target",
 		    cJSON_IsTrue(by_channel) ? "true" : "false", cJSON_IsTrue(by_channel) ? "tensor" : "channel");
+	const cJSON *symmetric = cJSON_GetObjectItemCaseSensitive(extra, "WeightSymmetric");
+	if (cJSON_IsBool(symmetric) && cJSON_IsTrue(symmetric) != q->symmetric)
+		wish_note(w, "WeightSymmetric: %s, but weights of the target are %ssymmetric: choose another --target",
+		    cJSON_IsTrue(symmetric) ? "true" : "false", q->symmetric ? "" : "not ");
 	if (json_bool(root, "reduce_range", false) && q->qmax > 64)
 		wish_note(w, "reduce_range: weights of the target use all their bits: choose another --target");
 }
 
 // In hundredths; 0: it says none.
-static void note_percentile(struct wishes *w, double percent)
+static void note_percentile(struct wishes *w, const cJSON *extra, const char *name)
 {
-	double own = 100 * target_percentile(w->p->target);
+	double percent = json_number(extra, name, 0), own = 100 * target_percentile(w->p->target);
 	if (percent != 0 && fabs(percent - own) > 1e-7)
-		wish_note(w, "CalibPercentile: %.9g, the target has %.9g: choose --target NAME,calibration.percentile=%.9g", percent, own, percent / 100);
+		wish_note(w, "%s: %.9g, the target has %.9g: choose --target NAME,calibration.percentile=%.9g", name, percent, own, percent / 100);
 }
 
 enum { OF_MODEL, OF_TYPE, OF_NODE }; // ranks
@@ -271,6 +320,19 @@ static void read_mixed(struct wishes *w, const cJSON *list)
 	}
 }
 
+static void exclude_type(struct wishes *w, const char *name)
+{
+	wish_type(w, name, PREC_FLOAT);
+}
+
+// What is read, and what is about the tool's run or the form of its file.
+#define MEMBERS_READ "nodes_to_exclude subgraphs_to_exclude exclude op_types_to_exclude extra_options calibrate_method activation_type weight_type " \
+	"per_channel reduce_range global_config layer_type_config specific_layer_config specific_tensor_precision"
+#define MEMBERS_OF_THE_FILE "model_input model_output calibration_data_reader calibration_providers execution_providers quant_format " \
+	"use_external_data_format optimize_model print_summary log_severity_level debug_mode"
+#define OPTIONS_READ "ActivationSymmetric WeightSymmetric CalibPercentile Percentile TensorQuantOverrides MixedPrecisionTensor"
+#define OPTIONS_OF_THE_FILE "AddQDQPairToWeight UseQDQVitisCustomOps DedicatedQDQPair DisableShapeInference"
+
 void read_arguments(struct wishes *w, const cJSON *root)
 {
 	const cJSON *item, *extra = object_in(w, root, "extra_options");
@@ -285,18 +347,19 @@ void read_arguments(struct wishes *w, const cJSON *root)
 	w->rank = OF_MODEL;
 	if (type)
 		read_activation_type(w, type, json_bool(inputs ? inputs : extra, inputs ? "symmetric" : "ActivationSymmetric", false));
-	note_other_weights(w, root);
+	note_other_weights(w, root, extra);
 	w->rank = OF_TYPE;
 	read_layers(w, root, "layer_type_config", true);
+	each_text_in(w, root, "op_types_to_exclude", exclude_type);
 	w->rank = OF_NODE;
 	read_layers(w, root, "specific_layer_config", false);
 	exclude_list(w, root, "nodes_to_exclude");
 	exclude_list(w, root, "subgraphs_to_exclude");
 	exclude_list(w, root, "exclude");
-	note_what_is_not_read(w, root);
-	note_percentile(w, json_number(extra, "CalibPercentile", 0));
-	if (json_bool(extra, "SmoothQuant", false))
-		wish_note(w, "SmoothQuant: changes weights, which no edit says");
+	note_what_is_not_read(w, root, "arguments", MEMBERS_READ " " MEMBERS_OF_THE_FILE);
+	note_what_is_not_read(w, extra, "extra_options", OPTIONS_READ " " OPTIONS_OF_THE_FILE);
+	note_percentile(w, extra, "CalibPercentile");
+	note_percentile(w, extra, "Percentile");
 	cJSON_ArrayForEach(item, object_in(w, extra, "TensorQuantOverrides"))
 		read_override(w, item, type ? type : "QInt8");
 	cJSON_ArrayForEach(item, object_in(w, extra, "MixedPrecisionTensor"))

@@ -184,6 +184,8 @@ void read_horizon(struct wishes *w, const cJSON *root)
 	const cJSON *calibration = object_in(w, root, "calibration_parameters");
 	const cJSON *config = cJSON_GetObjectItemCaseSensitive(calibration, "quant_config");
 	read_activation(w, calibration);
+	note_unread(w, calibration, "calibration_parameters", "cal_data_dir cal_data_type calibration_type per_channel asymmetric optimization "
+	    "run_on_cpu quant_config preprocess_on");
 	each_part(w, json_text(calibration, "optimization", ""), ",;", read_optimization);
 	read_node_info(w, object_in(w, root, "model_parameters"));
 	each_part(w, json_text(calibration, "run_on_cpu", ""), ";", read_on_cpu);

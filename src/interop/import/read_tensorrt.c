@@ -15,6 +15,10 @@ static void read_line(struct wishes *w, char *line)
 		return;
 	}
 	*colon = '\0';
+	if (bits == 0) {
+		wish_note(w, "%.120s: 0 is no scale", line);
+		return;
+	}
 	memcpy(&scale, &word, sizeof scale);
 	wish_tensor(w, line, 8, (double)scale, ZERO_MIDDLE);
 }
