@@ -143,7 +143,8 @@ void test_import_selection__expressions_of_python(void **state)
 		const char *pattern;
 		bool matches;
 	} t[] = {{"/model\\\\.\\\\d+/Sub$", true}, {"(?:/model)[.]12/Sub", true}, {"/model\\\\.\\\\D", false}, {"/model..\\\\w/S", true},
-	    {"Sub", false}, {"(?=x)", false}, {"/model[\\\\.][\\\\d]+/[^\\\\d/]ub$", true}, {"[/\\\\w.]+/Sub$", true}, {"[]/]model[^]/]12/Sub$", true},
+	    {"Sub", false}, {"(?=x)", false},
+	    {"/model[\\\\.][\\\\d]+/[^\\\\d/]ub$", true}, {"[/\\\\w.]+/Sub$", true}, {"[]/]model[^]/]12/Sub$", true},
 	    {"/model\\\\[12", false}, {"/model[\\\\b.]12", false}, {"/model[.\\\\", false}, {"/model[", false}, {"[\\\\d]", false}};
 	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
 		struct study *st = bare();

@@ -10,7 +10,8 @@ void test_import_unread__each_has_a_line(void **state)
 	static const struct {
 		const char *text, *note;
 	} row[] = {
-	    {OVERRIDE("\"" CLASS_OUT "\": [{\"scale\": [0.5, 0.25], \"zero_point\": [0, 0]}]"), CLASS_OUT ": its scale and zero point are not one number"},
+	    {OVERRIDE("\"" CLASS_OUT "\": [{\"scale\": [0.5, 0.25], \"zero_point\": [0, 0]}]"),
+	        CLASS_OUT ": its scale and zero point are not one number"},
 	    {OVERRIDE("\"" CLASS_OUT "\": [{\"scale\": \"half\"}]"), CLASS_OUT ": its scale and zero point are not one number"},
 	    {OVERRIDE("\"" CLASS_OUT "\": [{\"symmetric\": true}]"), CLASS_OUT ": symmetric: true is not read"},
 	    {OVERRIDE("\"" CLASS_OUT "\": [{\"reduce_range\": true}]"), CLASS_OUT ": reduce_range is not read"},
@@ -23,9 +24,11 @@ void test_import_unread__each_has_a_line(void **state)
 	    {"{\"extra_options\": {\"ConvertSigmoidToHardSigmoid\": true}}", "extra_options: ConvertSigmoidToHardSigmoid is not read"},
 	    {"{\"extra_options\": {\"WeightSymmetric\": false}}", "WeightSymmetric: false, but weights of the target are symmetric"},
 	    {"{\"extra_options\": {\"Percentile\": 99.9}}", "Percentile: 99.9, the target has 99.999"},
-	    {"{\"activation_encodings\": {\"" CLASS_OUT "\": [{\"scale\": 0.5}, {\"scale\": 0.25}]}}", CLASS_OUT ": an activation has one scale here, not 2"},
+	    {"{\"activation_encodings\": {\"" CLASS_OUT "\": [{\"scale\": 0.5}, {\"scale\": 0.25}]}}",
+	        CLASS_OUT ": an activation has one scale here, not 2"},
 	    {"{\"activation_encodings\": [{\"name\": \"" CLASS_OUT "\", \"scale\": [0.5, 0.25]}]}", CLASS_OUT ": its scale is not one number"},
-	    {"{\"encodings\": [{\"name\": \"" CLASS_OUT "\", \"output_dtype\": \"uint8\", \"y_scale\": {\"x\": 3}}]}", CLASS_OUT ": its scale is not one number"},
+	    {"{\"encodings\": [{\"name\": \"" CLASS_OUT "\", \"output_dtype\": \"uint8\", \"y_scale\": {\"x\": 3}}]}",
+	        CLASS_OUT ": its scale is not one number"},
 	    {"{\"encodings\": [{\"name\": \"" CLASS_OUT "\", \"output_dtype\": \"float8e4m3fn\"}]}", CLASS_OUT ": float8e4m3fn is not known here"},
 	    {"TRT-8503-EntropyCalibration2\n" CLASS_OUT ": 0\n", CLASS_OUT ": 0 is no scale"},
 	    {"calibration_parameters:\n  max_percentile: 0.99\ncompiler_parameters: {}\n", "calibration_parameters: max_percentile is not read"},
@@ -68,8 +71,8 @@ void test_import_unread__types_that_quark_excludes(void **state)
 {
 	struct study *st = bare();
 	(void)state;
-	struct import_report r = take(st, file("{\"op_types_to_exclude\": [\"Sub\"], \"exclude\": [], \"print_summary\": false, \"include_cle\": false, "
-	    "\"extra_options\": {\"UseQDQVitisCustomOps\": false}}"));
+	struct import_report r = take(st, file("{\"op_types_to_exclude\": [\"Sub\"], \"exclude\": [], \"print_summary\": false, "
+	    "\"include_cle\": false, \"extra_options\": {\"UseQDQVitisCustomOps\": false}}"));
 	assert_int_equal(precision(st, SUB), PREC_FLOAT);
 	assert_int_equal(r.n_notes, 0);
 	import_report_done(&r);

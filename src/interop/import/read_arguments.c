@@ -303,7 +303,8 @@ static void note_percentile(struct wishes *w, const cJSON *extra, const char *na
 {
 	double percent = json_number(extra, name, 0), own = 100 * target_percentile(w->p->target);
 	if (percent != 0 && fabs(percent - own) > 1e-7)
-		wish_note(w, "%s: %.9g, the target has %.9g: choose --target NAME,calibration.percentile=%.9g", name, percent, own, percent / 100);
+		wish_note(w, "%s: %.9g, the target has %.9g: choose --target NAME,calibration.percentile=%.9g", name, percent, own,
+		    percent / 100);
 }
 
 enum { OF_MODEL, OF_TYPE, OF_NODE }; // ranks
@@ -326,8 +327,8 @@ static void exclude_type(struct wishes *w, const char *name)
 }
 
 // What is read, and what is about the tool's run or the form of its file.
-#define MEMBERS_READ "nodes_to_exclude subgraphs_to_exclude exclude op_types_to_exclude extra_options calibrate_method activation_type weight_type " \
-	"per_channel reduce_range global_config layer_type_config specific_layer_config specific_tensor_precision"
+#define MEMBERS_READ "nodes_to_exclude subgraphs_to_exclude exclude op_types_to_exclude extra_options calibrate_method activation_type " \
+	"weight_type per_channel reduce_range global_config layer_type_config specific_layer_config specific_tensor_precision"
 #define MEMBERS_OF_THE_FILE "model_input model_output calibration_data_reader calibration_providers execution_providers quant_format " \
 	"use_external_data_format optimize_model print_summary log_severity_level debug_mode"
 #define OPTIONS_READ "ActivationSymmetric WeightSymmetric CalibPercentile Percentile TensorQuantOverrides MixedPrecisionTensor"

@@ -41,7 +41,8 @@ static bool has_room(struct wishes *w, int value, int bits)
 {
 	bool room = bits == 0 || bits >= w->bits[value];
 	if (!room)
-		wish_note(w, "%.120s: a scale of %g bits, but it has %d here: it is not taken", graph_output_name(w->g, value), w->bits[value], bits);
+		wish_note(w, "%.120s: a scale of %g bits, but it has %d here: it is not taken", graph_output_name(w->g, value),
+		    w->bits[value], bits);
 	return room;
 }
 

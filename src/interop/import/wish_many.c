@@ -8,7 +8,8 @@
 // A class, [..], in which POSIX takes a \ as it is. Returns what comes behind it, or NULL: it has no end, or POSIX no word for what is in it.
 static const char *posix_class(struct str *out, const char *at)
 {
-	static const char *const word[][2] = {{"d", "0-9"}, {"w", "[:alnum:]_"}, {"s", "[:space:]"}, {".", "."}, {"/", "/"}, {"_", "_"}, {"\\", "\\"}};
+	static const char *const word[][2] = {
+	    {"d", "0-9"}, {"w", "[:alnum:]_"}, {"s", "[:space:]"}, {".", "."}, {"/", "/"}, {"_", "_"}, {"\\", "\\"}};
 	size_t first = at[1] == '^' ? 2 : 1; // a ] there is one of its characters
 	first += at[first] == ']';
 	str_addn(out, at, first);
@@ -31,7 +32,8 @@ static const char *posix_class(struct str *out, const char *at)
 // Python's \d and (?: in POSIX's words; all else that names need is the same. False: POSIX has no words for it.
 static bool posix_words(struct str *out, const char *pattern)
 {
-	static const char *const word[][2] = {{"\\\\", "\\\\"}, {"\\d", "[0-9]"}, {"\\D", "[^0-9]"}, {"\\(", "\\("}, {"\\[", "\\["}, {"(?:", "("}};
+	static const char *const word[][2] = {
+	    {"\\\\", "\\\\"}, {"\\d", "[0-9]"}, {"\\D", "[^0-9]"}, {"\\(", "\\("}, {"\\[", "\\["}, {"(?:", "("}};
 	while (*pattern) {
 		size_t i = 0;
 		if (*pattern == '[') {
