@@ -120,30 +120,6 @@ void test_tuned__is_kept_beside_sessions(void **state)
 	study_close(&st);
 }
 
-void test_tuned__moves_with_its_session(void **state)
-{
-	struct error err = {0};
-	struct study *st = open_study(), *again = open_study();
-	struct session *s = NULL;
-	char *path = xstrdup(support_temp("moved.json")), *to = xstrdup(support_temp("moved.json~")),
-	    *nowhere = xstrdup(support_temp("no/such/place.json"));
-	tune(st);
-	char *file = only_tuned_file(path, st), *there = only_tuned_file(to, st);
-	assert_int_equal(session_write(st, path, NULL, &err), STATUS_OK);
-	assert_int_equal(session_move(path, nowhere, &err), STATUS_IO);
-	assert_true(file_exists(path) && file_exists(file));
-	assert_int_equal(session_move(path, to, &err), STATUS_OK);
-	assert_false(file_exists(path) || file_exists(file));
-	assert_true(file_exists(there));
-	if (session_read(&s, to, &err) != STATUS_OK || session_apply(s, again, &err) != STATUS_OK)
-		fail_msg("%s", err.text);
-	assert_true(key_equal(weights_in_force(st), weights_in_force(again)));
-	session_free(&s);
-	free(path), free(to), free(nowhere), free(file), free(there);
-	study_close(&again);
-	study_close(&st);
-}
-
 static void assert_codes(const struct plan *p, int slot, const int16_t *codes)
 {
 	const struct tensor *w = p->g->value[p->slot[slot].value].constant;

@@ -55,9 +55,6 @@ MUST_CHECK enum status session_last_run(struct run_record *out, bool *old, const
 
 // Deletes a session file and the files of tuned weights that it names; files that are not there are no error.
 void session_remove(const char *path);
-// Renames a session file with the files of its tuned weights, replacing what is at `to`. On failure all stay where they
-// were.
-MUST_CHECK enum status session_move(const char *from, const char *to, struct error *err);
 // The path of the tuned weights with this name, beside the session, which is where links to it lead; heap.
 char *session_tuned_path(const char *session, const char *name);
 

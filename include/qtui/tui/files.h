@@ -14,7 +14,7 @@ struct ui_file {
 	enum file_work work;
 	struct study *study;         // the ui's
 	char *name[2];               // heap: of the file; FILE_DIFF: of the two that are compared
-	bool offered;                // FILE_OPEN: the session that was found at the start, which is not where :write goes
+	bool kept;                   // FILE_OPEN: a session that an earlier run has left, which is not where :write goes
 	bool is_file[2];             // FILE_DIFF: which names are those of sessions
 	struct session *read[2];     // FILE_OPEN, FILE_DIFF
 	bool spare;                  // FILE_WRITE: what is there and is no session stays

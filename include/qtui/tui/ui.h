@@ -58,6 +58,7 @@ struct ui {
 	struct session_writer *autosave; // likewise
 	int autosave_lock;             // of that file while this run lasts; -1: none
 	char *offered;                 // an autosaved session that was found at the start; heap
+	int offered_lock;              // so that no other run offers it meanwhile; -1: none
 	struct snapshot *snap;
 	struct findings *findings;     // of the last finished run; NULL: there is none
 	struct story *story;           // likewise

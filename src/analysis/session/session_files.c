@@ -1,5 +1,4 @@
 // Where sessions lie, with the tuned weights beside them.
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,31 +61,6 @@ void session_remove(const char *path)
 	unlink(real);
 	unlink(path); // a link to it
 	free(real);
-}
-
-static bool move_tuned(const char *name, const char *from, const char *to)
-{
-	char *old = session_tuned_path(from, name), *new = session_tuned_path(to, name);
-	bool moved = rename(old, new) == 0;
-	free(old);
-	free(new);
-	return moved;
-}
-
-// The session last: one that is there can be opened.
-enum status session_move(const char *from, const char *to, struct error *err)
-{
-	char **names = tuned_beside(from), *real = file_follow(from);
-	int n = 0;
-	session_remove(to);
-	while (names[n] && move_tuned(names[n], from, to))
-		n++;
-	enum status st = !names[n] && rename(real, to) == 0 ? STATUS_OK : error_set(err, STATUS_IO, "%s: %s", to, strerror(errno));
-	while (st != STATUS_OK && n-- > 0)
-		(void)move_tuned(names[n], to, from);
-	free_names(names);
-	free(real);
-	return st;
 }
 
 char *session_autosave_path(const char *model)

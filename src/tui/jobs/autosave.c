@@ -4,17 +4,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "qtui/analysis/session_writer.h"
 #include "qtui/base/file.h"
+#include "qtui/base/json.h"
 #include "qtui/base/log.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
+#include "qtui/tui/command.h"
 #include "qtui/tui/guard.h"
+#include "qtui/tui/kept.h"
 
 static void time_of(char *out, size_t size, const char *path)
 {
@@ -24,125 +26,91 @@ static void time_of(char *out, size_t size, const char *path)
 		snprintf(out, size, "an earlier run");
 }
 
-// Runs on one model have a file each: model.json, model-2.json, ...
-enum { AT_ONCE = 16 };
-
-static char *numbered(const char *first, int i)
+static void let_offer_go(struct ui *ui)
 {
-	struct str path = {0};
-	if (i == 1)
-		str_add(&path, first);
-	else
-		str_addf(&path, "%.*s-%d.json", (int)(strlen(first) - strlen(".json")), first, i);
-	return str_detach(&path);
+	if (ui->offered_lock >= 0)
+		close(ui->offered_lock);
+	ui->offered_lock = -1;
 }
 
-// Locks a session's file for this run; -1: another run has it. The system releases the lock
-// when the run ends, even in a crash. The lock has a file of its own, which is never removed:
-// two runs could else hold locks on two files of that name.
-static int lock_of(const char *path)
+static const char *model_of(const struct ui *ui)
 {
-	struct str name = {0};
-	int fd;
-	str_addf(&name, "%s.lock", path);
-	fd = open(str_text(&name), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	str_done(&name);
-	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB)) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
+	return ui->snap->g->path;
 }
 
-// The first file that no living run has. Where locks cannot be made, the first.
-static void take_path(struct ui *ui, const char *first)
+// What a later start would offer: nothing where all was undone.
+static bool has_work(const struct session *s)
 {
-	char *dir = file_dir(first);
-	struct error err;
-	ui->autosave_lock = -1;
-	if (file_mkdirs(dir, &err))
-		log_warn("%s", err.text);
-	free(dir);
-	for (int i = 1; i <= AT_ONCE && ui->autosave_lock < 0; i++) {
-		free(ui->autosave_path);
-		ui->autosave_path = numbered(first, i);
-		ui->autosave_lock = lock_of(ui->autosave_path);
-	}
-	if (ui->autosave_lock < 0) {
-		free(ui->autosave_path);
-		ui->autosave_path = xstrdup(first);
-	}
+	return s->current > 0 || cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(s->root, "variants")) > 0;
 }
 
-// Where there is no file under this run's number, it takes over the first one that an ended run left under another.
-static void adopt(const struct ui *ui, const char *first)
+static bool file_has_work(const char *path)
 {
-	for (int i = 1; i <= AT_ONCE && !file_exists(ui->autosave_path); i++) {
-		char *path = numbered(first, i);
-		int lock = file_exists(path) ? lock_of(path) : -1;
-		struct error err;
-		if (lock >= 0 && session_move(path, ui->autosave_path, &err))
-			log_warn("%s cannot be taken over: :open %s brings its edits back", path, path);
-		if (lock >= 0)
-			close(lock);
-		free(path);
-	}
-}
-
-// Where edits go that a run which was killed could not autosave: beside the model, or where temporary files go. Heap.
-static char *refuge(const struct ui *ui, const char *first, int place, int i)
-{
-	const char *tmp = getenv("TMPDIR");
-	char *model = file_dir(ui->snap->g->path), *name;
-	struct str path = {0};
-	str_addf(&path, "%s/%s", place == 0 ? model : tmp && *tmp ? tmp : "/tmp", file_base(first));
-	name = numbered(str_text(&path), i);
-	str_done(&path);
-	free(model);
-	return name;
-}
-enum { REFUGES = 2 };
-
-// A file in the directory for temporary files may be anybody's.
-static bool is_mine(const char *path)
-{
-	struct stat st;
-	return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid();
-}
-
-// The session that is offered; heap. NULL: none.
-static char *find_left(const struct ui *ui, const char *first)
-{
-	char *found = file_exists(ui->autosave_path) ? xstrdup(ui->autosave_path) : NULL;
-	for (int k = 0; k < REFUGES * AT_ONCE && !found; k++) {
-		found = refuge(ui, first, k / AT_ONCE, k % AT_ONCE + 1);
-		if (!is_mine(found)) {
-			free(found);
-			found = NULL;
-		}
-	}
-	return found;
-}
-
-// Edits that another run has left: offered, unless a session was asked for.
-static void offer(struct ui *ui, const char *first)
-{
-	char *path = find_left(ui, first);
 	struct session *s = NULL;
 	struct error err;
-	char when[64];
-	if (path && session_read(&s, path, &err)) {
-		log_warn("%s", err.text);
-	} else if (path && s->current > 0) {
-		time_of(when, sizeof when, path);
-		ui->offered = xstrdup(path);
-		ui_note(ui, "A session of %s with %d step%s was not saved: :open brings it back", when, s->current,
-		    plural(s->current));
-		log_warn("a session of %s with %d step%s was not saved: :open %s brings it back", when, s->current, plural(s->current),
-		    ui->offered);
-	}
+	bool has = session_read(&s, path, &err) != STATUS_OK || has_work(s); // what cannot be read is not thrown away
 	session_free(&s);
-	free(path);
+	return has;
+}
+
+static void tell_offered(struct ui *ui, int steps, int older)
+{
+	char when[64];
+	time_of(when, sizeof when, ui->offered);
+	if (older)
+		ui_note(ui, "A session of %s with %d step%s was not saved: :open brings it back; the log names %d older", when, steps,
+		    plural(steps), older);
+	else
+		ui_note(ui, "A session of %s with %d step%s was not saved: :open brings it back", when, steps, plural(steps));
+	log_warn("a session of %s with %d step%s was not saved: :open %s brings it back", when, steps, plural(steps), ui->offered);
+}
+
+// False: nothing that anybody would want is in it, or a run that lives has it.
+static bool take_offer(struct ui *ui, const char *path, int *steps)
+{
+	struct session *s = NULL;
+	struct error err;
+	if (!kept_hold(&ui->offered_lock, model_of(ui), path))
+		return false;
+	if (session_read(&s, path, &err))
+		log_warn("%s", err.text);
+	else if (has_work(s))
+		ui->offered = xstrdup(path);
+	*steps = s ? s->current : 0;
+	session_free(&s);
+	if (!ui->offered)
+		let_offer_go(ui);
+	return ui->offered != NULL;
+}
+
+// Edits that other runs have left: the newest are offered, the others named.
+static void offer(struct ui *ui)
+{
+	struct kept list[KEPT_MAX];
+	int n = kept_find(list, model_of(ui), ui->autosave_path), at = 0, steps = 0, older = 0;
+	while (at < n && !take_offer(ui, list[at].path, &steps))
+		at++;
+	for (int i = at + 1; i < n; i++) {
+		char when[64];
+		if (!file_has_work(list[i].path))
+			continue;
+		time_of(when, sizeof when, list[i].path);
+		log_warn("a session of %s was not saved either: :open %s brings it back", when, list[i].path);
+		older++;
+	}
+	if (ui->offered)
+		tell_offered(ui, steps, older);
+	kept_done(list, n);
+}
+
+// Every number has a session: the next edit costs the oldest.
+static void tell_full(struct ui *ui)
+{
+	char when[64];
+	time_of(when, sizeof when, ui->autosave_path);
+	ui_note(ui, "%d sessions were not saved, and no more are kept: an edit replaces that of %s; the log names all", KEPT_NUMBERS, when);
+	log_warn("%d sessions were not saved, and no more are kept: an edit replaces that of %s, unless :open %s and :write save it",
+	    KEPT_NUMBERS, when, ui->autosave_path);
 }
 
 // Prepares what a crash would say of the edits: the handler can neither ask nor format.
@@ -157,34 +125,35 @@ static void warn_of_crash(const struct ui *ui)
 	str_done(&message);
 }
 
-void autosave_begin(struct ui *ui)
+// The session that was asked for is one that a run has left: nobody has saved it yet, and :write does not go there.
+static void begin_from_kept(struct ui *ui)
 {
-	char *first = session_autosave_path(ui->snap->g->path);
-	if (!first)
-		return;
-	take_path(ui, first);
-	ui->autosave = session_writer_new(ui->autosave_path);
-	if (!ui->session) {
-		adopt(ui, first);
-		offer(ui, first);
-	}
-	free(first);
-	warn_of_crash(ui);
+	free(ui->session_path);
+	ui->session_path = NULL;
+	ui->session_stamp = (struct file_stamp){0};
+	ui->autosave_due = ui->unsaved = true;
 }
 
-// The first save of this run must not write over what is still on offer.
-static void keep_offered(struct ui *ui)
+void autosave_begin(struct ui *ui)
 {
-	struct str kept = {0};
+	char *dir, *first = session_autosave_path(model_of(ui));
 	struct error err;
-	str_addf(&kept, "%s~", ui->autosave_path);
-	if (session_move(ui->autosave_path, str_text(&kept), &err)) {
-		log_warn("what was offered is not kept: %s", err.text);
-	} else {
-		free(ui->offered);
-		ui->offered = str_detach(&kept);
-	}
-	str_done(&kept);
+	bool full;
+	dir = file_dir(first);
+	free(first);
+	if (file_mkdirs(dir, &err))
+		log_warn("%s", err.text);
+	free(dir);
+	full = kept_take(&ui->autosave_path, &ui->autosave_lock, model_of(ui));
+	ui->offered_lock = -1;
+	ui->autosave = session_writer_new(ui->autosave_path);
+	if (!ui->session)
+		offer(ui);
+	else if (kept_is_one(model_of(ui), ui->session->path))
+		begin_from_kept(ui);
+	if (full)
+		tell_full(ui);
+	warn_of_crash(ui);
 }
 
 // A failure is shown as an error until a key is pressed, and in the top line as long as it lasts.
@@ -211,8 +180,8 @@ void autosave_write(struct ui *ui)
 	if (!ui->autosave_due || !ui->autosave)
 		return;
 	ui->autosave_due = false;
-	if (ui->offered && !strcmp(ui->offered, ui->autosave_path))
-		keep_offered(ui);
+	if (!ui->autosaved && file_exists(ui->autosave_path))
+		session_remove(ui->autosave_path); // it was told; its tuned weights would stay
 	session_writer_put(ui->autosave, session_save_begin(ui->study, ui->session));
 	ui->autosaved = true;
 }
@@ -253,10 +222,9 @@ static bool claim(const char *path)
 // they go to the first refuge that takes them. False: none did.
 static bool take_refuge(struct ui *ui)
 {
-	char *first = session_autosave_path(ui->snap->g->path);
 	bool kept = false;
-	for (int k = 0; k < REFUGES * AT_ONCE && !kept; k++) {
-		char *path = refuge(ui, first, k / AT_ONCE, k % AT_ONCE + 1);
+	for (int n = 0; n < KEPT_REFUGES * KEPT_NUMBERS && !kept; n++) {
+		char *path = kept_refuge(model_of(ui), n);
 		struct error err;
 		bool claimed = claim(path);
 		kept = claimed && !session_write(ui->study, path, ui->session, &err);
@@ -266,33 +234,58 @@ static bool take_refuge(struct ui *ui)
 			fprintf(stderr, "qtui: edits are kept in %s; the next start offers them\n", path);
 		free(path);
 	}
-	free(first);
 	return kept;
 }
 
-// Removes the refuge that the edits came from once they are saved elsewhere: the next run would offer them again.
-static void leave_refuge(const struct ui *ui)
+// What was opened is saved, or lies in this run's own file: the next start would offer it twice.
+static void leave_opened(struct ui *ui)
 {
-	if (ui->offered && ui->opened && !strcmp(ui->opened->path, ui->offered) && !str_has_prefix(ui->offered, ui->autosave_path))
-		session_remove(ui->offered);
+	const char *path = ui->session ? ui->session->path : NULL;
+	let_offer_go(ui);
+	if (path && !file_is_same(path, ui->autosave_path) && kept_is_one(model_of(ui), path))
+		kept_remove(model_of(ui), path);
+}
+
+// Of this run's own file: everything in it is written elsewhere, or was undone.
+static bool is_void(const struct ui *ui, bool written)
+{
+	return ui->autosaved && (!ui->unsaved || (written && !file_has_work(ui->autosave_path)));
 }
 
 void autosave_end(struct ui *ui, bool killed)
 {
 	struct error err = {0};
-	bool kept;
+	bool written, kept, none;
 	autosave_write(ui);
 	if (!ui->autosave)
 		return;
-	kept = !session_writer_free(&ui->autosave, &err) || !ui->unsaved || (killed && take_refuge(ui));
+	written = !session_writer_free(&ui->autosave, &err);
+	kept = written || !ui->unsaved || (killed && take_refuge(ui));
+	none = is_void(ui, written);
 	if (!kept)
 		fprintf(stderr, "qtui: edits are lost: %s\n", err.text);
-	else if (ui->autosaved && !ui->unsaved)
+	else if (none)
 		session_remove(ui->autosave_path);
-	else if (err.status == STATUS_OK && ui->unsaved && !killed)
+	else if (written && ui->unsaved && !killed)
 		fprintf(stderr, "unsaved edits are kept; the next start offers them, or: --session %s\n", ui->autosave_path);
-	if (kept)
-		leave_refuge(ui);
+	if (kept && !(none && ui->unsaved)) // what was opened and undone stays on offer
+		leave_opened(ui);
+	let_offer_go(ui);
 	if (ui->autosave_lock >= 0)
 		close(ui->autosave_lock);
+}
+
+enum status command_forget(struct ui *ui, char *args, struct error *err)
+{
+	char when[64];
+	(void)args;
+	if (!ui->offered)
+		return error_set(err, STATUS_USAGE, "no session is offered");
+	time_of(when, sizeof when, ui->offered);
+	let_offer_go(ui);
+	kept_remove(model_of(ui), ui->offered);
+	free(ui->offered);
+	ui->offered = NULL;
+	ui_note(ui, "the session of %s is forgotten", when);
+	return STATUS_OK;
 }

@@ -13,6 +13,7 @@
 #include "qtui/interop/import.h"
 #include "qtui/tui/command.h"
 #include "qtui/tui/edit.h"
+#include "qtui/tui/kept.h"
 #include "qtui/tui/repair.h"
 
 void file_forget(struct ui *ui)
@@ -110,7 +111,7 @@ static enum status opened(struct ui *ui, struct error *err)
 	session_free(&ui->opened); // the members that this program does not know are now those of the new one
 	ui->session = ui->opened = s;
 	repair_take_kept(ui);
-	if (!f->offered) {
+	if (!f->kept) {
 		free(ui->session_path);
 		ui->session_path = f->name[0];
 		f->name[0] = NULL;
@@ -292,7 +293,7 @@ enum status command_open(struct ui *ui, char *args, struct error *err)
 		return error_set(err, STATUS_USAGE, "no session is offered: :open FILE names one");
 	if (beside_check(ui, BESIDE_FILE, err))
 		return err->status;
-	ui->file = (struct ui_file){.work = FILE_OPEN, .name = {xstrdup(path)}, .offered = !*args};
+	ui->file = (struct ui_file){.work = FILE_OPEN, .name = {xstrdup(path)}, .kept = kept_is_one(ui->snap->g->path, path)};
 	return begin(ui, err);
 }
 
