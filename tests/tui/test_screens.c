@@ -199,6 +199,21 @@ void test_screens__long_names_come_before_columns(void **state)
 	ui_done(&ui);
 }
 
+// Figures that tell less leave longer names more.
+void test_screens__longer_names_come_before_most_columns(void **state)
+{
+	static const char name[] = "/model/decoder/layers.2/cross_attn/Softmax/z"; // 44 columns
+	for (int width = 120; width < 160; width++) {
+		struct ui ui;
+		start(&ui, FAKE_MEASURED, width, 40, false);
+		snprintf(fake.node_name[node_named("/model.9/m/MaxPool")], sizeof fake.node_name[0], "%s", name);
+		layers_refresh(&ui.layers, ui.snap);
+		if (is_shown(&ui, "alone dB cosine") && !is_shown(&ui, name))
+			fail_msg("in %d columns", width);
+		ui_done(&ui);
+	}
+}
+
 // Short names leave theirs to figures, and a very wide screen shows all that is known.
 void test_screens__every_column_where_there_is_room(void **state)
 {

@@ -3,12 +3,14 @@
 #define QTUI_TUI_LAYERS_H
 
 #include "qtui/tui/filter.h"
+#include "qtui/tui/abbrev.h"
 #include "qtui/tui/scroll.h"
 
 struct layers {
 	int *order, n;        // node ids shown
 	int total;            // rows without a filter
 	int widest;           // columns of the longest name, with or without a filter
+	struct abbrev names;   // of all nodes
 	bool compared;        // figures of the run before are known
 	bool settled;         // the order is that of a run that is over
 	bool *marked;         // [n_nodes]

@@ -317,7 +317,7 @@ static void draw_side_title(struct canvas *c, const struct ui *ui, enum panel p)
 	else if (node < 0)
 		snprintf(text, sizeof text, " Detail ");
 	else {
-		text_cut(cut, sizeof cut, ui->snap->g->node[node].name, r.w - 4, CUT_LEFT);
+		abbrev_cut(cut, sizeof cut, &ui->layers.names, node, r.w - 4);
 		snprintf(text, sizeof text, " %s ", cut);
 	}
 	used = canvas_text(c, r.x + 1, r.y, r.w - 2, ui->focus == p ? ROLE_TITLE_FOCUS : ROLE_TITLE, text);

@@ -18,6 +18,7 @@ void layers_done(struct layers *l)
 	free(l->order);
 	free(l->marked);
 	filter_free(&l->filter);
+	abbrev_done(&l->names);
 }
 
 // Merge sort: stable and without a global for the comparison's context.
@@ -51,6 +52,11 @@ static bool has_before(const struct snapshot *s)
 	return false;
 }
 
+static const char *name_of(int node, const void *graph)
+{
+	return ((const struct graph *)graph)->node[node].name;
+}
+
 void layers_refresh(struct layers *l, const struct snapshot *s)
 {
 	int node = layers_node(l), line = l->scroll.cursor - l->scroll.top;
@@ -64,6 +70,7 @@ void layers_refresh(struct layers *l, const struct snapshot *s)
 		if (filter_match(l->filter, s, l->marked, i))
 			l->order[l->n++] = i;
 	}
+	abbrev_set(&l->names, s->g->n_nodes, name_of, s->g);
 	sort_rows(l->order, scratch, l->n, s, l);
 	free(scratch);
 	l->compared = has_before(s);

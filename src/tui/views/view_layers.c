@@ -9,7 +9,9 @@
 #include "qtui/tui/grade.h"
 #include "qtui/tui/rows.h"
 
-enum { MARKS = 4, NAME = 35 }; // columns for cursor, mark and severity; columns that longer names should keep
+enum { MARKS = 4 }; // columns for cursor, mark and severity
+// Columns that longer names should keep: beside the figures that tell most, and beside all others.
+enum { TELLING = 4, NAME = 35, AMPLE = 44 };
 
 int view_layers_count(const struct ui *ui)
 {
@@ -38,13 +40,14 @@ static bool is_known(const struct ui *ui, enum column c)
 // Which columns there is room for, the most telling first; returns what is left for the name.
 static int fit_columns(const struct ui *ui, int width, bool shown[COLUMN_COUNT])
 {
-	int left = width - MARKS - 2, wanted = ui->layers.widest < NAME ? ui->layers.widest : NAME;
+	int left = width - MARKS - 2;
 	for (int i = 0; i < COLUMN_COUNT; i++) {
 		const struct column_row *row = columns_row((enum column)i);
 		shown[i] = row->rank == 0 || i == (int)ui->layers.sort;
 		left -= shown[i] && row->width ? row->width + 1 : 0;
 	}
-	for (int rank = 1; rank <= COLUMN_COUNT; rank++)
+	for (int rank = 1; rank <= COLUMN_COUNT; rank++) {
+		int room = rank <= TELLING ? NAME : AMPLE, wanted = ui->layers.widest < room ? ui->layers.widest : room;
 		for (int i = 0; i < COLUMN_COUNT; i++) {
 			const struct column_row *row = columns_row((enum column)i);
 			if (row->rank != rank || shown[i] || !is_known(ui, (enum column)i))
@@ -54,6 +57,7 @@ static int fit_columns(const struct ui *ui, int width, bool shown[COLUMN_COUNT])
 			shown[i] = true;
 			left -= row->width + 1;
 		}
+	}
 	return left;
 }
 
@@ -154,12 +158,13 @@ static void draw_value(struct canvas *c, const struct ui *ui, enum column column
 {
 	const struct column_row *col = columns_row(column);
 	const struct node_row *row = &ui->snap->row[node];
-	char text[FIGURE + 1];
+	char text[FIGURE + 1], name[1024];
 	double v;
 	if (column == COLUMN_PREC) {
 		draw_precision(c, row, x, y);
 	} else if (column == COLUMN_NAME) {
-		draw_found(c, ui, x, y, w, row->precision == PREC_FLOAT ? ROLE_DIM : ROLE_TEXT, CUT_LEFT, col->text(ui->snap, node));
+		abbrev_cut(name, sizeof name, &ui->layers.names, node, w);
+		draw_found(c, ui, x, y, w, row->precision == PREC_FLOAT ? ROLE_DIM : ROLE_TEXT, CUT_LEFT, name);
 	} else if (col->text) {
 		canvas_text(c, x, y, w, ROLE_DIM, col->text(ui->snap, node));
 	} else {
