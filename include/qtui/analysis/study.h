@@ -122,6 +122,8 @@ enum { SCALE_TEXT = 40 };
 // "2^-4", else so many digits; returns out.
 char *scale_text(char out[SCALE_TEXT], double scale, int digits);
 bool scale_exponent(double scale, int *out); // true: 2^*out
+// The steps in force behind the first `from` become one.
+void study_join_steps(struct study *s, size_t from);
 // Rebuilds the history from commands (of a session file): applies each, then steps back to `current`.
 MUST_CHECK enum status study_restore(struct study *s, const char *const *command, int n, int current, struct error *err);
 

@@ -119,26 +119,34 @@ static void read_latency(const struct session *s, struct study *st)
 	latency_drop(&l);
 }
 
-// "edits" says what is in force. Where the journal leads to something else (a script wrote the file,
-// or somebody changed it by hand), the difference becomes the next steps of the journal.
-static enum status settle(const struct session *s, struct study *st, struct error *err)
+// Takes the commands that lead to these edits.
+static enum status go_to_edits(struct study *st, const struct edits *want, struct error *err)
 {
-	const cJSON *list = cJSON_GetObjectItemCaseSensitive(s->root, "edits");
 	const enum calib_method method = st->step[st->current].method;
-	struct edits *want = NULL;
-	int n = 0;
-	enum status status = list ? edits_parse(&want, st, list, err) : STATUS_OK;
-	char **command = want ? edits_commands(st->g, study_edits(st), method, want, method, &n) : NULL;
+	int n;
+	enum status status = STATUS_OK;
+	char **command = edits_commands(st->g, study_edits(st), method, want, method, &n);
 	for (int i = 0; i < n && status == STATUS_OK; i++)
 		status = study_command(st, command[i], err);
 	edits_commands_free(command, n);
+	return status;
+}
+
+// "edits" says what is in force. Where the journal leads to something else (a script wrote the file,
+// or somebody changed it by hand), the difference becomes the next step of the journal.
+static enum status settle(const struct session *s, struct study *st, struct error *err)
+{
+	const cJSON *list = cJSON_GetObjectItemCaseSensitive(s->root, "edits");
+	struct edits *want = NULL;
+	enum status status = list ? edits_parse(&want, st, list, err) : STATUS_OK;
+	if (want)
+		status = go_to_edits(st, want, err);
 	if (want)
 		edits_free(&want);
 	return status;
 }
 
-// Brings the study to the target and the calibrator that the journal begins from. Where it has others, each change is a
-// step of its history.
+// Brings the study to the target and the calibrator that the session begins from.
 static enum status begin_as(const struct session *s, struct study *st, struct error *err)
 {
 	if (!s->target)
@@ -149,12 +157,32 @@ static enum status begin_as(const struct session *s, struct study *st, struct er
 	return study_set_method(st, s->method >= 0 ? (enum calib_method)s->method : target_default_calibration(st->target), err);
 }
 
+// The journal begins without edits: those of the study would mix with its own.
+static enum status drop_edits(struct study *st, struct error *err)
+{
+	struct edits *none = edits_new(st->g);
+	enum status status = go_to_edits(st, none, err);
+	edits_free(&none);
+	return status;
+}
+
+// Each undo leads to a state that was: one of the journal, and from its beginning back to what was in force before.
 static enum status replay(const struct session *s, struct study *st, struct error *err)
 {
+	size_t from = st->current;
 	enum status status = begin_as(s, st, err);
+	if (s->n_commands > 0) {
+		if (status == STATUS_OK)
+			status = drop_edits(st, err);
+		study_join_steps(st, from);
+		if (status == STATUS_OK)
+			status = study_restore(st, (const char *const *)s->command, s->n_commands, s->current, err);
+		from = st->current;
+	}
 	if (status == STATUS_OK)
-		status = study_restore(st, (const char *const *)s->command, s->n_commands, s->current, err);
-	return status == STATUS_OK ? settle(s, st, err) : status;
+		status = settle(s, st, err);
+	study_join_steps(st, from);
+	return status;
 }
 
 static enum status take_all(const struct session *s, struct study *st, struct error *err)

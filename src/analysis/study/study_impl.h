@@ -144,7 +144,6 @@ void study_replay(struct study *s, bool begin);     // what is decided from here
 void study_fall_back(struct study *s, size_t step); // to a step in force before, without what came behind it
 enum status study_nothing_changed(struct error *err, const char *why); // STATUS_OK, and the reason as a text
 void study_take_preparation(struct study *s, int preparation, char *text); // as a step; takes the command's text
-void study_join_steps(struct study *s, size_t from); // those in force behind that one become one
 // Brings the state of a variant back, as a step of the history.
 MUST_CHECK enum status study_go_variant(struct study *s, const struct decision *v, struct error *err);
 // Part of a command's text: a blank, what study_find_output finds the tensor by, and a scale as "2^-4", a number or "auto".

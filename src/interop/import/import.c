@@ -376,10 +376,13 @@ static void hand_report(struct import_report *r, struct importing *m)
 enum status import_end(struct import_report *r, struct importing *m, struct study *st, struct error *err)
 {
 	enum status status = STATUS_OK;
+	int before;
+	study_steps(st, &before);
 	if (!edits_equal(study_edits(st), m->edits) || strcmp(target_name(study_target(st)), target_name(m->target)) != 0)
 		status = error_set(err, STATUS_REFUSED, "%s: not taken over, as something else was decided meanwhile: once more", m->path);
 	if (status == STATUS_OK)
 		status = take_over(m, st, err);
+	study_join_steps(st, (size_t)before); // half of a file is no state that anybody had
 	hand_report(r, m);
 	return status;
 }
