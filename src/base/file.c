@@ -249,6 +249,14 @@ char *file_join(const char *dir, const char *name)
 	return str_detach(&s);
 }
 
+char *file_at_home(const char *path)
+{
+	const char *home = path[0] == '~' && (!path[1] || path[1] == '/') ? getenv("HOME") : NULL;
+	struct str s = {0};
+	str_addf(&s, "%s%s", home ? home : "", home ? path + 1 : path);
+	return str_detach(&s);
+}
+
 char *file_safe_name(const char *text)
 {
 	char *name = xstrdup(text);

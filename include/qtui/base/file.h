@@ -76,6 +76,7 @@ MUST_CHECK enum status file_list_dir(struct file_list *out, const char *dir, str
 MUST_CHECK enum status file_list_subdirs(struct file_list *out, const char *dir, struct error *err);
 void file_list_done(struct file_list *l);
 
+char *file_at_home(const char *path);               // heap: with $HOME in the place of a "~" at its beginning, as in a shell
 char *file_join(const char *dir, const char *name); // heap
 const char *file_base(const char *path);            // points into path
 char *file_dir(const char *path);                   // heap, "." when there is none

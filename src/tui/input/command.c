@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "qtui/base/file.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
 #include "qtui/tui/action.h"
@@ -87,14 +88,46 @@ static enum status missing(const struct ui *ui, const struct command_row *row, s
 	return err->status;
 }
 
-static enum status run_row(struct ui *ui, const struct command_row *row, char *args, struct error *err)
+// What may be a file: where one stands, a name of another kind never begins with "~".
+static bool may_be_file(enum completion kind)
+{
+	static const bool file[COMPLETE_KINDS] = {
+	    [COMPLETE_FILE] = true, [COMPLETE_SIDE] = true, [COMPLETE_TARGET] = true, [COMPLETE_THEME] = true};
+	return file[kind];
+}
+
+static void add_at_home(struct str *out, enum completion kind, const char *text, size_t n)
+{
+	struct str word = {0};
+	str_addn(&word, text, n);
+	char *full = may_be_file(kind) ? file_at_home(str_text(&word)) : str_detach(&word);
+	str_add(out, full);
+	free(full);
+	str_done(&word);
+}
+
+// The arguments with $HOME in the place of "~" before files: the first word, and what is behind it; heap.
+static char *at_home(const struct command_row *row, const char *args)
+{
+	size_t first = strcspn(args, " "), gap = strspn(args + first, " ");
+	struct str out = {0};
+	add_at_home(&out, row->first, args, first);
+	str_addn(&out, args + first, gap);
+	add_at_home(&out, row->last, args + first + gap, strlen(args + first + gap));
+	return str_detach(&out);
+}
+
+static enum status run_row(struct ui *ui, const struct command_row *row, const char *args, struct error *err)
 {
 	bool needs = row->usage[0] && row->usage[0] != '[', takes = row->usage[0];
 	if (needs && !*args)
 		return missing(ui, row, err);
 	if (!takes && *args)
 		return command_usage(row->name, err);
-	return row->run(ui, args, err);
+	char *full = at_home(row, args);
+	enum status st = row->run(ui, full, err);
+	free(full);
+	return st;
 }
 
 // Who comes from vi types :q! and :w!. Force is not asked for here: what would be lost is told, and the same again goes on.

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "qtui/base/file.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
 #include "qtui/engine/op.h"
@@ -161,12 +162,13 @@ static void add_topics(struct names *l, const struct ui *ui)
 static void add_files(struct names *l, const char *word)
 {
 	const char *slash = strrchr(word, '/');
-	char dir[1024], prefix[1024];
+	char *dir, prefix[1024];
 	struct dirent *e;
 	DIR *d;
 	snprintf(prefix, sizeof prefix, "%.*s", slash ? (int)(slash - word + 1) : 0, word);
-	snprintf(dir, sizeof dir, "%s", prefix[0] ? prefix : ".");
+	dir = file_at_home(prefix[0] ? prefix : ".");
 	d = opendir(dir);
+	free(dir);
 	while (d && (e = readdir(d)))
 		if (e->d_name[0] != '.')
 			add(l, prefix, e->d_name);
