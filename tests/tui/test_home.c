@@ -26,6 +26,7 @@ void test_home__is_meant_by_a_tilde(void **state)
 	run(&l.ui, "write ~/s one.json");
 	run(&l.ui, "export qdq ~/m.onnx");
 	run(&l.ui, "save-screen ~/screen.txt");
+	assert_non_null(strstr(l.ui.note, "screen written to "));
 	run(&l.ui, "open ~/s one.json");
 	run(&l.ui, "set /model.0/conv/Conv int16"); // no file
 	assert_true(file_exists(support_temp("home/s one.json")) && file_exists(support_temp("home/m.onnx")));

@@ -70,6 +70,8 @@ enum status command_save_screen(struct ui *ui, char *args, struct error *err)
 	draw_screen(&c, ui);
 	canvas_dump(&c, &text, roles);
 	st = file_write(args, str_text(&text), text.len, err);
+	if (st == STATUS_OK)
+		ui_note(ui, "screen written to %s", args);
 	canvas_done(&c);
 	str_done(&text);
 	return st;
