@@ -476,6 +476,31 @@ void test_screens__blame_of_no_damage(void **state)
 	expect(&ui, "blame_no_damage_80x12");
 }
 
+// What is not known is no estimate either.
+void test_screens__no_times(void **state)
+{
+	struct ui ui;
+	start(&ui, FAKE_MEASURED, 120, 40, false);
+	fake.s.costs = costs_new(&fake.s, NULL);
+	press(&ui, ":sort time<Enter>");
+	assert_true(is_shown(&ui, "time us") && !is_shown(&ui, "~–"));
+	costs_drop(&fake.s.costs);
+	ui_done(&ui);
+}
+
+// Of a good state the rows differ too.
+void test_screens__blame_of_little_damage(void **state)
+{
+	struct ui ui;
+	start(&ui, FAKE_DAMAGED, 80, 24, false);
+	ui.snap->blames->total = 8.4e-4;
+	ui.snap->blames->at[0].alone = 2.13e-5;
+	ui.snap->blames->at[0].in_wide.damage = 1.9e-5;
+	press(&ui, "B");
+	assert_true(is_shown(&ui, "damage 8.4e-4 with all") && is_shown(&ui, " 2.1e-5 ") && is_shown(&ui, " +1.9e-5 "));
+	ui_done(&ui);
+}
+
 // Classes of pixels, and as many boxes as were found: dashes would leave open whether figures are still to come.
 void test_screens__outputs_without_figures(void **state)
 {

@@ -14,6 +14,7 @@
 #include "qtui/tui/rows.h"
 
 enum { LEFT = 2, WIDTH = 8, HEAD = 4, NAME = 30, NAME_LEAST = 18, NARROW = 60, ROOMY = 12 };
+enum { DAMAGE = 4 }; // digits of a damage, and of what is gained of it
 
 // What a row shows and what rows are ordered by, the best first.
 static double alone(const struct blame *b)
@@ -63,15 +64,15 @@ static const struct blame_column {
 	int digits, rank;        // the highest rank goes first when there is no room; 0 stays
 	bool sign;
 } columns[] = {
-	{"alone", NULL, "damage alone", alone, 4, 1, false},
-	{"float", NULL, NULL, in_float, 4, 5, true},
-	{"16 bit", NULL, "gain at 16 bit", in_wide, 4, 3, true},
+	{"alone", NULL, "damage alone", alone, DAMAGE, 1, false},
+	{"float", NULL, NULL, in_float, DAMAGE, 5, true},
+	{"16 bit", NULL, "gain at 16 bit", in_wide, DAMAGE, 3, true},
 	{"SNR dB", NULL, NULL, snr_in_wide, 1, 7, true},
 	{"lost", "lost", NULL, score_loss, 3, 6, false},
 	{"float", "float", NULL, score_in_float, 3, 4, true},
 	{"16 bit", "16 bit", NULL, score_in_wide, 3, 0, true},
 	{"MACs %", NULL, NULL, price, 2, 2, false}, // "time %" where times are known
-	{"per %", NULL, "gain per cost", blame_worth, 4, 0, false},
+	{"per %", NULL, "gain per cost", blame_worth, DAMAGE, 0, false},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
@@ -180,11 +181,24 @@ static int fit(const struct blames *b, int width, bool shown[COLUMNS])
 	return LEFT + n * WIDTH + 2;
 }
 
+// Of a good state all rows would be zeros: where the digits leave nothing of a damage, "2.1e-5".
+static void write_damage(char text[FIGURE + 1], double v, bool sign)
+{
+	bool plus = sign && v >= BLAME_LEAST;
+	text[0] = '+';
+	if (fabs(v) >= BLAME_LEAST && fabs(v) < 10 * pow(10, -DAMAGE))
+		format_small(text + plus, v);
+	else
+		snprintf(text + plus, FIGURE, "%.*f", DAMAGE, fabs(v) < BLAME_LEAST ? 0 : v);
+}
+
 static void draw_number(struct canvas *c, int x, int y, const struct blame_column *col, double v)
 {
-	char text[FIGURE] = "–";
+	char text[FIGURE + 1] = "–";
 	bool zero = fabs(v) < 0.5 * pow(10, -col->digits);
-	if (!isnan(v))
+	if (col->digits == DAMAGE && !isnan(v))
+		write_damage(text, v, col->sign);
+	else if (!isnan(v))
 		snprintf(text, sizeof text, col->sign && !zero ? "%+.*f" : "%.*f", col->digits, zero ? 0 : v);
 	canvas_right(c, x, y, WIDTH - 1, isnan(v) ? ROLE_DIM : ROLE_TEXT, text);
 }
@@ -233,9 +247,11 @@ static const char *state_of(const struct ui *ui, const struct blames *b)
 static void draw_heading(struct canvas *c, const struct ui *ui, const struct blames *b, struct rect r)
 {
 	struct str halves = {0};
+	char total[FIGURE + 1];
 	canvas_text(c, r.x + LEFT, r.y, r.w - LEFT - 1, ui->snap->blames_old ? ROLE_PENDING : ROLE_DIM, state_of(ui, b));
-	canvas_textf(c, r.x + LEFT, r.y + 1, r.w - LEFT - 1, ROLE_TEXT, "damage %.4f with all quantized (0 float, 1 nothing left), by %s",
-	    b->total, columns[ui->repair.order].order);
+	write_damage(total, b->total, false);
+	canvas_textf(c, r.x + LEFT, r.y + 1, r.w - LEFT - 1, ROLE_TEXT, "damage %s with all quantized (0 float, 1 nothing left), by %s",
+	    total, columns[ui->repair.order].order);
 	blames_halves(&halves, b);
 	if (has_halves(ui, b))
 		canvas_textf(c, r.x + LEFT, r.y + 2, r.w - LEFT - 1, ROLE_TEXT, "alone: %s", str_text(&halves));

@@ -172,7 +172,8 @@ static void draw_value(struct canvas *c, const struct ui *ui, enum column column
 		col->format(text + 1, v);
 		text[0] = '~';
 		canvas_right(
-		    c, x, y, w, value_role(col, row, v, is_old(column, ui->snap)), is_estimate(column, ui->snap, node) ? text : text + 1);
+		    c, x, y, w, value_role(col, row, v, is_old(column, ui->snap)),
+		    !isnan(v) && is_estimate(column, ui->snap, node) ? text : text + 1);
 	}
 }
 
