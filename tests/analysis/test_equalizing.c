@@ -5,6 +5,7 @@
 #include "engine/onnx_case.h"
 #include "qtui/analysis/equalizing.h"
 #include "qtui/base/file.h"
+#include "qtui/base/str.h"
 #include "studies.h"
 
 enum { IN = 3, MID = 4, OUT = 2 };
@@ -115,6 +116,25 @@ void test_equalizing__goes_by_all_decisions(void **state)
 	assert_true(s->run[0].out_snr_db == r.equalized.out_snr_db);
 	snapshot_drop(&s);
 	study_close(&other);
+	study_close(&st);
+	free(path);
+}
+
+// What it is measured on is what is in force, not what the study was opened with; and so says the way to go on.
+void test_equalizing__goes_by_the_samples_in_force(void **state)
+{
+	char *path = model("Relu");
+	struct study *st = open_model(path);
+	struct error err = {0};
+	struct str words = {0};
+	if (study_samples(st, "5", &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	snapshot_drop(&(struct snapshot *){run_study(st)});
+	struct equalizing_result r = equalized(st, support_temp("in_force.onnx"), false);
+	assert_true(r.measured && key_equal(r.now.samples, r.equalized.samples));
+	study_add_samples(&words, st);
+	assert_string_equal(str_text(&words), "--random-data 5");
+	str_done(&words);
 	study_close(&st);
 	free(path);
 }

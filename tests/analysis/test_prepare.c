@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "qtui/analysis/session.h"
 #include "qtui/analysis/survey.h"
+#include "qtui/base/str.h"
 #include "studies.h"
 
 static struct study *open_study(int random)
@@ -21,6 +22,23 @@ static struct study *open_study(int random)
 static double snr(const struct snapshot *s)
 {
 	return s->output[0].pooled.snr_db;
+}
+
+// The command line that opens the samples in force.
+void test_prepare__as_options(void **state)
+{
+	struct error err = {0};
+	struct study *st = open_study(0);
+	struct str words = {0};
+	assert_int_equal(study_command(st, "samples 3", &err), STATUS_OK);
+	study_add_samples(&words, st);
+	assert_string_equal(str_text(&words), "examples/calib --samples 3");
+	str_clear(&words);
+	assert_int_equal(study_command(st, "preprocess --color bgr --mean 127.5 --std 60,61,62 --resize crop", &err), STATUS_OK);
+	study_add_samples(&words, st);
+	assert_string_equal(str_text(&words), "examples/calib --samples 3 --mean 127.5 --std 60,61,62 --color bgr --resize crop");
+	str_done(&words);
+	study_close(&st);
 }
 
 void test_prepare__an_edit_that_is_undone_at_once(void **state)

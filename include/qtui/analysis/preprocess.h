@@ -13,6 +13,9 @@ char *resize_text(const struct preprocess *p); // what resize_parse reads again;
 // deviations and must be above 0. STATUS_USAGE for anything else.
 MUST_CHECK enum status channels_parse(float out[4], const char *text, bool divides, struct error *err);
 
+struct str;
+// Appends what the user gave as options, a blank before each: " --mean 104,117,123 --color bgr".
+void preprocess_add(struct str *out, const struct preprocess *p);
 struct key preprocess_key(const struct preprocess *p);       // equal keys: equal pixels
 struct cJSON *preprocess_json(const struct preprocess *p);   // what the user gave; the caller deletes it
 // *out holds only what was given: members that are absent are as if the user had not given them.

@@ -97,6 +97,8 @@ MUST_CHECK enum status study_preprocess(struct study *s, char **word, int n, str
 // How many samples calibrate and are measured from now on: the first `count` of them, or as many as there are. Like
 // study_preprocess it looks at every file of them, which a screen has done in another thread (preparing.h).
 MUST_CHECK enum status study_samples(struct study *s, const char *count, struct error *err);
+// Appends what the command line says of the samples in force, CALIB or --random-data and the options behind it.
+void study_add_samples(struct str *out, const struct study *s);
 // Tuned weights that the study knows (a repair made them, or a session brought them), by name; "auto": the model's own.
 MUST_CHECK enum status study_tune(struct study *s, const char *name, struct error *err);
 // Others, which it knows from then on; an empty one is "auto".
@@ -109,7 +111,6 @@ const struct edits *study_edits(const struct study *s);
 int study_steps(const struct study *s, int *current); // number of steps; *current: how many of them are in force
 const char *study_step(const struct study *s, int i);
 // Appends a step, shortened to about `room` bytes: of many nodes it names the first, and says how many more.
-struct str;
 void study_add_step(struct str *out, const char *step, int room);
 // Appends a command to the text of a step: several are one step, done and undone together.
 void study_add_command(struct str *out, const char *command);

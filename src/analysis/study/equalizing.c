@@ -43,11 +43,13 @@ static void note_beginning(struct beginning *b, const struct study *st)
 {
 	const struct decision *d = &st->step[st->current];
 	*b = (struct beginning){.edits = study_effective(st, d->edits), .samples = study_dataset(st), .opt = st->opt};
+	struct way way = study_way(st, d->preparation);
 	struct study_options *o = &b->opt;
+	way.prepared = true; // what was guessed, too: of the same network
 	o->target = xstrdup(d->target);
 	o->calib = xstrdup(st->opt.calib);
 	o->method = (int)d->method;
-	o->data.pre = *dataset_preprocess(b->samples);
+	o->data = study_way_options(st, &way);
 	o->memory = st->opt.memory / SHARE;
 	o->skip_layerwise = o->batch = true;
 	o->task = task_wish_copy(study_task_wish(st));

@@ -77,6 +77,26 @@ enum status channels_parse(float out[4], const char *text, bool divides, struct 
 	return STATUS_OK;
 }
 
+// One number where all channels have it, else those of three, or of four where the fourth says anything.
+static void add_channels(struct str *out, const char *option, const float v[4], float rest)
+{
+	int n = v[0] == v[1] && v[0] == v[2] && v[0] == v[3] ? 1 : v[3] == rest ? 3 : 4;
+	for (int i = 0; i < n; i++)
+		str_addf(out, "%s%.9g", i ? "," : option, (double)v[i]);
+}
+
+void preprocess_add(struct str *out, const struct preprocess *p)
+{
+	if (p->mean_set)
+		add_channels(out, " --mean ", p->mean, 0);
+	if (p->std_set)
+		add_channels(out, " --std ", p->std, 1);
+	if (p->color_set)
+		str_addf(out, " --color %s", p->bgr ? "bgr" : "rgb");
+	if (p->resize_set)
+		str_addf(out, " --resize %s", resize_name[p->resize]);
+}
+
 struct key preprocess_key(const struct preprocess *p)
 {
 	struct key k = key_add(key_add((struct key){0}, p->mean, sizeof p->mean), p->std, sizeof p->std);

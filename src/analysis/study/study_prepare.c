@@ -141,7 +141,7 @@ enum status study_room_for_way(const struct study *s, struct error *err)
 	return error_set(err, STATUS_REFUSED, "%d ways to prepare samples were tried: open the model anew for more", STUDY_PREPARATIONS);
 }
 
-enum status study_open_way(struct dataset **d, const struct study *s, const struct way *w, struct error *err)
+struct dataset_options study_way_options(const struct study *s, const struct way *w)
 {
 	struct dataset_options o = s->opt.data;
 	if (w->samples)
@@ -150,7 +150,26 @@ enum status study_open_way(struct dataset **d, const struct study *s, const stru
 		o.pre = w->pre;
 		o.pre.mean_set = o.pre.std_set = o.pre.color_set = o.pre.resize_set = true;
 	}
+	return o;
+}
+
+enum status study_open_way(struct dataset **d, const struct study *s, const struct way *w, struct error *err)
+{
+	struct dataset_options o = study_way_options(s, w);
 	return dataset_open(d, s->opt.calib, s->g, &o, err);
+}
+
+void study_add_samples(struct str *out, const struct study *s)
+{
+	struct way w = study_way(s, s->step[s->current].preparation);
+	struct dataset_options o = study_way_options(s, &w);
+	if (!o.random)
+		str_add(out, s->opt.calib);
+	if (o.random || o.samples)
+		str_addf(out, "%s %d", o.random ? "--random-data" : " --samples", o.random ? o.random : o.samples);
+	if (o.random && o.seed)
+		str_addf(out, " --seed %llu", (unsigned long long)o.seed);
+	preprocess_add(out, &o.pre);
 }
 
 int study_add_way(struct study *s, const struct way *w, struct dataset *d)

@@ -56,7 +56,6 @@ static void add_bought(struct str *out, const struct run_note *was, const struct
 
 static void tell(struct ui *ui, const struct equalizing_result *r, const char *path)
 {
-	const char *calib = study_options(ui->study)->calib;
 	struct str text = {0};
 	str_addf(&text, "equalize: %d group%s of tensors, weights of %d node%s", r->groups, plural(r->groups), r->nodes,
 	    plural(r->nodes));
@@ -69,7 +68,8 @@ static void tell(struct ui *ui, const struct equalizing_result *r, const char *p
 		add_bought(&text, &r->now, &r->equalized);
 		if (r->untuned)
 			str_addf(&text, " (%d node%s with tuned weights here, none there: :tune fits new ones)", r->untuned, plural(r->untuned));
-		str_addf(&text, ". Written; to go on with it: qtui %s %s", path, calib ? calib : "--random-data N");
+		str_addf(&text, ". Written; to go on with it: qtui %s ", path);
+		study_add_samples(&text, ui->study);
 	}
 	log_info("%s", str_text(&text));
 	ui_note(ui, "%s", str_text(&text));
