@@ -20,6 +20,7 @@ void study_wake(struct study *s)
 void study_publish(struct study *s, struct snapshot *snap)
 {
 	study_lock(s);
+	snapshot_take_beside(snap, s); // others may have published while this one was built
 	bool is_void = s->snap && snap->generation < s->snap->generation; // of a run that an edit ends: the edit is shown already
 	struct snapshot *old = is_void ? snap : s->snap;
 	s->snap = is_void ? s->snap : snap;

@@ -58,6 +58,19 @@ struct snapshot *snapshot_copy(const struct snapshot *from)
 
 // ---- making one
 
+void snapshot_take_beside(struct snapshot *s, const struct study *st)
+{
+	struct blames *told = s->blames;
+	task_look_drop(&s->look);
+	s->look = task_look_take(st->look);
+	channels_drop(&s->channels);
+	s->channels = channels_take(st->channels);
+	s->blames = study_blames_of(st, s->decision, &s->blames_old);
+	if (s->blames != told)
+		story_drop(&s->story); // it is of those before
+	blames_drop(&told);
+}
+
 struct snapshot *snapshot_new(struct study *st, const struct request *req)
 {
 	struct snapshot *s = xcalloc(1, sizeof *s);
@@ -73,10 +86,8 @@ struct snapshot *snapshot_new(struct study *st, const struct request *req)
 	s->left_out = dataset_left_out(st->preparation[req->preparation].d);
 	s->left = -1;
 	study_lock(st);
-	s->look = task_look_take(st->look);
-	s->channels = channels_take(st->channels);
+	snapshot_take_beside(s, st);
 	s->findings = study_findings_of(st, s->decision);
-	s->blames = study_blames_of(st, s->decision, &s->blames_old);
 	s->n_runs = (int)st->history.n;
 	s->run = xcalloc(st->history.n + 1, sizeof *s->run);
 	for (int i = 0; i < s->n_runs; i++)

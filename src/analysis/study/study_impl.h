@@ -74,7 +74,8 @@ struct study {
 	bool told_nonfinite;               // where numbers stop being finite
 	struct key told_refused;           // of the edits that its plan refuses
 
-	pthread_mutex_t publishing;        // one snapshot is built at a time; taken before `lock`
+	pthread_mutex_t publishing;        // one snapshot of a run is built at a time; taken before `lock`. What is made beside the runs is
+	                                   // published without it: study_publish takes the latest of that
 	pthread_mutex_t lock;              // study_lock: guards all that follows
 	pthread_cond_t changed;            // what the conductor is asked for, or has done
 	int pipe[2];                       // a byte: there is a newer snapshot
@@ -135,6 +136,8 @@ void study_fetch(struct study *s, int sample);               // has the conducto
 // A snapshot of the graph alone, or of `prev` with the decision in force laid over it: nothing is computed.
 struct snapshot *snapshot_before_run(struct study *s, const struct snapshot *prev);
 struct snapshot *snapshot_copy(const struct snapshot *from); // not published yet: the caller may change its head
+// What is made beside the runs, look, channels and blames, as it is by now: the caller holds the lock.
+void snapshot_take_beside(struct snapshot *s, const struct study *st);
 
 // ---- decide.c
 int edits_count(const struct edits *e);
