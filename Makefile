@@ -41,9 +41,11 @@ fuzz_FLAGS    := -O1 -w -fsanitize=fuzzer-no-link,address,undefined -fno-sanitiz
 ifeq ($(origin $(MODE)_FLAGS),undefined)
   $(error MODE=$(MODE) is unknown: use release, debug, asan, tsan, cov or fuzz)
 endif
-DEFINES  := -DQTUI_DATADIR='"$(PREFIX)/share/qtui"' -DQTUI_VERSION='"$(VERSION)"'
+# Each is of one file only.
+DATADIR  := -DQTUI_DATADIR='"$(PREFIX)/share/qtui"'
+RELEASE  := -DQTUI_VERSION='"$(VERSION)"'
 # Only -I: ncursesw also defines an older _XOPEN_SOURCE.
-override CPPFLAGS += -Iinclude -I$(BUILD)/gen $(shell pkg-config --cflags-only-I $(PKGS) 2>/dev/null) $(DEFINES)
+override CPPFLAGS += -Iinclude -I$(BUILD)/gen $(shell pkg-config --cflags-only-I $(PKGS) 2>/dev/null)
 CFLAGS   := $(BASEFLAGS) $($(MODE)_FLAGS) $(EXTRA_CFLAGS)
 LDLIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -ldnnl -lm
 override LDFLAGS += -pthread -fopenmp $(filter -fsanitize% --coverage,$(CFLAGS))
@@ -81,21 +83,38 @@ $(BUILD)/qtui: $(BUILD)/src/cli/main.o $(LIBS)
 	@echo "  LD    $@"
 	$(Q)$(CC) $(LDFLAGS) -o $@ $< $(STACK) $(LDLIBS)
 
+# What the outcome depends on and no file says: $(BUILD)/gen/is_NAME holds is_NAME, and is written here where that is another
+# text. A rule that always ran would not do: what .SECONDARY names is as new as what it is made of. The rule is for `make clean all`.
+is_flags := $(CC) $(CFLAGS) $(CPPFLAGS)
+is_datadir := $(DATADIR)
+$(foreach l,$(LAYERS),$(eval is_$(l) := $(call objs,$(l))))
+IS       := $(addprefix $(BUILD)/gen/is_,flags datadir $(LAYERS))
+differ   = $(subst :$(1):,,:$(2):)$(subst :$(2):,,:$(1):)
+$(foreach f,$(IS),$(if $(call differ,$(file <$(f)),$(is_$(f:$(BUILD)/gen/is_%=%))),\
+  $(shell mkdir -p $(BUILD)/gen)$(file >$(f),$(is_$(f:$(BUILD)/gen/is_%=%)))))
+$(IS): $(BUILD)/gen/is_%:
+	@mkdir -p $(@D)
+	$(file >$@,$(is_$*))
+
 define layer_rule
-$(BUILD)/lib$(1).a: $(call objs,$(1))
+$(BUILD)/lib$(1).a: $(call objs,$(1)) $(BUILD)/gen/is_$(1)
 	@echo "  AR    $$@"
-	$$(Q)rm -f $$@ && ar rcs $$@ $$^
+	$$(Q)rm -f $$@ && ar rcs $$@ $$(filter %.o,$$^)
 endef
 $(foreach l,$(LAYERS),$(eval $(call layer_rule,$(l))))
 
 COMPILE  = $(CC) $(CFLAGS) $(CPPFLAGS) $(call isa_flags,$<) -MMD -MP -c -o $@ $<
-$(BUILD)/%.o: %.c | $(PROTO).h
+$(BUILD)/%.o: %.c $(BUILD)/gen/is_flags | $(PROTO).h
 	@mkdir -p $(dir $@)
 	@echo "  CC    $<"
 	$(Q)$(COMPILE)
 
 # It says the version.
 $(BUILD)/src/cli/main.o: Makefile
+$(BUILD)/src/cli/main.o: override CPPFLAGS += $(RELEASE)
+# It looks where the program is installed.
+$(BUILD)/src/engine/plan/target/target.o: $(BUILD)/gen/is_datadir
+$(BUILD)/src/engine/plan/target/target.o: override CPPFLAGS += $(DATADIR)
 
 # Kernels and backends read no files, and are in gcc's dialect of vectors.
 ifeq ($(MODE),fuzz)
@@ -108,7 +127,7 @@ $(PROTO).c $(PROTO).h &: /usr/include/onnx/onnx.proto
 	$(Q)protoc-c -I$(<D) --c_out=$(BUILD)/gen $<
 # Nobody mends what protoc-c writes: it is compiled without our warnings.
 $(PROTO).o: CFLAGS := $(filter-out $(WARN),$(CFLAGS))
-$(PROTO).o: $(PROTO).c
+$(PROTO).o: $(PROTO).c $(BUILD)/gen/is_flags
 	$(Q)$(COMPILE)
 
 # The folder: of one file less the others are no newer.
@@ -117,7 +136,7 @@ $(BUILD)/gen/embed_theme.c: $(EMBED_theme) themes
 $(EMBEDDED:%=$(BUILD)/gen/embed_%.c): $(BUILD)/gen/embed_%.c: tools/embed.awk
 	@mkdir -p $(BUILD)/gen
 	$(Q)awk -v table=$*_embedded -f tools/embed.awk $(EMBED_$*) >$@
-$(EMBEDDED:%=$(BUILD)/gen/embed_%.o): %.o: %.c
+$(EMBEDDED:%=$(BUILD)/gen/embed_%.o): %.o: %.c $(BUILD)/gen/is_flags
 	$(Q)$(COMPILE)
 
 # Tests: tests/LAYER/test_*.c is one program each, linked with the whole of its own layer and the ones below it, so that
@@ -145,7 +164,7 @@ $(foreach l,$(LAYERS),$(eval $(call test_rule,$(l))))
 $(BUILD)/tests/%.main.c: tests/%.c tests/registry.awk
 	@mkdir -p $(dir $@)
 	$(Q)awk -f tests/registry.awk $< >$@
-$(BUILD)/tests/%.main.o: $(BUILD)/tests/%.main.c
+$(BUILD)/tests/%.main.o: $(BUILD)/tests/%.main.c $(BUILD)/gen/is_flags
 	$(Q)$(COMPILE)
 # A test is declared in the generated main() only, and most ignore cmocka's state.
 $(BUILD)/tests/%.o: override CPPFLAGS += -Itests -Wno-missing-prototypes -Wno-unused-parameter
@@ -176,10 +195,9 @@ deps:
 	$$sudo apt-get update -qq && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $$need
 
 install: all
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin share/qtui/targets share/qtui/themes share/man/man1 share/bash-completion/completions)
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin share/qtui/targets share/man/man1 share/bash-completion/completions)
 	install -m755 $(BUILD)/qtui $(DESTDIR)$(PREFIX)/bin/qtui
 	install -m644 $(wildcard targets/*.json) $(DESTDIR)$(PREFIX)/share/qtui/targets
-	$(if $(wildcard themes/*.json),install -m644 $(wildcard themes/*.json) $(DESTDIR)$(PREFIX)/share/qtui/themes)
 	$(if $(wildcard man/*.1),install -m644 $(wildcard man/*.1) $(DESTDIR)$(PREFIX)/share/man/man1)
 	install -m644 completions/qtui.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/qtui
 uninstall:
@@ -204,7 +222,7 @@ CROSS   ?= aarch64-linux-gnu-
 portable: | $(PROTO).h
 	$(Q)command -v $(CROSS)gcc >/dev/null || { echo "portable: $(CROSS)gcc is not installed (Debian: gcc-aarch64-linux-gnu)" >&2; exit 1; }
 	$(Q)printf '%s\n' $(SRC) | xargs -P$$(nproc) -n1 $(CROSS)gcc $(BASEFLAGS) $(release_FLAGS) -fsyntax-only -Iinclude -I$(BUILD)/gen \
-	  -idirafter /usr/include -idirafter /usr/include/$$($(CC) -dumpmachine) $(DEFINES)
+	  -idirafter /usr/include -idirafter /usr/include/$$($(CC) -dumpmachine) $(DATADIR) $(RELEASE)
 	@echo "portable: $(words $(SRC)) files compile with $(CROSS)gcc"
 
 clean:
