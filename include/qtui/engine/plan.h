@@ -90,6 +90,7 @@ struct refusal {
 	const char *reason;       // a clause about the node, its name left out: "it runs as one operator with ..."; owned by the plan
 };
 struct plan {
+	uint64_t id;                   // > 0; no two plans have the same, where one may lie at another's address
 	const struct graph *g;
 	const struct target *target;
 	enum calib_method method;

@@ -1,6 +1,7 @@
 // Builds a plan: PPQ's passes in PPQ's order (docs/NUMERICS.md, The plan). plan_new settles the structure;
 // plan_finish goes back to the states of calibration, puts the observed scales in, and aligns again, now with numbers.
 #include <assert.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include "plan_impl.h"
 
@@ -17,13 +18,15 @@ static void *zeroed(struct arena *a, int n, size_t size)
 	return arena_alloc(a, ((size_t)n + 1) * size);
 }
 
+static atomic_uint_fast64_t plans; // made so far
+
 static struct plan *plan_alloc(const struct graph *g, const struct target *t, enum calib_method m)
 {
 	struct arena *a = arena_new();
 	struct plan *p = xcalloc(1, sizeof *p);
 	struct plan_priv *v = arena_alloc(a, sizeof *v);
 	int nodes = g->n_nodes;
-	*p = (struct plan){.g = g, .target = t, .method = m, .n_slots = count_slots(g), .priv = v};
+	*p = (struct plan){.id = atomic_fetch_add(&plans, 1) + 1, .g = g, .target = t, .method = m, .n_slots = count_slots(g), .priv = v};
 	int slots = p->n_slots;
 	v->arena = a;
 	p->slot = zeroed(a, slots, sizeof *p->slot);

@@ -44,7 +44,7 @@ enum status runner_infer(const struct runner *r, const struct inference *q, int 
 // The runner of the last inference is kept: the same request again prepares nothing.
 struct kept_runner {
 	struct runner r;
-	const struct plan *plan;
+	uint64_t plan; // its id: the plan itself may be gone; 0: none
 	enum sim sim;
 	bool *want;
 };
@@ -63,13 +63,14 @@ static const struct runner *kept_runner(struct engine *e, const struct plan *pla
 {
 	struct kept_runner *k = e->kept;
 	const bool *wants[SIM_COUNT] = {0};
-	if (k && k->plan == plan && k->sim == sim && memcmp(k->want, want, (size_t)e->g->n_values) == 0) {
+	uint64_t id = plan ? plan->id : 0;
+	if (k && k->plan == id && k->sim == sim && memcmp(k->want, want, (size_t)e->g->n_values) == 0) {
 		free(want);
 		return &k->r;
 	}
 	kept_free(&e->kept);
 	k = e->kept = xcalloc(1, sizeof *k);
-	*k = (struct kept_runner){.plan = plan, .sim = sim, .want = want};
+	*k = (struct kept_runner){.plan = id, .sim = sim, .want = want};
 	wants[sim] = want;
 	runner_init(&k->r, e, sim == SIM_FLOAT ? NULL : plan, wants, false);
 	return &k->r;
