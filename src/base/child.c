@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "qtui/base/mem.h"
+#include "qtui/base/pipe.h"
 #include "qtui/base/thread.h"
 
 enum { LOOK_MS = 20, PIECE = 512 }; // how often a wait looks at what may end it; what a pipe that is ready takes at once
@@ -23,22 +24,10 @@ struct child {
 	bool failed;  // it has not answered as it should: nobody waits for it any more
 };
 
-static void close_pipe(int end[2])
-{
-	for (int i = 0; i < 2; i++)
-		if (end[i] >= 0)
-			close(end[i]);
-}
-
 // A descriptor that the program does not get, as all others here.
 static bool keep_own(int fd)
 {
 	return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;
-}
-
-static bool open_pipe(int end[2])
-{
-	return pipe(end) == 0 && keep_own(end[0]) && keep_own(end[1]);
 }
 
 static enum status spawn(struct child *c, int in, int out, const char *command, struct error *err)
@@ -72,13 +61,13 @@ enum status child_start(struct child **out, const char *command, struct error *e
 	enum status st = STATUS_OK;
 	*out = NULL;
 	c->said = tmpfile();
-	if (!c->said || !keep_own(fileno(c->said)) || !open_pipe(in) || !open_pipe(from))
+	if (!c->said || !keep_own(fileno(c->said)) || !pipe_open(in, false) || !pipe_open(from, false))
 		st = error_set(err, STATUS_IO, "%s: %s", command, strerror(errno));
 	if (st == STATUS_OK)
 		st = spawn(c, in[0], from[1], command, err);
 	if (st != STATUS_OK) {
-		close_pipe(in);
-		close_pipe(from);
+		pipe_close(in);
+		pipe_close(from);
 		if (c->said)
 			fclose(c->said);
 		free(c);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include "qtui/base/pipe.h"
 #include "qtui/base/thread.h"
 #include "qtui/base/str.h"
 #include "verbs.h"
@@ -194,12 +195,11 @@ enum status run_watched(const struct watch *of, struct error *err)
 	double begin = clock_seconds(), said = begin;
 	pthread_t thread;
 	int end[2];
-	if (pipe(end) != 0)
+	if (!pipe_open(end, false))
 		return error_set(err, STATUS_NOMEM, "no pipe to be had");
 	struct watched w = {.of = of, .err = err, .over = end[1]};
 	if (!thread_start(&thread, watched_thread, &w)) {
-		close(end[0]);
-		close(end[1]);
+		pipe_close(end);
 		return error_set(err, STATUS_NOMEM, "no thread to be had");
 	}
 	begin_work();

@@ -1,13 +1,13 @@
 #include "qtui/tui/guard.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <termios.h>
 #include <unistd.h>
 #include "qtui/base/file.h"
+#include "qtui/base/pipe.h"
 
 static const int asked[] = {SIGWINCH, SIGTERM, SIGHUP, SIGQUIT, SIGINT, SIGTSTP, SIGCONT};
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
@@ -68,12 +68,6 @@ static void on_crash(int sig, siginfo_t *info, void *context)
 	raise(sig);
 }
 
-static void set_flags(int fd)
-{
-	fcntl(fd, F_SETFL, O_NONBLOCK);
-	fcntl(fd, F_SETFD, FD_CLOEXEC);
-}
-
 static void install(void)
 {
 	struct sigaction on = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
@@ -92,10 +86,8 @@ static void install(void)
 
 enum status guard_open(struct error *err)
 {
-	if (pipe(guard.pipe))
+	if (!pipe_open(guard.pipe, true))
 		return error_set(err, STATUS_IO, "no pipe for signals: %s", strerror(errno));
-	set_flags(guard.pipe[0]);
-	set_flags(guard.pipe[1]);
 	guard.has_terminal = tcgetattr(STDIN_FILENO, &guard.terminal) == 0;
 	install();
 	return STATUS_OK;
@@ -111,8 +103,7 @@ void guard_close(void)
 	for (int i = 0; i < N_CRASHES; i++)
 		sigaction(crashes[i], &guard.old_crash[i], NULL);
 	sigaltstack(&off, NULL);
-	close(guard.pipe[0]);
-	close(guard.pipe[1]);
+	pipe_close(guard.pipe);
 }
 
 int guard_fd(void)

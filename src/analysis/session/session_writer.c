@@ -1,10 +1,10 @@
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "qtui/analysis/session_writer.h"
 #include "qtui/base/file.h"
+#include "qtui/base/pipe.h"
 #include "qtui/base/thread.h"
 #include "qtui/base/mem.h"
 
@@ -63,23 +63,12 @@ static void *work(void *arg)
 	return NULL;
 }
 
-// Without one, failures are told when somebody asks.
-static void open_pipe(int end[2])
-{
-	if (pipe(end) != 0)
-		return;
-	for (int i = 0; i < 2; i++) {
-		fcntl(end[i], F_SETFL, O_NONBLOCK);
-		fcntl(end[i], F_SETFD, FD_CLOEXEC);
-	}
-}
-
 struct session_writer *session_writer_new(const char *path)
 {
 	struct session_writer *w = xcalloc(1, sizeof *w);
 	*w = (struct session_writer){
-	    .path = xstrdup(path), .pipe = {-1, -1}, .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
-	open_pipe(w->pipe);
+	    .path = xstrdup(path), .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+	(void)!pipe_open(w->pipe, true); // without one, failures are told when somebody asks
 	w->threaded = thread_start(&w->thread, work, w);
 	return w;
 }
@@ -134,9 +123,7 @@ enum status session_writer_free(struct session_writer **wp, struct error *err)
 	pthread_mutex_unlock(&w->lock);
 	if (w->threaded)
 		pthread_join(w->thread, NULL);
-	for (int i = 0; i < 2; i++)
-		if (w->pipe[i] >= 0)
-			close(w->pipe[i]);
+	pipe_close(w->pipe);
 	pthread_mutex_destroy(&w->lock);
 	pthread_cond_destroy(&w->changed);
 	*err = w->error;

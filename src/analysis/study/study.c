@@ -1,11 +1,11 @@
 // The study: opening and closing, and the hand-over of requests to the conductor.
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "qtui/base/log.h"
+#include "qtui/base/pipe.h"
 #include "qtui/base/str.h"
 #include "qtui/engine/onnx.h"
 #include "qtui/analysis/channels.h"
@@ -195,8 +195,6 @@ void study_yield(struct study *s)
 
 static enum status start(struct study *s, struct error *err)
 {
-	for (int i = 0; i < 2; i++)
-		fcntl(s->pipe[i], F_SETFL, O_NONBLOCK);
 	s->snap = snapshot_before_run(s, NULL);
 	s->snap->timing.load_s = s->load_s;
 	s->conducted = thread_start(&s->thread, study_conduct, s);
@@ -213,7 +211,7 @@ enum status study_open(struct study **out, const struct study_options *opt, stru
 	copy_options(s, opt);
 	resolve(s);
 	enum status st = open_parts(s, err);
-	if (st == STATUS_OK && pipe(s->pipe) != 0)
+	if (st == STATUS_OK && !pipe_open(s->pipe, true))
 		st = error_set(err, STATUS_IO, "no pipe: %s", strerror(errno));
 	if (st == STATUS_OK)
 		st = start(s, err);
@@ -277,9 +275,7 @@ void study_close(struct study **sp)
 	refusals_forget(s);
 	target_free(&s->target);
 	graph_free(&s->g);
-	for (int i = 0; i < 2; i++)
-		if (s->pipe[i] >= 0)
-			close(s->pipe[i]);
+	pipe_close(s->pipe);
 	free_options(&s->opt);
 	cJSON_Delete(s->loads);
 	survey_drop(&s->survey);

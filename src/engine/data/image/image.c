@@ -120,7 +120,7 @@ int image_orientation(const struct bytes *file)
 enum status image_size(int *w, int *h, const char *path, struct error *err)
 {
 	struct image_head head;
-	FILE *f = fopen(path, "rb");
+	FILE *f = fopen(path, "rbe");
 	if (!f)
 		return error_errno(err, path);
 	enum status s = read_head(&head, f, path, err);
