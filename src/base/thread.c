@@ -7,11 +7,13 @@
 #include <time.h>
 #include "qtui/base/mem.h"
 
-// On Linux a thread has a nice value of its own. A refusal leaves things as they are.
+// On Linux a thread has a nice value of its own. A refusal leaves things as they are; who was started under a higher
+// value keeps it.
 void thread_yield(void)
 {
 	enum { NICE = 10 };
-	setpriority(PRIO_PROCESS, 0, NICE);
+	if (getpriority(PRIO_PROCESS, 0) < NICE)
+		setpriority(PRIO_PROCESS, 0, NICE);
 }
 
 struct start {

@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "qtui/base/thread.h"
@@ -19,6 +20,20 @@ static int fill_stack(int depth)
 	volatile char frame[1 << 12];
 	memset((char *)frame, depth, sizeof frame);
 	return depth == 0 ? 0 : fill_stack(depth - 1) + frame[depth % (int)sizeof frame];
+}
+
+// A program that was started with less of a claim keeps that.
+void test_thread__yield_raises_nobody(void **state)
+{
+	int status;
+	pid_t child = fork();
+	if (child == 0) {
+		setpriority(PRIO_PROCESS, 0, 15);
+		thread_yield();
+		_exit(getpriority(PRIO_PROCESS, 0));
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(WEXITSTATUS(status), 15);
 }
 
 static void *overflow(void *arg)
