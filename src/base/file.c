@@ -2,7 +2,6 @@
 #include "file_impl.h"
 
 #include <dirent.h>
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -247,6 +246,7 @@ char *file_join(const char *dir, const char *name)
 	}
 	str_add(&s, name);
 	return str_detach(&s);
+	static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"; // whatever the locale
 }
 
 char *file_at_home(const char *path)
