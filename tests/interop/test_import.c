@@ -85,6 +85,30 @@ void test_import__ranges_of_overrides(void **state)
 	}
 }
 
+// What was read under one calibrator is not taken over under another; under the same it is.
+void test_import__another_calibrator_meanwhile(void **state)
+{
+	struct study *st = bare();
+	struct snapshot *now = study_snapshot(st);
+	struct importing *m;
+	struct import_report r;
+	struct error err = {0};
+	const enum calib_method method[] = {study_method(st) == CALIB_KL ? CALIB_MINMAX : CALIB_KL, study_method(st)};
+	const enum status want[] = {STATUS_REFUSED, STATUS_OK};
+	const char *path = file("{\"nodes_to_exclude\": [\"" STEM "\"]}");
+	for (int i = 0; i < 2; i++) {
+		if (import_begin(&m, st, now, path, &err) || import_read(m, &err) || study_set_method(st, method[i], &err))
+			fail_msg("%s", err.text);
+		assert_int_equal(import_end(&r, m, st, &err), want[i]);
+		assert_int_equal(precision(st, STEM), i ? PREC_FLOAT : -1);
+		import_report_done(&r);
+		import_free(&m);
+		assert_true(undoes(st));
+	}
+	snapshot_drop(&now);
+	study_close(&st);
+}
+
 // An unsigned type whose zero is its middle code is what a target without zero points has;
 // one whose zero is its lowest code is not.
 void test_import__a_scale_of_a_type_without_a_sign(void **state)

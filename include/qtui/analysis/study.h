@@ -55,6 +55,7 @@ const struct dataset *study_dataset(const struct study *s);
 const struct study_options *study_options(const struct study *s); // as resolved (target, method, threads, memory)
 const struct target *study_target(const struct study *s);
 
+enum calib_method study_method(const struct study *s); // the calibrator in force
 // SELECTION: a node name (the file's or fused), a glob, op:TYPE, A..B (all nodes on paths from A to B), "marked" (the
 // caller gives the marks). Writes node ids in order to *out (heap). STATUS_NOTFOUND names the nearest known.
 MUST_CHECK enum status study_select(const struct study *s, const char *selection, const bool *marked, int **out, int *n, struct error *err);

@@ -23,6 +23,11 @@ const struct edits *study_edits(const struct study *s)
 }
 
 int study_steps(const struct study *s, int *current)
+enum calib_method study_method(const struct study *s)
+{
+	return s->step[s->current].method;
+}
+
 {
 	*current = (int)s->current;
 	return (int)s->n_steps - 1;

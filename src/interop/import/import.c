@@ -378,7 +378,8 @@ enum status import_end(struct import_report *r, struct importing *m, struct stud
 	enum status status = STATUS_OK;
 	int before;
 	study_steps(st, &before);
-	if (!edits_equal(study_edits(st), m->edits) || strcmp(target_name(study_target(st)), target_name(m->target)) != 0)
+	if (!edits_equal(study_edits(st), m->edits) || study_method(st) != m->method ||
+	    strcmp(target_name(study_target(st)), target_name(m->target)) != 0)
 		status = error_set(err, STATUS_REFUSED, "%s: not taken over, as something else was decided meanwhile: once more", m->path);
 	if (status == STATUS_OK)
 		status = take_over(m, st, err);
