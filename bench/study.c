@@ -210,6 +210,7 @@ static double cancel_ms(struct study *s)
 static void analyze(const char *model, const char *calib, int samples, int threads, int memory_mib)
 {
 	double begin = clock_seconds();
+	struct error err = {0};
 	struct study *s = open_study(model, calib, samples, threads, memory_mib);
 	figure("open_ms", (clock_seconds() - begin) * 1e3);
 	first_run(s);
@@ -217,9 +218,9 @@ static void analyze(const char *model, const char *calib, int samples, int threa
 	figure("int8_ms", infer_ms(s, SIM_FULL));
 	run_edited(s, "head", study_graph(s)->n_nodes - 1, -1);
 	run_edited(s, "deep", 0, 1);
-	study_undo(s);
+	must(study_undo(s, &err), &err);
 	run(s, "undo");
-	study_redo(s);
+	must(study_redo(s, &err), &err);
 	run(s, "redo");
 	figure("cancel_ms", cancel_ms(s));
 	study_close(&s);

@@ -4,6 +4,7 @@
 #define TESTS_ANALYSIS_STUDIES_H
 
 #include "support.h"
+#include "undo.h"
 #include "qtui/analysis/study.h"
 
 // The caller closes it.

@@ -150,7 +150,7 @@ void test_blame__is_kept_with_the_session(void **state)
 	snap = study_snapshot(st[1]);
 	assert_true(snap->blames_old);
 	snapshot_drop(&snap);
-	assert_true(study_undo(st[1]));
+	assert_true(undoes(st[1]));
 	snap = study_snapshot(st[1]);
 	assert_false(snap->blames_old);
 	snapshot_drop(&snap);

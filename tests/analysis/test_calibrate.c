@@ -54,7 +54,7 @@ void test_calibrate__by_hand_for_all_nodes_as_for_the_run(void **state)
 	steps = study_steps(each, &current);
 	assert_true(steps == 1 && current == 1);
 	char *step = xstrdup(study_step(each, 0));
-	assert_true(study_undo(each));
+	assert_true(undoes(each));
 	assert_int_equal(study_edits(each)->calibrator[nodes[0]], -1);
 	assert_int_equal(study_command(each, step, &err), STATUS_OK);
 	assert_int_equal(study_edits(each)->calibrator[nodes[0]], CALIB_PERCENTILE);

@@ -94,7 +94,7 @@ void test_findings__the_tail_in_integers_is_found_and_mended(void **state)
 	struct findings *mended = find(st);
 	assert_null(of_rule(mended, FINDING_postprocessing));
 	assert_null(of_rule(mended, FINDING_joined_ranges));
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	struct findings *again = find(st);
 	assert_int_equal(again->n, f->n);
 	findings_drop(&f);
@@ -208,11 +208,11 @@ void test_findings__going_back_finds_nothing_anew(void **state)
 	apply(st, "scale " BACKBONE_CONV " 2^-9");
 	struct findings *edited = find(st);
 	assert_ptr_not_equal(first, edited);
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	struct findings *back = find(st);
 	assert_ptr_equal(first, back);
 	repair_memo_vouch(st->repairs, study_dataset(st), "esp32p4", BACKBONE_CONV, ldexp(1, -9));
-	assert_true(study_redo(st));
+	assert_true(redoes(st));
 	struct findings *vouched = find(st);
 	assert_non_null(of_rule(edited, FINDING_stale_override));
 	assert_null(of_rule(vouched, FINDING_stale_override)); // those of before the repair hold no longer

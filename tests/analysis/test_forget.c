@@ -30,7 +30,7 @@ static void edit_often(struct study *st, struct figures *state)
 
 static int undo(struct study *st, const struct figures *want)
 {
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	struct snapshot *s = run_study(st);
 	int computed = s->computed;
 	assert_true(s->output[0].pooled.nsr == want->pooled.nsr && s->output[0].nsr_mean == want->nsr_mean);

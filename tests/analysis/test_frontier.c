@@ -215,7 +215,7 @@ void test_frontier__a_state_is_taken_in_one_step(void **state)
 	assert_int_equal(session_apply(se, other, &err), STATUS_OK);
 	assert_true(frontier_is_in_force(f, last, other));
 	session_free(&se);
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	assert_true(frontier_is_in_force(f, 0, st));
 	assert_int_equal(study_set_target(st, "xquant", &err), STATUS_OK);
 	assert_false(frontier_is_in_force(f, 0, st));

@@ -129,7 +129,7 @@ void test_history__a_run_behind_several_steps_says_so(void **state)
 	struct snapshot *s = run_study(st);
 	assert_string_equal(s->run[1].title, "2 steps to set " CONV " float");
 	snapshot_drop(&s);
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	s = run_study(st);
 	assert_string_equal(s->run[2].title, "set " CONV " int16");
 	snapshot_drop(&s);
@@ -257,7 +257,7 @@ void test_history__a_run_is_taken_back(void **state)
 	go_to_run(st, "3"); // as it is
 	study_steps(st, &now);
 	assert_int_equal(steps, now);
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	assert_int_equal(conv_now(st), PREC_INT16);
 	assert_string_equal(study_step(st, now - 2), "variant run-2");
 	save(st, again);

@@ -57,9 +57,9 @@ void test_outputs__the_second_has_a_scale_of_its_own(void **state)
 	assert_true(row->edited && row->requested == -1 && !row->refused);
 	assert_int_equal(s->n_edits, 1);
 	assert_non_null(strstr(study_step(st, 0), "scale " SECOND " 2^"));
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	assert_true(scale_of(st, SECOND) == 0);
-	assert_true(study_redo(st));
+	assert_true(redoes(st));
 	assert_true(scale_of(st, SECOND) == second / 2);
 	snapshot_drop(&s);
 	snapshot_drop(&before);
@@ -102,7 +102,7 @@ void test_outputs__an_input_of_the_network_has_a_scale(void **state)
 	assert_true(input->scale[0] == 0x1p-5f && snapshot_scalable(s, input) == images);
 	assert_true(input->hist_float && input->graphwise.known && figures_snr(&input->graphwise) < 40);
 	snapshot_drop(&s);
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	assert_true(study_edits(st)->scale[images] == 0);
 	study_close(&st);
 }

@@ -165,7 +165,7 @@ static void assert_mended(struct patient *p, const char *node, double gain)
 	assert_null(of_rule(p->findings, rule, INT32_MAX));
 	if (!(snr_at(p, node) > before + gain))
 		fail_msg("%s has %.1f dB, before %.1f dB", node, snr_at(p, node), before);
-	assert_true(study_undo(p->study));
+	assert_true(undoes(p->study));
 }
 
 // ---- nothing is wrong

@@ -59,12 +59,12 @@ void test_prepare__an_edit_that_is_undone_at_once(void **state)
 	assert_true(snr(otherwise) != snr(before));
 	assert_string_equal(study_step(st, 0), "preprocess --color bgr --mean 127.5 --std 60,61,62");
 
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	assert_ptr_equal(study_dataset(st), first);
 	struct snapshot *again = run_study(st);
 	assert_int_equal(again->computed, 0);
 	assert_true(snr(again) == snr(before));
-	assert_true(study_redo(st));
+	assert_true(redoes(st));
 	struct snapshot *redone = run_study(st);
 	assert_int_equal(redone->computed, 0);
 	assert_true(snr(redone) == snr(otherwise));
@@ -125,7 +125,7 @@ void test_prepare__is_kept_with_the_session(void **state)
 	second = run_study(st);
 	assert_int_equal(second->computed, 0);
 	assert_true(fabs(snr(second) - snr(first)) < 1e-9);
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	assert_false(dataset_preprocess(study_dataset(st))->bgr);
 	snapshot_drop(&first);
 	snapshot_drop(&second);
@@ -145,18 +145,18 @@ void test_prepare__undo_after_a_session_computes_nothing(void **state)
 	s[1] = run_study(st);
 	assert_int_equal(study_command(st, "preprocess --color bgr", &err), STATUS_OK);
 	snprintf(path, sizeof path, "%s", support_temp("undone.json"));
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	assert_int_equal(session_write(st, path, NULL, &err), STATUS_OK);
 	study_close(&st);
 
 	assert_int_equal(session_read(&se, path, &err), STATUS_OK);
 	st = open_study(0);
 	assert_int_equal(session_apply(se, st, &err), STATUS_OK);
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	s[2] = run_study(st);
 	assert_int_equal(s[2]->computed, 0);
 	assert_true(fabs(snr(s[2]) - snr(s[0])) < 1e-9);
-	assert_true(study_redo(st));
+	assert_true(redoes(st));
 	s[3] = run_study(st);
 	assert_int_equal(s[3]->computed, 0);
 	assert_true(fabs(snr(s[3]) - snr(s[1])) < 1e-9);
@@ -192,10 +192,10 @@ void test_prepare__more_samples(void **state)
 	assert_int_equal(dataset_count(study_dataset(st)), 5); // the one says nothing of the other
 	assert_int_equal(study_command(st, "samples 2", &err), STATUS_OK);
 	assert_true(dataset_count(study_dataset(st)) == 2 && dataset_preprocess(study_dataset(st))->bgr);
-	assert_true(study_undo(st) && study_undo(st));
+	assert_true(undoes(st) && undoes(st));
 	snprintf(path, sizeof path, "%s", support_temp("more.json"));
 	assert_int_equal(session_write(st, path, NULL, &err), STATUS_OK);
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	struct snapshot *back = run_study(st);
 	assert_true(back->samples == 2 && back->computed == 0 && snr(back) == snr(two));
 	study_close(&st);
@@ -224,7 +224,7 @@ void test_prepare__a_step_that_changes_nothing_is_none(void **state)
 	assert_int_equal(study_steps(st, &current), 2);
 	assert_int_equal(current, 1);
 	assert_string_equal(study_step(st, 0), command[1]);
-	assert_true(study_redo(st));
+	assert_true(redoes(st));
 	assert_string_equal(study_step(st, 1), command[2]);
 	study_close(&st);
 }
@@ -275,7 +275,7 @@ void test_prepare__a_survey_in_the_background(void **state)
 	assert_false(study_survey(st)->preparation.known); // no labels
 	assert_int_equal(study_command(st, "preprocess --color bgr", &err), STATUS_OK);
 	assert_null(study_survey(st)); // it was of pictures that are prepared otherwise
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	assert_non_null(study_survey(st));
 
 	assert_int_equal(survey_job_start(&j, st, &err), STATUS_OK);
@@ -338,7 +338,7 @@ void test_prepare__a_guess_that_is_not_in_force(void **state)
 		const char *path = support_temp("guess.json");
 		assert_int_equal(study_command(st, cases[i].command, &err), STATUS_OK);
 		if (cases[i].undone)
-			assert_true(study_undo(st));
+			assert_true(undoes(st));
 		assert_int_equal(session_write(st, path, NULL, &err), STATUS_OK);
 		assert_int_equal(session_read(&se, path, &err), STATUS_OK);
 		session_options(se, &o);

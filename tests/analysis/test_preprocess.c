@@ -63,7 +63,7 @@ void test_preprocess__a_share_stays_with_the_session(void **state)
 	assert_int_equal(study_open(&st, &o, &err), STATUS_OK);
 	assert_int_equal(session_apply(se, st, &err), STATUS_OK);
 	assert_true(dataset_preprocess(study_dataset(st))->share == 0.75);
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	assert_true(dataset_preprocess(study_dataset(st))->share == 0);
 	session_free(&se);
 	study_close(&st);

@@ -63,9 +63,9 @@ void test_refused__edits_that_come_to_another_target_are_told(void **state)
 	snapshot_drop(&snap);
 	wait_for_run(st); // they are told once
 	assert_int_equal(count_warnings(before, "an edit in force is refused"), 5);
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	wait_for_run(st);
-	assert_true(study_redo(st));
+	assert_true(redoes(st));
 	wait_for_run(st);
 	assert_int_equal(count_warnings(before, "an edit in force is refused"), 10);
 	study_close(&st);

@@ -90,7 +90,7 @@ void test_repair__fix_is_edits_of_the_study(void **state)
 	assert_int_equal(study_wait(st, &err), STATUS_OK);
 	r = open_repair(st, (struct repair_options){0});
 	assert_true(repair_begin(r)->damage == k.damage); // to the bit: what is kept is measured with the scales of the next run
-	while (study_undo(st))
+	while (undoes(st))
 		;
 	study_steps(st, &current);
 	assert_int_equal(current, 0);

@@ -54,7 +54,7 @@ void test_session__edits_without_a_journal_are_in_force(void **state)
 	assert_int_equal(precision(st, CONV), PREC_INT16);
 	assert_true(scale(st, OTHER) == 0.0625);
 	assert_int_equal(study_steps(st, &current), 1);
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	assert_int_equal(precision(st, CONV), -1);
 	assert_true(scale(st, OTHER) == 0);
 	study_close(&st);
@@ -82,7 +82,7 @@ void test_session__what_agrees_adds_no_step(void **state)
 	    "\"edits\":[{\"node\":\"" CONV "\",\"precision\":\"int16\"}]}", &err), STATUS_OK);
 	assert_int_equal(study_steps(st, &current), 2);
 	assert_int_equal(current, 1);
-	assert_true(study_redo(st));
+	assert_true(redoes(st));
 	study_close(&st);
 }
 
@@ -200,7 +200,7 @@ void test_session__a_target_brings_its_calibrator(void **state)
 		assert_int_equal(s->method, back ? CALIB_PERCENTILE : target_default_calibration(study_target(st)));
 		assert_int_not_equal(target_default_calibration(study_target(st)), CALIB_PERCENTILE);
 		snapshot_drop(&s);
-		assert_true(study_undo(st));
+		assert_true(undoes(st));
 	}
 	study_close(&st);
 }
@@ -214,15 +214,15 @@ void test_session__an_edit_ends_what_could_be_redone(void **state)
 	int current;
 	(void)state;
 	assert_int_equal(study_set(st, &conv, 1, PREC_INT16, NULL, &err), STATUS_OK);
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	assert_int_equal(study_set(st, &other, 1, PREC_FLOAT, NULL, &err), STATUS_OK);
 	assert_int_equal(study_steps(st, &current), 1);
 	assert_int_equal(current, 1);
-	assert_false(study_redo(st));
-	assert_true(study_undo(st));
+	assert_false(redoes(st));
+	assert_true(undoes(st));
 	assert_true(precision(st, CONV) == -1 && precision(st, OTHER) == -1);
-	assert_false(study_undo(st));
-	assert_true(study_redo(st));
+	assert_false(undoes(st));
+	assert_true(redoes(st));
 	assert_true(precision(st, CONV) == -1 && precision(st, OTHER) == PREC_FLOAT);
 	study_close(&st);
 }
@@ -255,7 +255,7 @@ void test_session__a_calibrator_of_a_node(void **state)
 	snapshot_drop(&s);
 	const char *path = support_temp("calibrated.json");
 	assert_int_equal(session_write(st, path, NULL, &err), STATUS_OK);
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	assert_int_equal(study_edits(st)->calibrator[conv], -1);
 	struct session *saved = NULL;
 	assert_int_equal(session_read(&saved, path, &err), STATUS_OK);
@@ -296,7 +296,7 @@ void test_session__a_zero_point(void **state)
 	assert_int_equal(session_read(&saved, path, &err), STATUS_OK);
 	assert_int_equal(session_apply(saved, again, &err), STATUS_OK);
 	assert_true(study_edits(again)->zero[value] == 9);
-	assert_true(study_undo(again) && study_edits(again)->zero[value] == 7);
+	assert_true(undoes(again) && study_edits(again)->zero[value] == 7);
 	assert_int_equal(study_command(again, "scale " CONV " 2^-3", &err), STATUS_OK); // which follows from the range again
 	assert_true(study_edits(again)->zero[value] == ZERO_FOLLOWS);
 	assert_int_equal(study_command(again, "scale " CONV " 2^-3,x", &err), STATUS_FORMAT);

@@ -26,10 +26,10 @@ void test_step__several_commands_are_one(void **state)
 	assert_string_equal(err.text, ""); // of the one in the middle, which changes nothing
 	assert_int_equal(study_steps(st, &current), 1);
 	assert_string_equal(study_step(st, 0), "set " CONV " int16 ; scale " NEXT " 2^-3");
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	assert_int_equal(precision(st, CONV), -1);
-	assert_false(study_undo(st));
-	assert_true(study_redo(st));
+	assert_false(undoes(st));
+	assert_true(redoes(st));
 	assert_int_equal(precision(st, CONV), PREC_INT16);
 	assert_int_equal(study_command(st, "set " CONV " int16 ; set " NEXT " auto", &err), STATUS_OK);
 	assert_non_null(strstr(err.text, "nothing changed"));

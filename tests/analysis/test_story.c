@@ -171,7 +171,7 @@ void test_story__proposes_no_weights_once_they_are_tuned(void **state)
 		assert_int_equal(tells(s, STORY_NEXT, ":tune"), undone);
 		story_drop(&s);
 		snapshot_drop(&snap);
-		assert_true(study_undo(st) == !undone);
+		assert_true(undoes(st) == !undone);
 	}
 	study_close(&st);
 }

@@ -306,15 +306,15 @@ void test_study__undo_and_redo_compute_nothing(void **state)
 	struct snapshot *first = run_study(st);
 	set(st, CLASS_CONV, PREC_INT16);
 	struct snapshot *edited = run_study(st);
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	struct snapshot *undone = run_study(st);
 	assert_int_equal(undone->computed, 0);
 	assert_same_figures(first, undone);
-	assert_true(study_redo(st));
+	assert_true(redoes(st));
 	struct snapshot *redone = run_study(st);
 	assert_int_equal(redone->computed, 0);
 	assert_same_figures(edited, redone);
-	assert_false(study_redo(st));
+	assert_false(redoes(st));
 	struct snapshot *all[] = {first, edited, undone, redone};
 	for (int i = 0; i < 4; i++)
 		snapshot_drop(&all[i]);
@@ -445,7 +445,7 @@ void test_study__a_session_shows_its_numbers_before_anything_ran(void **state)
 	struct study *st = open_study(2, 0);
 	set(st, CLASS_CONV, PREC_INT16);
 	assert_int_equal(scale_node(st, node(st, "/model.12/cv3.1/cv3.1.2/Conv"), 0x1p-3, &err), STATUS_OK);
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	struct snapshot *before = run_study(st);
 	assert_int_equal(session_write(st, path, NULL, &err), STATUS_OK);
 	study_close(&st);
@@ -463,7 +463,7 @@ void test_study__a_session_shows_its_numbers_before_anything_ran(void **state)
 	assert_int_equal(study_steps(st, &current), 2);
 	assert_int_equal(current, 1);
 	assert_string_equal(study_step(st, 0), "set " CLASS_CONV " int16");
-	assert_true(study_redo(st));
+	assert_true(redoes(st));
 	snapshot_drop(&before);
 	snapshot_drop(&after);
 	study_close(&st);

@@ -88,7 +88,7 @@ void test_study_task__an_edit_is_measured_and_undo_is_known(void **state)
 	assert_true(second->run[1].has_task_change);
 	assert_true(fabs(second->run[1].task_change.difference - (map(second, TASK_QUANT) - map(first, TASK_QUANT))) < 1e-12);
 
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	struct snapshot *third = run_study(st);
 	assert_ptr_equal(third->task, first->task); // nothing was measured again
 	assert_false(third->task_old);

@@ -67,9 +67,9 @@ void test_tuned__is_an_edit(void **state)
 	tune(st);
 	struct key k = weights_in_force(st);
 	assert_false(key_is_zero(k));
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	assert_true(key_is_zero(weights_in_force(st)));
-	assert_true(study_redo(st));
+	assert_true(redoes(st));
 	assert_true(key_equal(weights_in_force(st), k));
 	assert_int_equal(study_command(st, "tune auto", &err), STATUS_OK);
 	assert_true(key_is_zero(weights_in_force(st)));

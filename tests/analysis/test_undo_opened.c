@@ -45,7 +45,7 @@ void test_undo_opened__no_state_is_a_mixture(void **state)
 		fail_msg("%s", err.text);
 	for (size_t i = 0; i < sizeof back / sizeof *back; i++) {
 		assert_seen(st, &back[i]);
-		assert_true(study_undo(st));
+		assert_true(undoes(st));
 	}
 	session_free(&s);
 	study_close(&st);

@@ -50,7 +50,7 @@ void test_variant__names_and_brings_back(void **state)
 	assert_int_equal(precision_in_force(st), -1);
 	assert_int_equal(study_steps(st, &current), 2); // the edit, and the way back: undone as one step
 	assert_string_equal(study_step(st, 1), "variant base");
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	assert_int_equal(precision_in_force(st), PREC_INT16);
 	assert_int_equal(study_variants(st), 2);
 	study_close(&st);

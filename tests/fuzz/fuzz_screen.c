@@ -1,6 +1,7 @@
 // What people write for the screen and the command line: themes, filters, scripts, configurations.
 #include "../../src/cli/config.h"
 #include "fuzz.h"
+#include "undo.h"
 #include "qtui/tui/filter.h"
 #include "qtui/tui/script.h"
 #include "qtui/tui/theme.h"
@@ -40,7 +41,7 @@ void fuzz_config(const struct fuzz_input *in)
 	struct error err = {0};
 	struct options o = {.config = in->path};
 	if (config_read(&o, VERB_ANALYZE, &err) == STATUS_OK && config_apply(o.config_data, fuzz_study(), &err) == STATUS_OK)
-		while (study_undo(fuzz_study()))
+		while (undoes(fuzz_study()))
 			;
 	options_done(&o);
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include "../../src/analysis/task/kinds/boxes_program.h"
 #include "fuzz.h"
+#include "undo.h"
 #include "qtui/analysis/compare.h"
 #include "qtui/analysis/latency.h"
 #include "qtui/analysis/session.h"
@@ -27,7 +28,7 @@ void fuzz_boxes(const struct fuzz_input *in)
 
 static void undo_all(struct study *st)
 {
-	while (study_undo(st))
+	while (undoes(st))
 		;
 }
 

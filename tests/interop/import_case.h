@@ -3,6 +3,7 @@
 #define TESTS_INTEROP_IMPORT_CASE_H
 
 #include "study_case.h"
+#include "undo.h"
 #include "qtui/interop/import.h"
 
 #define STEM "/model.0/conv/Conv"

@@ -211,7 +211,7 @@ void test_esp_ppq__names_of_written_out_normalizations(void **state)
 	assert_int_equal(cJSON_GetArraySize(d), 1);
 	assert_true(json_number(d, "gained_rmsnorm", -1) == 552);
 	assert_int_equal(loss.len, 0);
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	struct import_report r = take(st, file(str_text(&text)));
 	assert_int_equal(r.n_notes, 0);
 	assert_int_equal(precision(st, "gained"), PREC_INT16);

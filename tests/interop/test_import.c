@@ -195,7 +195,7 @@ void test_import__esp_ppq_s_own_export(void **state)
 	assert_true(r.scales > 15);
 	assert_true(scale(st, "Conv_0") == 0x1p-6); // of the tensor behind its Relu, 131
 	assert_true(scale(st, "Gemm_77") == 0x1p-4);
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	assert_true(scale(st, "Gemm_77") == 0);
 	import_report_done(&r);
 	free(paths[0]);
@@ -249,7 +249,7 @@ void test_import__is_a_merge_that_tells_its_conflicts(void **state)
 	assert_int_equal(precision(st, "/model.12/Sigmoid"), PREC_FLOAT);
 	assert_non_null(strstr(str_text(&r.notes), STEM ": was set to int16, the file's float is taken"));
 	assert_non_null(strstr(str_text(&r.notes), "^/none: no node"));
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	assert_int_equal(precision(st, STEM), PREC_INT16);
 	import_report_done(&r);
 	study_close(&st);

@@ -460,13 +460,13 @@ void test_import_qdq__an_operator_whose_last_node_decides(void **state)
 	assert_int_equal(study_set(st, &up, 1, -1, NULL, &err), STATUS_OK);
 	assert_int_equal(precision(st, "relu"), -1);
 	assert_string_equal(study_step(st, 1), "set up relu auto");
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	assert_int_equal(study_command(st, "set up auto", &err), STATUS_OK); // a command names all that it means
 	assert_int_equal(precision(st, "relu"), PREC_INT16);
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	case_set(st, "up", PREC_FLOAT); // the Relu would be left at 16 bits, which nobody asked of it
 	assert_string_equal(study_step(st, 1), "set up relu float");
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	struct str model = case_export(st, "qdq", NULL);
 	struct import_report r = take(again, saved(&model));
 	assert_int_equal(precision(again, "relu"), PREC_INT16);

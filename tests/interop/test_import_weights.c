@@ -179,9 +179,9 @@ void test_import_weights__are_the_files(void **state)
 			assert_float_equal(((const float *)t->weight.data)[k], want, 1e-6);
 		}
 		assert_float_equal(((const float *)t->bias.data)[1], own_bias(1) + f.bias, 3e-4);
-		assert_true(study_undo(st)); // weights and the scales of tensors are one step
+		assert_true(undoes(st)); // weights and the scales of tensors are one step
 		assert_scale_in_force(st, 0, own_scale);
-		assert_false(study_undo(st));
+		assert_false(undoes(st));
 		import_report_done(&r);
 		study_close(&st);
 	}
@@ -320,7 +320,7 @@ void test_import_weights__scales_of_parameters(void **state)
 			assert_scale_in_force(st, k, 0.012f + 0.001f * (float)k);
 		float step = 0.013f, want = lrintf(own_weight(IN) / step) * step;
 		assert_float_equal(((const float *)tuned(st)->weight.data)[IN], want, 1e-6);
-		assert_true(study_undo(st));
+		assert_true(undoes(st));
 		assert_null(study_edits(st)->tuning);
 		import_report_done(&r);
 		study_close(&st);
@@ -433,7 +433,7 @@ void test_import_weights__in_place_of_others(void **state)
 	assert_int_equal(back.weights, 1);
 	assert_int_equal(tuning_count(study_edits(st)->tuning), 0);
 	assert_scale_in_force(st, 0, own.scale[0]);
-	assert_true(study_undo(st));
+	assert_true(undoes(st));
 	assert_scale_in_force(st, 0, 0.0125f);
 	import_report_done(&r);
 	import_report_done(&other);

@@ -14,7 +14,7 @@ void test_trtexec__names_what_is_float(void **state)
 	assert_has(&loss, STEM ": trtexec has no way to say int16");
 	assert_has(&loss, "the scale rule of esp32p4 are not ");
 	str_done(&text);
-	assert_true(study_undo(st) && study_undo(st));
+	assert_true(undoes(st) && undoes(st));
 	text = case_export(st, "trtexec", NULL);
 	assert_string_equal(str_text(&text), "--int8\n");
 	str_done(&loss);

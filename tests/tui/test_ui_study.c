@@ -302,7 +302,7 @@ void test_ui_study__a_scale_for_many_nodes(void **state)
 	if (!strstr(l.ui.note, "104 nodes: scale 2^-1; 7 refused (/model.12/Split_1: its output shares"))
 		fail_msg("%s", l.ui.note);
 	press(&l.ui, "u");
-	assert_false(study_undo(st));
+	assert_false(undoes(st));
 	press(&l.ui, ":scale<Space>/model.12/Split_1<Space>2^-4<Enter>");
 	if (!strstr(l.ui.note, "give the scale to node"))
 		fail_msg("%s", l.ui.note);

@@ -104,8 +104,9 @@ void study_add_samples(struct str *out, const struct study *s);
 MUST_CHECK enum status study_tune(struct study *s, const char *name, struct error *err);
 // Others, which it knows from then on; an empty one is "auto".
 MUST_CHECK enum status study_take_tuning(struct study *s, struct tuning *t, struct error *err);
-bool study_undo(struct study *s);
-bool study_redo(struct study *s);
+// STATUS_REFUSED: there is no such step. Another error is of the target that was in force there: nothing has changed.
+MUST_CHECK enum status study_undo(struct study *s, struct error *err);
+MUST_CHECK enum status study_redo(struct study *s, struct error *err);
 const struct edits *study_edits(const struct study *s);
 
 // The history: steps oldest first; text as a `:` command would say it ("set /model.24/m.0/Conv int16").

@@ -200,7 +200,8 @@ enum status study_restore(struct study *s, const char *const *command, int n, in
 			return error_prefix(err, "edit %d", i + 1);
 		in_force -= i < current && s->current == before;
 	}
-	while (s->current > base + (size_t)in_force && study_undo(s))
-		;
+	while (s->current > base + (size_t)in_force)
+		if (study_undo(s, err) != STATUS_OK)
+			return err->status;
 	return STATUS_OK;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "qtui/base/log.h"
 #include "qtui/base/str.h"
 #include "study_impl.h"
 
@@ -22,12 +23,12 @@ const struct edits *study_edits(const struct study *s)
 	return s->step[s->current].edits;
 }
 
-int study_steps(const struct study *s, int *current)
 enum calib_method study_method(const struct study *s)
 {
 	return s->step[s->current].method;
 }
 
+int study_steps(const struct study *s, int *current)
 {
 	*current = (int)s->current;
 	return (int)s->n_steps - 1;
@@ -382,14 +383,14 @@ enum status study_take_tuning(struct study *s, struct tuning *t, struct error *e
 	return study_tune(s, name, err);
 }
 
-static bool go_to(struct study *s, size_t step)
+// Refused where the target's file was changed or has gone meanwhile.
+static enum status go_to(struct study *s, size_t step, struct error *err)
 {
-	struct error err = {0};
-	if (strcmp(s->step[step].target, s->step[s->current].target) != 0 && reload_target(s, s->step[step].target, &err) != STATUS_OK)
-		return false; // the target's file is gone
+	if (strcmp(s->step[step].target, s->step[s->current].target) != 0 && reload_target(s, s->step[step].target, err) != STATUS_OK)
+		return err->status;
 	s->current = step;
 	show_decision(s);
-	return true;
+	return STATUS_OK;
 }
 
 void study_replay(struct study *s, bool begin)
@@ -401,8 +402,13 @@ void study_replay(struct study *s, bool begin)
 
 void study_fall_back(struct study *s, size_t step)
 {
-	if (s->current > step && go_to(s, step))
+	struct error err;
+	if (s->current <= step)
+		return;
+	if (go_to(s, step, &err) == STATUS_OK)
 		forget_redo(s);
+	else
+		log_warn("what was begun stays, since it cannot be taken back: %s", err.text);
 }
 
 void study_join_steps(struct study *s, size_t from)
@@ -423,14 +429,14 @@ void study_join_steps(struct study *s, size_t from)
 	s->current = from + 1;
 }
 
-bool study_undo(struct study *s)
+enum status study_undo(struct study *s, struct error *err)
 {
-	return s->current > 0 && go_to(s, s->current - 1);
+	return s->current > 0 ? go_to(s, s->current - 1, err) : error_set(err, STATUS_REFUSED, "nothing to undo");
 }
 
-bool study_redo(struct study *s)
+enum status study_redo(struct study *s, struct error *err)
 {
-	return s->current + 1 < s->n_steps && go_to(s, s->current + 1);
+	return s->current + 1 < s->n_steps ? go_to(s, s->current + 1, err) : error_set(err, STATUS_REFUSED, "nothing to redo");
 }
 
 enum status study_go_variant(struct study *s, const struct decision *v, struct error *err)

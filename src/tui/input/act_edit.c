@@ -104,13 +104,22 @@ void act_trial_drop(struct ui *ui)
 	trial_drop(ui);
 }
 
+// That there is no such step is nothing to be alarmed by.
+static bool went(struct ui *ui, enum status s, const struct error *err)
+{
+	if (s == STATUS_REFUSED)
+		ui_note(ui, "%s", err->text);
+	else if (s != STATUS_OK)
+		ui_fail(ui, err);
+	return s == STATUS_OK;
+}
+
 void act_undo(struct ui *ui)
 {
 	int current;
-	if (!study_undo(ui->study)) {
-		ui_note(ui, "nothing to undo");
+	struct error err;
+	if (!went(ui, study_undo(ui->study, &err), &err))
 		return;
-	}
 	edit_done(ui);
 	study_steps(ui->study, &current);
 	edit_note(ui, "undone: ", study_step(ui->study, current));
@@ -119,10 +128,9 @@ void act_undo(struct ui *ui)
 void act_redo(struct ui *ui)
 {
 	int current;
-	if (!study_redo(ui->study)) {
-		ui_note(ui, "nothing to redo");
+	struct error err;
+	if (!went(ui, study_redo(ui->study, &err), &err))
 		return;
-	}
 	edit_done(ui);
 	study_steps(ui->study, &current);
 	edit_note(ui, "redone: ", study_step(ui->study, current - 1));
