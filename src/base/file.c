@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "qtui/base/mem.h"
+#include "qtui/base/order.h"
 #include "qtui/base/str.h"
 
 // A device may have no end (/dev/zero). A terminal is not waited for either.
@@ -173,11 +174,6 @@ bool file_is_regular(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 // A name that leads nowhere is listed as a file, so that opening it tells the user. What the directory itself says is
 // enough, but for links: to ask for each of a hundred thousand files takes its time on a network's disk.
 static bool is_listed(int dir, const struct dirent *e, bool subdirs)
@@ -214,7 +210,7 @@ static enum status list(struct file_list *out, const char *dir, bool subdirs, st
 	}
 	closedir(d);
 	if (out->n)
-		qsort(out->name, out->n, sizeof *out->name, compare_names);
+		qsort(out->name, out->n, sizeof *out->name, order_texts);
 	return STATUS_OK;
 }
 
@@ -246,7 +242,6 @@ char *file_join(const char *dir, const char *name)
 	}
 	str_add(&s, name);
 	return str_detach(&s);
-	static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"; // whatever the locale
 }
 
 char *file_at_home(const char *path)
@@ -259,10 +254,10 @@ char *file_at_home(const char *path)
 
 char *file_safe_name(const char *text)
 {
+	static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"; // whatever the locale
 	char *name = xstrdup(text);
-	for (char *p = name; *p; p++)
-		if (!isalnum((unsigned char)*p) && !strchr("._-", *p))
-			*p = '_';
+	for (char *p = name + strspn(name, safe); *p; p += strspn(p, safe))
+		*p = '_';
 	return name;
 }
 

@@ -71,6 +71,17 @@ char *str_format(const char *fmt, ...)
 	return str_detach(&s);
 }
 
+char *str_trim(char *text)
+{
+	static const char blank[] = " \t\n\v\f\r";
+	text += strspn(text, blank);
+	size_t n = strlen(text);
+	while (n && strchr(blank, text[n - 1]))
+		n--;
+	text[n] = '\0';
+	return text;
+}
+
 void str_clear(struct str *s)
 {
 	s->len = 0;

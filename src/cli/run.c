@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "qtui/base/file.h"
+#include "qtui/base/order.h"
 #include "qtui/base/thread.h"
 #include "qtui/base/json.h"
 #include "qtui/base/str.h"
@@ -274,15 +275,9 @@ static enum status infer(struct runner *r, bool codes, struct error *err)
 	return study_infer(r->study, &q, err);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
 static void print_times(const struct runner *r, const struct options *o, double first_ms, double *ms, int n)
 {
-	qsort(ms, (size_t)n, sizeof *ms, by_value);
+	qsort(ms, (size_t)n, sizeof *ms, order_doubles);
 	cJSON *j = cJSON_CreateObject();
 	cJSON_AddNumberToObject(j, "load_ms", r->load_ms);
 	cJSON_AddNumberToObject(j, "first_ms", first_ms);

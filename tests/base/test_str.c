@@ -346,3 +346,13 @@ void test_str__expressions_that_cost_too_much(void **state)
 		if (str_is_small_regex(large[i]))
 			fail_msg("%s is not refused", large[i]);
 }
+
+void test_str__trim(void **state)
+{
+	static const char *const text[][2] = {{" \t a b\r\n", "a b"}, {"a", "a"}, {" \n", ""}, {"", ""}, {"\"a \"", "\"a \""}};
+	for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+		char line[16];
+		strcpy(line, text[i][0]);
+		assert_string_equal(str_trim(line), text[i][1]);
+	}
+}

@@ -33,6 +33,7 @@ bool str_is_hidden(uint32_t character);
 // Makes a text that came from a file safe for a line on a terminal, in place: hidden characters become '?' (line ends
 // and tabs a blank), and a UTF-8 sequence that was cut off at the end goes.
 void str_oneline(char *text);
+char *str_trim(char *text); // without the blanks around it: cuts the end off in place, returns where it begins
 
 // * ? [a-z] [!a-z] and \ as in the shell, on whole characters of UTF-8, with no special treatment of '/' or leading
 // dots. A text always matches itself, so that a name with brackets can be given as it is.

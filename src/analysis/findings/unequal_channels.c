@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "qtui/analysis/channels.h"
+#include "qtui/base/order.h"
 #include "qtui/engine/equalize.h"
 #include "rule.h"
 
@@ -13,12 +14,6 @@ struct reaches {
 	double top, median;
 };
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
 static bool measure(struct reaches *out, const struct tensor *w, const struct channel_split *split, double scale)
 {
 	double *top = split->n > 0 ? mem_try_array((size_t)split->n, sizeof *top) : NULL;
@@ -26,7 +21,7 @@ static bool measure(struct reaches *out, const struct tensor *w, const struct ch
 		return false;
 	channel_reach(top, split, w);
 	*out = (struct reaches){.n = split->n};
-	qsort(top, (size_t)out->n, sizeof *top, by_value);
+	qsort(top, (size_t)out->n, sizeof *top, order_doubles);
 	out->top = top[out->n - 1];
 	out->median = top[out->n / 2];
 	for (int64_t c = 0; c < out->n; c++)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/base/mem.h"
+#include "qtui/base/order.h"
 
 static const double MUCH_CLIPPED = 0.01; // of the elements
 static const double MUCH_SHIFTED = 0.5, SHIFT_SHARE = 0.1; // of a step; of the squared error
@@ -61,12 +62,6 @@ static struct channel one_channel(const struct channel_sums *s, const struct qua
 	return c;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
 static bool is_dead(double reach, double top)
 {
 	return !(reach > CHANNEL_DEAD_SHARE * top);
@@ -87,7 +82,7 @@ struct channel_spread channel_spread(const double *reach, int n)
 	for (int i = 0; i < n; i++)
 		if (!is_dead(reach[i], s.top))
 			alive[k++] = reach[i];
-	qsort(alive, (size_t)k, sizeof *alive, by_value);
+	qsort(alive, (size_t)k, sizeof *alive, order_doubles);
 	s.dead = n - k;
 	s.median = k > 0 ? alive[k / 2] : 0;
 	for (int i = 0; i < k; i++) {

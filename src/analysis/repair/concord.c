@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "qtui/base/order.h"
 #include "repair_impl.h"
 
 struct moments {
@@ -117,18 +118,12 @@ static double discord(const struct moments *m, double count)
 	return fmin(1, m->noise / count / (variance_of(m, count) + other_variance + shift * shift));
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
 // The middle one of the channels' variances.
 static double typical(const double *variance, int64_t n)
 {
 	double *sorted = xcalloc((size_t)n + 1, sizeof *sorted);
 	memcpy(sorted, variance, (size_t)n * sizeof *sorted);
-	qsort(sorted, (size_t)n, sizeof *sorted, by_value);
+	qsort(sorted, (size_t)n, sizeof *sorted, order_doubles);
 	double middle = sorted[n / 2];
 	free(sorted);
 	return middle;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "task_impl.h"
 #include "qtui/base/mem.h"
+#include "qtui/base/order.h"
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -24,12 +25,6 @@ static double difference(const struct task *t, const struct pair *p, const int *
 {
 	double after = t->ops->score(t, &p->after, weight);
 	return p->alone ? after - 1 : after - t->ops->score(t, &p->before, weight);
-}
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
 }
 
 // Fills value[] with the differences of `draws` draws; returns how many are known (a draw may have no objects at all).
@@ -109,7 +104,7 @@ bool task_interval(struct task *t, const struct task_net *before, const struct t
 	if (p.n >= 2)
 		known = draw(t, &p, draws, seed, value);
 	if (known) {
-		qsort(value, (size_t)known, sizeof *value, by_value);
+		qsort(value, (size_t)known, sizeof *value, order_doubles);
 		out->difference = difference(t, &p, once);
 		correct(out, value, known);
 	}

@@ -6,6 +6,7 @@
 
 #include "qtui/base/file.h"
 #include "qtui/base/mem.h"
+#include "qtui/base/order.h"
 #include "qtui/base/str.h"
 #include "qtui/engine/op.h"
 #include "qtui/interop/export.h"
@@ -255,11 +256,6 @@ static void gather(struct names *l, const struct ui *ui, const char *text, int s
 		add_kind(l, ui, row->last, text + start);
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 // Readline asks for one candidate after another; they are gathered at the first.
 char *command_complete(void *arg, const char *text, int start, int i)
 {
@@ -270,7 +266,7 @@ char *command_complete(void *arg, const char *text, int start, int i)
 		next = 0;
 		gather(&l, arg, text, start);
 		if (l.n)
-			qsort(l.at, l.n, sizeof *l.at, by_name);
+			qsort(l.at, l.n, sizeof *l.at, order_texts);
 	}
 	for (; next < l.n; next++)
 		if (str_has_prefix(l.at[next], text + start) && (next == 0 || strcmp(l.at[next], l.at[next - 1])))

@@ -1,11 +1,11 @@
 // Classes of whole images: a CSV (file,class), or the folders that the images are in.
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include "labels.h"
 #include "qtui/base/file.h"
 #include "qtui/base/hash.h"
 #include "qtui/base/mem.h"
+#include "qtui/base/order.h"
 #include "qtui/base/str.h"
 
 enum { CELLS_MAX = 64 };
@@ -19,11 +19,8 @@ struct cells {
 
 static char *strip(char *text)
 {
-	while (isspace((unsigned char)*text))
-		text++;
+	text = str_trim(text);
 	size_t n = strlen(text);
-	while (n && isspace((unsigned char)text[n - 1]))
-		n--;
 	if (n > 1 && text[0] == '"' && text[n - 1] == '"') {
 		text++;
 		n -= 2;
@@ -166,11 +163,6 @@ static char *folder(const char *file)
 	return name;
 }
 
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 // The different folders in order; the caller frees names and array.
 static char **folders_of(const struct labels_samples *s, int *n)
 {
@@ -180,7 +172,7 @@ static char **folders_of(const struct labels_samples *s, int *n)
 	for (int i = 0; i < s->n; i++)
 		if (s->file[i])
 			all[count++] = folder(s->file[i]);
-	qsort(all, (size_t)count, sizeof *all, by_text);
+	qsort(all, (size_t)count, sizeof *all, order_texts);
 	for (int i = 0; i < count; i++)
 		if (*n && strcmp(all[*n - 1], all[i]) == 0)
 			free(all[i]);

@@ -1,23 +1,19 @@
 // The text of each picture: a line "FILE<tab>TEXT" (PaddleOCR), "FILE,TEXT" (ICDAR, with quotes or without) or "FILE TEXT".
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cjson/cJSON.h>
 #include "labels.h"
 #include "qtui/base/file.h"
 #include "qtui/base/mem.h"
+#include "qtui/base/str.h"
 
 #define TEXTS_FILE_MAX ((size_t)256 << 20)
 
 // Blanks around it go, and quotes; a quote within stands behind a backslash or is doubled.
 static char *unquote(char *text)
 {
-	while (isspace((unsigned char)*text))
-		text++;
+	text = str_trim(text);
 	size_t n = strlen(text);
-	while (n && isspace((unsigned char)text[n - 1]))
-		n--;
-	text[n] = '\0';
 	if (n < 2 || text[0] != '"' || text[n - 1] != '"')
 		return text;
 	text[n - 1] = '\0';

@@ -4,6 +4,7 @@
 #include "qtui/base/embed.h"
 #include "qtui/base/file.h"
 #include "qtui/base/json.h"
+#include "qtui/base/order.h"
 #include "qtui/base/str.h"
 #include "target_impl.h"
 
@@ -312,11 +313,6 @@ bool target_has_precision(const struct target *t, int bits)
 	return false;
 }
 
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static void list_add(char ***list, size_t *cap, int *n, const char *name, size_t len)
 {
 	for (int i = 0; i < *n; i++)
@@ -346,6 +342,6 @@ char **target_list(int *n)
 		free(dir);
 	}
 	if (*n > 0)
-		qsort(list, (size_t)*n, sizeof *list, by_text);
+		qsort(list, (size_t)*n, sizeof *list, order_texts);
 	return list;
 }
