@@ -283,7 +283,7 @@ static enum status resolve_task(struct options *o, struct error *err)
 	if (check_data(o, err) != STATUS_OK)
 		return err->status;
 	if (o->task && !task_kind_parse(&kind, o->task))
-		return error_set(err, STATUS_USAGE, "--task %s: %s", o->task, task_kinds());
+		return task_kind_unknown("--task", o->task, err);
 	if (check_programs(o, kind, err) != STATUS_OK)
 		return err->status;
 	if (o->scorer)

@@ -52,3 +52,15 @@ missing=$(grep -rhoE --include=*.c --include=*.h --include=*.def '//.*' src incl
 # Every folder of src, of the engine and of the analysis says what it holds and in which order to read it (docs/ARCHITECTURE.md).
 missing=$(for folder in src/*/ src/engine/*/ src/analysis/*/; do [ -e "${folder}README.md" ] || echo -n " $folder"; done)
 [ -z "$missing" ]; report folders_have_a_readme $? "no README.md in$missing"
+
+# Where files are many, the README says what each is; a pattern such as `exec_conv*.c` is of several.
+for folder in src/analysis/study src/engine/run; do
+	missing=
+	mapfile -t named < <(grep -oE '`[a-z0-9_*]+\.c`' "$folder/README.md" | tr -d '`')
+	for file in "$folder"/*.c; do
+		said=
+		for name in "${named[@]}"; do [[ ${file##*/} == $name ]] && said=yes; done
+		[ -n "$said" ] || missing="$missing ${file##*/}"
+	done
+	[ -z "$missing" ]; report "files_in_the_readme_of_${folder//\//_}" $? "$folder/README.md does not name$missing"
+done

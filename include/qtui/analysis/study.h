@@ -1,7 +1,8 @@
 // A study: one model under one set of samples, with the user's edits, their history, and the engine that computes
 // figures in the background. The study owns graph, samples, memo and threads. Its functions are called from one
-// thread (the UI's or the batch verb's); only the snapshots cross threads. No function here computes: edits return at
-// once, study_run starts the work.
+// thread (the UI's or the batch verb's); only the snapshots cross threads. Edits return at once and study_run only
+// starts the work. Those take their time that read files or run the network themselves: study_open, study_infer,
+// study_preprocess, study_samples and the like.
 #ifndef QTUI_ANALYSIS_STUDY_H
 #define QTUI_ANALYSIS_STUDY_H
 
@@ -54,8 +55,8 @@ MUST_CHECK enum status study_load(struct graph **out, const struct study *s, con
 const struct dataset *study_dataset(const struct study *s);
 const struct study_options *study_options(const struct study *s); // as resolved (target, method, threads, memory)
 const struct target *study_target(const struct study *s);
-
 enum calib_method study_method(const struct study *s); // the calibrator in force
+
 // SELECTION: a node name (the file's or fused), a glob, op:TYPE, A..B (all nodes on paths from A to B), "marked" (the
 // caller gives the marks). Writes node ids in order to *out (heap). STATUS_NOTFOUND names the nearest known.
 MUST_CHECK enum status study_select(const struct study *s, const char *selection, const bool *marked, int **out, int *n, struct error *err);

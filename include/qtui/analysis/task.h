@@ -28,7 +28,7 @@ enum task_kind {
 	TASK_KINDS,
 };
 const char *task_kind_name(enum task_kind k); // "detect", "pose", "instance", "obb", "classify", "segment", "restore", "agree", "score", "text", "embed", "depth", "regress"
-const char *task_kinds(void); // for a message: "detect, pose, instance, obb, classify, segment, restore, text, embed, depth, regress, agree or score"
+enum status task_kind_unknown(const char *option, const char *name, struct error *err); // STATUS_USAGE: names all that there are
 bool task_kind_parse(enum task_kind *out, const char *name);
 // What is seen of one sample.
 enum task_shows {

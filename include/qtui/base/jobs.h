@@ -15,7 +15,8 @@ void jobs_free(struct jobs **j); // waits for what runs
 // are done. `worker` in 0..threads-1 names the scratch memory that the call may use; `width` is the number of OpenMP
 // threads that it may use inside (all of them when n == 1, else 1). fn stores its errors in arg. Once *cancel is set
 // (it may be NULL), no further call begins. With n == 1 the calling thread does the work itself, which saves waking a
-// worker; after jobs_yield it does not, since only the workers have a lower priority.
+// worker; after jobs_yield it does not, since only the workers have a lower priority. Rounds that several
+// threads ask for come one after another; fn itself must not ask for one, which would wait for the end of its own.
 void jobs_run(struct jobs *j, int n, void (*fn)(void *arg, int i, int worker, int width), void *arg, const atomic_bool *cancel);
 
 // From now on the workers let others go first: for a program whose screen must answer while they compute.

@@ -50,7 +50,7 @@ struct matmul_task { // y[b] = alpha * x[b] * w[b] (+ bias over columns): row-ma
 	bool ordered;                 // as in conv_task, where the order is known
 	bool packed;                  // with ordered: the second operand is a constant matrix
 };
-struct pool_task { // float32, or codes through qpool below
+struct pool_task { // float32, or the maxima of codes
 	struct conv_geometry g;
 	bool max, count_include_pad;
 	bool max_nan;                 // a NaN is the largest float, as for ReduceMax; else it is passed over

@@ -106,7 +106,7 @@ int64_t einsum_macs(const struct node *n, const struct tensor *const *in);
 void loop_formals(struct tensor *formal, const struct node *n, const struct tensor *const *in);
 bool loop_settle(struct tensor *formal, const struct node *n, const struct graph *body);
 
-// y = f(x) of an OPF_UNARY node on n floats (x and y may be the same array). Vectorised; the same bits whatever n or
+// y = f(x) of the OPF_UNARY node n on `count` floats (x and y may be the same array). Vectorised; the same bits whatever count or
 // alignment.
 void op_unary(const struct node *n, const struct tensor *const *in, const float *x, float *y, int64_t count);
 

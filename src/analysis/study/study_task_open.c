@@ -180,7 +180,7 @@ static enum status open_wish(struct study *s, struct study_task *p, const struct
 {
 	const struct task_options o = task_wish_options(w);
 	if (w->kind && o.kind < 0)
-		return error_set(err, STATUS_USAGE, "task %s: %s", w->kind, task_kinds());
+		return task_kind_unknown("task", w->kind, err);
 	enum status st = open_data(s, p, w, err);
 	if (st == STATUS_OK)
 		st = task_open(&p->task, s->g, p->data ? p->data : s->d, &o, err);

@@ -40,9 +40,14 @@ const char *task_leading_figure(const struct task *t)
 	return t->ops->leads ? t->ops->leads(t) : t->ops->figure;
 }
 
-const char *task_kinds(void)
+enum status task_kind_unknown(const char *option, const char *name, struct error *err)
 {
-	return "detect, pose, instance, obb, classify, segment, restore, text, embed, depth, regress, agree or score";
+	struct str known = {0};
+	for (int k = 0; k < TASK_KINDS; k++)
+		str_addf(&known, "%s%s", k == 0 ? "" : k == TASK_KINDS - 1 ? " or " : ", ", kinds[k]->name);
+	error_set(err, STATUS_USAGE, "%s %.80s: %s", option, name, str_text(&known));
+	str_done(&known);
+	return err->status;
 }
 
 enum task_shows task_shows(enum task_kind k)
