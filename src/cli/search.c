@@ -27,7 +27,9 @@ struct search {
 	bool tune;
 	struct blames *blames;
 	cJSON *steps;
-	struct list kept;          // of every remedy the text of a step; heap
+	char **kept;               // [n_kept] of every remedy the text of a step
+	int n_kept;
+	size_t cap_kept;
 	atomic_bool cancel;
 	atomic_int done;           // thousandths of the stage under way
 	pthread_mutex_t lock;      // of its name
@@ -55,7 +57,8 @@ static void keep(struct search *s, const struct repair_step *step)
 	struct str text = {0};
 	for (int i = 0; i < step->n_commands; i++)
 		study_add_command(&text, step->command[i]);
-	list_add(&s->kept, str_detach(&text));
+	s->kept = xgrow(s->kept, &s->cap_kept, (size_t)s->n_kept + 1, sizeof *s->kept);
+	s->kept[s->n_kept++] = str_detach(&text);
 }
 
 static void on_step(void *arg, const struct repair_step *step)
@@ -141,8 +144,8 @@ static void print_times(const struct search *s)
 static enum status apply(struct search *s, struct error *err)
 {
 	enum status st = STATUS_OK;
-	for (int i = 0; i < s->kept.n && st == STATUS_OK; i++)
-		st = study_command(s->study, s->kept.at[i], err);
+	for (int i = 0; i < s->n_kept && st == STATUS_OK; i++)
+		st = study_command(s->study, s->kept[i], err);
 	return st;
 }
 
@@ -285,7 +288,7 @@ static enum status show(struct search *s, struct error *err)
 		print_frontier(s, repair_frontier(s->repair));
 		printf("end                ");
 		print_figures(s, repair_now(s->repair));
-		printf("\n%d edit%s kept; %s", s->kept.n, plural(s->kept.n), repair_end(s->repair));
+		printf("\n%d edit%s kept; %s", s->n_kept, plural(s->n_kept), repair_end(s->repair));
 		if (!isnan(repair_float_score(s->repair)))
 			printf("; %s of the float network %.*f", task_word(s->opt.score_name), task_decimals(s->opt.score_name, 4),
 			    repair_float_score(s->repair));
@@ -393,9 +396,9 @@ static int search(struct options *o, bool tune)
 	repair_free(&s.repair);
 	repair_task_free(&s.task);
 	cJSON_Delete(s.steps);
-	for (int i = 0; i < s.kept.n; i++)
-		free((char *)s.kept.at[i]);
-	free(s.kept.at);
+	for (int i = 0; i < s.n_kept; i++)
+		free(s.kept[i]);
+	free(s.kept);
 	study_close(&s.study);
 	session_free(&s.session);
 	return st == STATUS_OK ? EXIT_DONE : fail(&err);
