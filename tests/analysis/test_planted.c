@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
+#include <sys/stat.h>
 #include "../../src/analysis/study/study_impl.h"
 #include "qtui/analysis/findings.h"
 #include "qtui/analysis/survey.h"
@@ -443,10 +443,7 @@ void test_planted__a_bias_that_overflows(void **state)
 {
 	static const char rules[] = "{\"name\": \"older\", \"title\": \"ONNX Runtime before 1.20\", \"base\": \"onnxruntime\", "
 	    "\"bias\": {\"widens_weights\": false}}";
-	char older[] = "/tmp/qtui-target-XXXXXX";
-	int fd = mkstemp(older);
-	assert_true(fd >= 0 && write(fd, rules, sizeof rules - 1) == (ssize_t)sizeof rules - 1);
-	close(fd);
+	const char *older = support_temp_file("older.json", rules, sizeof rules - 1);
 	struct surgery s;
 	surgery_open(&s, MODEL);
 	float *w = surgery_weights(&s, "model.10.conv.weight"), *b = surgery_weights(&s, "model.10.conv.bias");
@@ -463,7 +460,6 @@ void test_planted__a_bias_that_overflows(void **state)
 	assert_first(&p, FINDING_bias, "/model.10/conv/Conv");
 	assert_mended(&p, "/model.10/act/Mul", 10);
 	release(&p);
-	unlink(older);
 }
 
 // A QuantizeLinear ("quantize") and a DequantizeLinear behind a tensor, as a quantized file holds them.

@@ -1,6 +1,5 @@
 // Variants of the decisions: naming, going back, comparing, sessions.
 #include <stdlib.h>
-#include <unistd.h>
 #include "qtui/analysis/history.h"
 #include "qtui/analysis/session.h"
 #include "studies.h"
@@ -110,12 +109,9 @@ void test_variant__names_that_are_none(void **state)
 
 void test_variant__lives_in_sessions(void **state)
 {
-	char path[] = "/tmp/qtui-variant-XXXXXX";
+	const char *path = support_temp("variant.qtui");
 	struct error err = {0};
 	struct session *se = NULL;
-	int fd = mkstemp(path);
-	assert_true(fd >= 0);
-	close(fd);
 	struct study *st = open_study();
 	set(st, PREC_INT16);
 	variant(st, "wide");
@@ -131,5 +127,4 @@ void test_variant__lives_in_sessions(void **state)
 	assert_string_equal(study_variant_name(st, 0), "wide");
 	session_free(&se);
 	study_close(&st);
-	unlink(path);
 }

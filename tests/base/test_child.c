@@ -94,9 +94,12 @@ void test_child__one_that_reads_nothing(void **state)
 {
 	struct child *c;
 	struct error err = {0};
-	char answer[16];
-	assert_int_equal(child_start(&c, "exec <&-; sleep 9", &err), STATUS_OK);
-	usleep(200000);
+	char answer[16], command[256];
+	const char *closed = support_temp("closed");
+	snprintf(command, sizeof command, "exec <&-; : >%s; sleep 9", closed);
+	assert_int_equal(child_start(&c, command, &err), STATUS_OK);
+	for (int ms = 0; !file_exists(closed) && ms < 10000; ms += 10)
+		usleep(10000);
 	assert_int_equal(child_ask(c, "a line", answer, sizeof answer, NULL, &err), STATUS_UNSUPPORTED);
 	child_end(&c);
 }

@@ -1,6 +1,5 @@
 // The QDQ model: read back by the program itself it gives what the simulation of the plan gives.
 #include <math.h>
-#include <unistd.h>
 #include "study_case.h"
 #include "engine/onnx_case.h"
 #include "qtui/base/file.h"
@@ -16,17 +15,13 @@ struct qdq_case {
 
 static void write_and_read(struct qdq_case *c, struct study *st)
 {
-	char path[] = "/tmp/qtui-qdq-XXXXXX";
+	const char *path = support_temp("qdq.onnx");
 	struct error err = {0};
-	int fd = mkstemp(path);
-	assert_true(fd >= 0);
-	close(fd);
 	*c = (struct qdq_case){.st = st};
 	struct str file = case_export(st, "qdq", &c->loss);
 	if (file_write(path, str_text(&file), file.len, &err) != STATUS_OK ||
 	    onnx_load(&c->g, path, &(struct onnx_options){0}, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
-	unlink(path);
 	str_done(&file);
 }
 

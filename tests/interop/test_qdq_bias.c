@@ -1,5 +1,4 @@
 // Biases with scales of their own in the QDQ model: a DequantizeLinear of int32 has no zero point.
-#include <unistd.h>
 #include "study_case.h"
 #include "engine/onnx_case.h"
 #include "qtui/base/file.h"
@@ -24,19 +23,15 @@ static const char *model(struct onnx_case *c)
 // The file as it is read back; *loss gets the loss report.
 static struct graph *written(const char *target, struct str *loss)
 {
-	char path[] = "/tmp/qtui-bias-XXXXXX";
+	const char *path = support_temp("bias_qdq.onnx");
 	struct onnx_case c;
 	struct error err = {0};
 	struct graph *g = NULL;
 	struct study *st = case_open(model(&c), NULL, target);
-	int fd = mkstemp(path);
-	assert_true(fd >= 0);
-	close(fd);
 	struct str text = case_export(st, "qdq", loss);
 	if (file_write(path, str_text(&text), text.len, &err) != STATUS_OK ||
 	    onnx_load(&g, path, &(struct onnx_options){0}, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
-	unlink(path);
 	str_done(&text);
 	study_close(&st);
 	case_done(&c);

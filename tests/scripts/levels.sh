@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
 # Everything that computes, once more as on lesser processors: oneDNN's limit is qtui's as well. OpenBLAS has a variable of its own.
+# What only reads files is left out.
 build=${BUILD:-build/release}
 exec 3>&1 # past the pipe below
 has() { grep -qw "$1" /proc/cpuinfo; }
 
 # level LIMIT CORE ABOVE: what to run as a processor of level LIMIT, where this one has the flag ABOVE, which such a processor lacks.
 level() {
-	local limit=$1 core=$2 above=$3 program
+	local limit=$1 core=$2 above=$3 source
 	if ! has "$above"; then
 		echo "skip ${limit}_on_this_processor: it has no $above" >&3
 		return
 	fi
-	for program in "$build"/tests/engine/test_* "$build"/tests/analysis/test_{golden,alone,figures,study} "$build"/tests/interop/test_qdq; do
-		[[ -x $program && $program != *.* ]] && echo "$limit $core $program"
+	for source in tests/engine/test_*.c tests/analysis/test_{golden,alone,figures,study}.c tests/interop/test_qdq.c; do
+		[[ ${source##*/} =~ ^test_(dataset|target|onnx_(fixed|hostile|lengths|strings)) ]] || echo "$limit $core $build/${source%.c}"
 	done
 }
 
