@@ -1,5 +1,4 @@
 // NNCF: an IgnoredScope, which says what stays in float and nothing else.
-#include <string.h>
 #include "formats.h"
 #include "qtui/engine/op.h"
 

@@ -1,7 +1,6 @@
 // PyTorch: members of a QConfigMapping's dictionary (torch.ao.quantization), which names modules. A QConfig holds
 // classes, for which JSON has no form: null is None, and else an entry says what observes the module's output.
 #include <stdlib.h>
-#include <string.h>
 #include "formats.h"
 #include "modules.h"
 

@@ -1,6 +1,5 @@
 // Sums and ranges of the memo: see figures.h.
 #include <math.h>
-#include <stdlib.h>
 #include "figures.h"
 
 // Of what a session brought the sums are not known: it is measured again.

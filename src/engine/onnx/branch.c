@@ -1,6 +1,5 @@
 // If, Loop and Scan.
 #include <stdlib.h>
-#include <string.h>
 #include "branch.h"
 #include "import.h"
 #include "infer.h"

@@ -4,7 +4,6 @@
 #include "draft.h"
 #include "proto/proto.h"
 #include "qtui/base/log.h"
-#include "qtui/base/str.h"
 #include "qtui/engine/minifloat.h"
 
 struct finisher {

@@ -1,6 +1,5 @@
 // What a plan tells its readers: fused groups, effective precisions, and why an edit is not what came out.
 #include <stdio.h>
-#include <string.h>
 #include "qtui/engine/op.h"
 #include "plan_impl.h"
 

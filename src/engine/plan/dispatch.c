@@ -1,6 +1,5 @@
 // Which precision every node is sent to: what the target quantizes, what the graph allows, what the user asked for.
 #include <stdlib.h>
-#include <string.h>
 #include "qtui/engine/op.h"
 #include "plan_impl.h"
 

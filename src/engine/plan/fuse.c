@@ -1,6 +1,5 @@
 // Sharing of quantizers inside fused operators, through passive operators, and from producer to consumer.
 #include <math.h>
-#include <string.h>
 #include "qtui/engine/op.h"
 #include "plan_impl.h"
 

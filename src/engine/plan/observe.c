@@ -1,7 +1,6 @@
 // Which tensors must be observed: only those whose range decides a scale in the end.
 // Slots that read the same tensor in the same way share an observation.
 #include <math.h>
-#include <string.h>
 #include "qtui/engine/op.h"
 #include "plan_impl.h"
 

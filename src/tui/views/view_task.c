@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "qtui/tui/draw.h"
 #include "qtui/tui/format.h"

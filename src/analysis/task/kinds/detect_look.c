@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include "../metric/rotated.h"
 #include "detect.h"
 #include "qtui/base/mem.h"

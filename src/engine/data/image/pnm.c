@@ -1,7 +1,6 @@
 // PPM (P6, colours) and PGM (P5, grey): three numbers in text (width, height, the value of white), one blank, and samples of
 // one byte, or of two, the higher first, where white is above 255. A comment goes from # to the end of its line.
 #include <ctype.h>
-#include <string.h>
 #include "image.h"
 
 enum { WHITE_MAX = 65535, HEAD_MAX = 4096 /* bytes of text and comments */, NUMBER_MAX = 100000000 };

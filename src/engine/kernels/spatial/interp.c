@@ -1,5 +1,4 @@
 #include <assert.h>
-#include <string.h>
 #include "../../tensor/cpu.h"
 #include "qtui/base/parts.h"
 #define INTERP_TABLE interp_plain

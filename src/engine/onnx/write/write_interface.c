@@ -1,6 +1,5 @@
 // Inputs and outputs that the model has as halves or doubles. Whoever runs the file in the model's place gives
 // it those and gets those, so that a Cast stands behind such an input and before such an output.
-#include <string.h>
 #include "write.h"
 
 enum { OLDEST = 6 }; // opset in which a Cast has its type as a number

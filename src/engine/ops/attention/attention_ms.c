@@ -2,7 +2,6 @@
 #include "attention_ms.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "../element.h"
 #include "../rule.h"
 

@@ -2,7 +2,6 @@
 // and from opset 24 on keys that are padding.
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include "../element.h"
 #include "../rule.h"
 #include "attention.h"

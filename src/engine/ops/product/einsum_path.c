@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include "einsum.h"
 #include "../rule.h"
-#include "qtui/base/mem.h"
 
 struct step {
 	int a, b;              // operands; the result takes the place of a, the last operand that of b
