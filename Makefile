@@ -58,7 +58,7 @@ ISA_vnni   := $(ISA_avx512) -mavx512vnni
 ISA_vbmi   := $(ISA_vnni) -mavx512vbmi
 isa_flags   = $(if $(filter x86_64,$(ARCH)),$(foreach i,avx2 avx512 vnni vbmi,$(if $(filter %_$(i).c,$(1)),$(ISA_$(i)))))
 
-SRC     := $(shell find src -name '*.c')
+SRC     := $(sort $(shell find src -name '*.c'))
 LIBS    := $(LAYERS:%=$(BUILD)/lib%.a)
 PROTO   := $(BUILD)/gen/onnx.pb-c
 # Tables of text files that are part of the program: $(BUILD)/gen/embed_NAME.c holds NAME_embedded[].
