@@ -89,7 +89,7 @@ is_flags := $(CC) $(CFLAGS) $(CPPFLAGS)
 is_datadir := $(DATADIR)
 $(foreach l,$(LAYERS),$(eval is_$(l) := $(call objs,$(l))))
 IS       := $(addprefix $(BUILD)/gen/is_,flags datadir $(LAYERS))
-differ   = $(subst :$(1):,,:$(2):)$(subst :$(2):,,:$(1):)
+differ   = $(filter-out $(1),$(2))$(filter-out $(2),$(1))
 $(foreach f,$(IS),$(if $(call differ,$(file <$(f)),$(is_$(f:$(BUILD)/gen/is_%=%))),\
   $(shell mkdir -p $(BUILD)/gen)$(file >$(f),$(is_$(f:$(BUILD)/gen/is_%=%)))))
 $(IS): $(BUILD)/gen/is_%:
