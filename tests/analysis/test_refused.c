@@ -8,6 +8,7 @@
 #include "qtui/base/log.h"
 #include "qtui/engine/op.h"
 #include "studies.h"
+#include "undo.h"
 
 static struct study *open_with(const char *target)
 {
