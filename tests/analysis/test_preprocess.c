@@ -4,7 +4,6 @@
 #include "qtui/analysis/preprocess.h"
 #include "qtui/analysis/session.h"
 #include "studies.h"
-#include "undo.h"
 
 void test_preprocess__ways_to_resize_are_read_and_written(void **state)
 {

@@ -8,7 +8,6 @@
 #include "qtui/base/log.h"
 #include "qtui/engine/op.h"
 #include "studies.h"
-#include "undo.h"
 
 static struct study *open_with(const char *target)
 {

@@ -1,6 +1,5 @@
 // A session that is opened over other decisions: each undo leads to a state that somebody had.
 #include "studies.h"
-#include "undo.h"
 
 #include "qtui/analysis/session.h"
 

@@ -28,11 +28,11 @@ void test_target__facts(void **state)
 	static const struct {
 		const char *name;
 		enum calib_method calibration;
-		bool pow2, wide;
+		bool pow2, wide, wide_weights;
 	} facts[] = {
-		{"esp32p4", CALIB_KL, true, true}, {"esp32s3", CALIB_KL, true, true},
-		{"esp32", CALIB_KL, true, true}, {"tensorrt", CALIB_PERCENTILE, false, false},
-		{"onnxruntime", CALIB_MINMAX, false, true}, {"xint8", CALIB_MSE, true, false},
+		{"esp32p4", CALIB_KL, true, true, true}, {"esp32s3", CALIB_KL, true, true, true},
+		{"esp32", CALIB_KL, true, true, true}, {"tensorrt", CALIB_PERCENTILE, false, false, false},
+		{"onnxruntime", CALIB_MINMAX, false, true, false}, {"xint8", CALIB_MSE, true, false, false},
 	};
 	for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
 		struct target *t;
@@ -41,6 +41,7 @@ void test_target__facts(void **state)
 		assert_int_equal(target_default_calibration(t), facts[i].calibration);
 		assert_int_equal(t->scale.pow2, facts[i].pow2);
 		assert_int_equal(target_has_precision(t, 16), facts[i].wide);
+		assert_int_equal(target_widens_weights(t), facts[i].wide_weights);
 		target_free(&t);
 	}
 }

@@ -31,6 +31,7 @@ double target_percentile(const struct target *t); // of the calibrator of that n
 const char *target_member(const struct target *t, int i, char out[TARGET_NAME]);
 char **target_member_names(int *n); // all that may be given so, as "calibration.percentile"; the caller frees each and the list
 bool target_has_precision(const struct target *t, int bits); // can nodes be sent to 16 bit?
+bool target_widens_weights(const struct target *t);          // do their weights have more bits there, not only their activations?
 // Can activations have scales that are no powers of two (steps), or zero points other than the middle code (zeros)?
 bool target_has_scales(const struct target *t, bool steps, bool zeros);
 // Names of all targets that can be loaded, in order; the caller frees each and the array.

@@ -55,7 +55,7 @@ static void speak(struct look *l, const struct site *s, const struct bias *b, do
 	if (b->over > 0 && finding_set(f, l, &s->node, 1, PREC_FLOAT))
 		finding_advise(f, "run %s in float; channels with such weights are pruned: their bias could move into the next node",
 		    l->g->node[s->node].name);
-	else if (b->over == 0 && finding_widen_weights(f, l, s->node))
+	else if (b->over == 0 && finding_widen_region(f, l, s->node))
 		finding_advise(f, "give %s more bits: the unit of its bias gets finer with them", l->g->node[s->node].name);
 }
 

@@ -110,10 +110,13 @@ bool finding_set(struct finding *f, const struct look *l, const int *nodes, int 
 // The edit takes away what all these nodes make, not only the first that the finding is about.
 void finding_takes(struct finding *f, const struct look *l, const int *nodes, int n);
 bool can_widen(const struct look *l, int node); // the target has 16 bit for it
+bool can_widen_weights(const struct look *l, int node); // and for its weights
 // To 16 bit with its region and those who read its output, which else lose there what it keeps,
 // or float where there is none. Of a finding that is too small to be kept: false, it needs no edit.
 bool finding_widen(struct finding *f, const struct look *l, int node);
-bool finding_widen_weights(struct finding *f, const struct look *l, int node); // without the readers: its constants are what loses
+bool finding_widen_region(struct finding *f, const struct look *l, int node); // without the readers: the step of what it reads is too coarse
+// The same where the node's weights are what loses; float where those keep their bits at 16 bit.
+bool finding_widen_weights(struct finding *f, const struct look *l, int node);
 // Leaves the node and all that follows in float; for nodes of the tail.
 bool finding_free_behind(struct finding *f, const struct look *l, int node);
 bool finding_scale(struct finding *f, const struct look *l, const struct site *s, double scale);

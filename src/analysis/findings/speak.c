@@ -144,9 +144,21 @@ bool finding_widen(struct finding *f, const struct look *l, int node)
 	return widen(f, l, node, true);
 }
 
-bool finding_widen_weights(struct finding *f, const struct look *l, int node)
+bool finding_widen_region(struct finding *f, const struct look *l, int node)
 {
 	return widen(f, l, node, false);
+}
+
+bool can_widen_weights(const struct look *l, int node)
+{
+	return can_widen(l, node) && (!l->bare || target_widens_weights(l->bare->target));
+}
+
+bool finding_widen_weights(struct finding *f, const struct look *l, int node)
+{
+	if (can_widen_weights(l, node))
+		return widen(f, l, node, false);
+	return !finding_is_small(f, l->noise) && finding_set(f, l, &node, 1, PREC_FLOAT);
 }
 
 bool finding_scale(struct finding *f, const struct look *l, const struct site *s, double scale)

@@ -313,6 +313,11 @@ bool target_has_precision(const struct target *t, int bits)
 	return false;
 }
 
+bool target_widens_weights(const struct target *t)
+{
+	return t->width[0].present && t->width[1].present && t->width[1].weight > t->width[0].weight;
+}
+
 static void list_add(char ***list, size_t *cap, int *n, const char *name, size_t len)
 {
 	for (int i = 0; i < *n; i++)
