@@ -23,7 +23,7 @@ static double noise_in_joint(const struct look *l, int node)
 {
 	double noise = 0;
 	for (int i = 0; i < l->out->n; i++)
-		if (l->out->at[i].rule == FINDING_joined_ranges && l->out->at[i].node[0] == node)
+		if (is_of_hidden_input(l, &l->out->at[i]) && l->out->at[i].node[0] == node)
 			noise += l->out->at[i].damage;
 	return noise;
 }

@@ -59,16 +59,16 @@ static double nodes_noise(const struct look *l)
 }
 
 // Damage that no figure of an output shows either: of scores beside boxes, of logits beside a mask.
-static bool is_unseen(const struct finding *f)
+static bool is_unseen(const struct look *l, const struct finding *f)
 {
-	return f->rule == FINDING_joined_ranges || f->rule == FINDING_coarse_logits || f->rule == FINDING_masked_logits;
+	return is_of_hidden_input(l, f) || f->rule == FINDING_coarse_logits || f->rule == FINDING_masked_logits;
 }
 
 // Damage that no node's own figures show: of narrow tensors in a joint, and of decisions that a rule has found harmed.
 // That of post-processing and of a decoder is none: it is summed from their nodes and joints.
 static bool is_apart(const struct look *l, const struct finding *f)
 {
-	if (is_unseen(f))
+	if (is_unseen(l, f))
 		return true;
 	const struct site *s = f->n_nodes && f->node[0] >= 0 ? snapshot_output(l->s, f->node[0]) : NULL;
 	bool summed = f->rule == FINDING_postprocessing || f->rule == FINDING_decoder_at_8;
@@ -92,12 +92,12 @@ static void find_reach(struct look *l)
 {
 	double sum = l->results.noise, n = l->results.n; // what is apart harms one of them
 	for (int i = 0; i < l->out->n; i++)
-		if (is_unseen(&l->out->at[i]))
+		if (is_unseen(l, &l->out->at[i]))
 			sum += l->out->at[i].damage / n;
 	for (int i = 0; i < l->out->n; i++) {
 		struct finding *f = &l->out->at[i];
 		double taken = isfinite(f->gain_db) ? fmax(0, 1 - pow(10, -f->gain_db / 10)) : 1;
-		double noise = f->reach + (is_unseen(f) ? f->damage / n : 0);
+		double noise = f->reach + (is_unseen(l, f) ? f->damage / n : 0);
 		f->reach = rules[f->rule].about == ABOUT_RUN ? NAN : sum > 0 ? fmin(1, taken * noise / sum) : 0;
 	}
 }

@@ -50,12 +50,19 @@ static bool is_joined(const struct look *l, int node, const struct joint *j)
 	return input_step(l, node, 0) > 0 && input_step(l, node, 0) == input_step(l, node, 1) && j->widest > JOINT_MANY_CODES;
 }
 
+// What is lost of a small term is lost of the sum, and as much smaller than it: the sum's own figure has it.
+static double damage_of(const struct look *l, int node, const struct joint *j)
+{
+	const struct site *sum = is_op(&l->g->node[node], OP_Add) ? snapshot_output(l->s, node) : NULL;
+	return sum ? site_damage(sum) : fmin(1, pow(10, -j->snr / 10));
+}
+
 static void joined(struct look *l, int node, const struct joint *j)
 {
 	char range[RANGE_TEXT];
 	const struct node *n = &l->g->node[node];
 	const struct site *s = site_behind(l, n->in[j->input]);
-	struct finding *f = finding_add(l, node, fmin(1, pow(10, -j->snr / 10)));
+	struct finding *f = finding_add(l, node, damage_of(l, node, j));
 	if (s->node != node)
 		finding_about(f, s->node);
 	finding_say(f, "%s puts %s (%s) on a step of %.4g that its widest input needs: %.1f codes are left to it, %.1f dB.", n->name,

@@ -266,6 +266,11 @@ bool is_explained(const struct look *l, int node, enum finding_rule by)
 	return false;
 }
 
+bool is_of_hidden_input(const struct look *l, const struct finding *f)
+{
+	return f->rule == FINDING_joined_ranges && is_op(&l->g->node[f->node[0]], OP_Concat);
+}
+
 bool was_measured(const struct look *l, const struct site *s)
 {
 	int value = snapshot_scalable(l->s, s);

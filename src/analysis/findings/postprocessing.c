@@ -65,7 +65,7 @@ static double damage_of_joints(const struct look *l)
 	double damage = 0;
 	for (int i = 0; i < l->out->n; i++) {
 		const struct finding *f = &l->out->at[i];
-		if (f->rule == FINDING_joined_ranges && l->tail[f->node[0]])
+		if (is_of_hidden_input(l, f) && l->tail[f->node[0]])
 			damage += f->damage;
 	}
 	return damage;

@@ -87,6 +87,8 @@ void find_masks(struct look *l);     // and what the findings hide
 bool is_probability(const struct look *l, const struct site *s); // their large values are what counts
 // The finding of an earlier rule about this node.
 bool is_explained(const struct look *l, int node, enum finding_rule by);
+// The finding's damage is that of a narrow input of a Concat, which the figures of the Concat do not show. A sum has its terms' noise.
+bool is_of_hidden_input(const struct look *l, const struct finding *f);
 // A search has set the site's scale and seen that the outputs gain by it: what the tensor by itself says does not count.
 bool was_measured(const struct look *l, const struct site *s);
 
