@@ -73,6 +73,17 @@ struct equalize_reading {
 MUST_CHECK enum status equalize_reach(
     double ***out, const struct graph *g, struct engine *e, const struct equalize_reading *of, struct error *err);
 void equalize_reach_free(double ***reach, const struct graph *g);
+// The channel of what a node reads that by the weights around it reaches farthest beyond the median channel.
+struct equalize_outlier {
+	int value;                 // the tensor that the node reads
+	int64_t channel, channels; // of these
+	double front;              // largest weight that makes it / the median channel's; NAN: the tensor cannot be equalized
+	double behind;             // the median channel's largest weight that reads it / its own
+	int maker;                 // the first node in front; -1: the tensor cannot be equalized
+	bool sums;                 // it can, through Add and Sub
+};
+// false: the node's weights do not tell.
+bool equalize_outlier(struct equalize_outlier *out, const struct graph *g, int node);
 // [n_nodes], the caller frees it: are the node's weights behind, or in front of, a tensor that is equalized through
 // Relu and its kin alone?
 bool *equalize_reaches(const struct graph *g);

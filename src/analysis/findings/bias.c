@@ -67,7 +67,7 @@ void rule_bias(struct look *l)
 		const struct tensor *t = l->g->value[s->value].constant;
 		if (s->kind != SITE_WEIGHT || !is_weighted(n) || n->n_in < 3 || n->in[2] != s->value || !t || t->type != DT_F32)
 			continue;
-		if (!y || y->n_scale != 1 || !(site_snr(y) < GOOD_DB))
+		if (!y || y->n_scale != 1 || !(site_snr(y) < GOOD_DB) || is_explained(l, s->node, FINDING_outlier_channel))
 			continue;
 		double y_step = y->scale[0];
 		struct bias b = measure(t, s, y_step);

@@ -9,7 +9,7 @@ enum { LEAST_ELEMENTS = 1024 }; // fewer cannot occupy 256 codes
 static bool is_explained_here(const struct look *l, int node)
 {
 	static const enum finding_rule other[] = {FINDING_rounds_to_zero, FINDING_stale_override, FINDING_joined_ranges, FINDING_postprocessing,
-	    FINDING_coarse_logits, FINDING_outlier_range, FINDING_saturation, FINDING_softmax_at_8, FINDING_average_at_8};
+	    FINDING_coarse_logits, FINDING_outlier_range, FINDING_saturation, FINDING_outlier_channel, FINDING_softmax_at_8, FINDING_average_at_8};
 	for (size_t i = 0; i < sizeof other / sizeof *other; i++)
 		if (is_explained(l, node, other[i]))
 			return true;

@@ -117,7 +117,10 @@ bool can_widen_weights(const struct look *l, int node); // and for its weights
 // or float where there is none. Of a finding that is too small to be kept: false, it needs no edit.
 bool finding_widen(struct finding *f, const struct look *l, int node);
 bool finding_widen_region(struct finding *f, const struct look *l, int node); // without the readers: the step of what it reads is too coarse
-// The same where the node's weights are what loses; float where those keep their bits at 16 bit.
+bool finding_free_region(struct finding *f, const struct look *l, int node); // the same nodes to float
+// All these nodes, each with those that make what it reads.
+bool finding_set_chain(struct finding *f, const struct look *l, const int *nodes, int n, enum precision p);
+// As finding_widen_region where the node's weights are what loses; float where those keep their bits at 16 bit.
 bool finding_widen_weights(struct finding *f, const struct look *l, int node);
 // Leaves the node and all that follows in float; for nodes of the tail.
 bool finding_free_behind(struct finding *f, const struct look *l, int node);

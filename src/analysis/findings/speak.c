@@ -124,29 +124,54 @@ void finding_takes(struct finding *f, const struct look *l, const int *nodes, in
 	f->reach = fmax(f->reach, noise);
 }
 
-static bool widen(struct finding *f, const struct look *l, int node, bool readers)
+// Each of the nodes with its region.
+static bool set_regions(struct finding *f, const struct look *l, const int *nodes, int n, bool readers, enum precision p)
 {
 	enum { MOST = 64 };
-	int region[MOST] = {node}, n = 1, conversions;
+	int region[MOST], conversions, *all, kept = 0;
 	if (finding_is_small(f, l->noise))
 		return false;
-	if (!can_widen(l, node))
-		return finding_set(f, l, &node, 1, PREC_FLOAT);
-	if (l->plan)
-		n = plan_widen_region(l->plan, node, readers, region, MOST, &conversions);
-	n = n < 1 ? 1 : n > MOST ? MOST : n;
-	finding_takes(f, l, region, n);
-	return finding_set(f, l, region, n, PREC_INT16);
+	all = xcalloc((size_t)l->g->n_nodes + 1, sizeof *all);
+	bool *in = xcalloc((size_t)l->g->n_nodes + 1, sizeof *in);
+	for (int i = 0; i < n; i++) {
+		int m = l->plan ? plan_widen_region(l->plan, nodes[i], readers, region, MOST, &conversions) : 0;
+		in[nodes[i]] = true;
+		for (int k = 0; k < m; k++)
+			in[region[k]] = true;
+	}
+	for (int i = 0; i < l->g->n_nodes; i++)
+		if (in[i])
+			all[kept++] = i;
+	finding_takes(f, l, all, kept);
+	bool set = finding_set(f, l, all, kept, p);
+	free(all);
+	free(in);
+	return set;
+}
+
+static bool set_float(struct finding *f, const struct look *l, int node)
+{
+	return !finding_is_small(f, l->noise) && finding_set(f, l, &node, 1, PREC_FLOAT);
 }
 
 bool finding_widen(struct finding *f, const struct look *l, int node)
 {
-	return widen(f, l, node, true);
+	return can_widen(l, node) ? set_regions(f, l, &node, 1, true, PREC_INT16) : set_float(f, l, node);
 }
 
 bool finding_widen_region(struct finding *f, const struct look *l, int node)
 {
-	return widen(f, l, node, false);
+	return can_widen(l, node) ? set_regions(f, l, &node, 1, false, PREC_INT16) : set_float(f, l, node);
+}
+
+bool finding_free_region(struct finding *f, const struct look *l, int node)
+{
+	return set_regions(f, l, &node, 1, false, PREC_FLOAT);
+}
+
+bool finding_set_chain(struct finding *f, const struct look *l, const int *nodes, int n, enum precision p)
+{
+	return set_regions(f, l, nodes, n, false, p);
 }
 
 bool can_widen_weights(const struct look *l, int node)
@@ -156,9 +181,7 @@ bool can_widen_weights(const struct look *l, int node)
 
 bool finding_widen_weights(struct finding *f, const struct look *l, int node)
 {
-	if (can_widen_weights(l, node))
-		return widen(f, l, node, false);
-	return !finding_is_small(f, l->noise) && finding_set(f, l, &node, 1, PREC_FLOAT);
+	return can_widen_weights(l, node) ? set_regions(f, l, &node, 1, false, PREC_INT16) : set_float(f, l, node);
 }
 
 bool finding_scale(struct finding *f, const struct look *l, const struct site *s, double scale)
