@@ -281,6 +281,28 @@ void test_findings_rules__levels_that_are_never_used(void **state)
 	assert_found(m, FINDING_dead_levels, N_CONV, "set Conv int16");
 }
 
+// A histogram that fills the range, or one with all but two elements next to 0.
+void test_findings_rules__why_levels_are_never_used(void **state)
+{
+	(void)state;
+	for (int empty = 0; empty < 2; empty++) {
+		struct made *m = make();
+		set_figures(&m->site[S_A].layerwise, 5);
+		m->site[S_A].used_levels = 0.05;
+		m->site[S_A].state = SLOT_PASSIVE; // or clipping the two would be the finding
+		for (int i = 1; empty && i < STATS_BINS - 1; i++)
+			m->hist[S_A].bin[i] = i == STATS_BINS / 2 ? 1000000 : 0;
+		m->hist[S_A].bin[0] = m->hist[S_A].bin[STATS_BINS - 1] = 1;
+		struct findings *f = findings_new(NULL, &m->s);
+		assert_int_equal(f->n, 1);
+		assert_int_equal(f->at[0].rule, FINDING_dead_levels);
+		assert_int_equal(strstr(f->at[0].text, "mostly empty") != NULL, empty);
+		assert_int_equal(strstr(f->at[0].text, "computed from has few codes") != NULL, !empty);
+		findings_drop(&f);
+		free(m);
+	}
+}
+
 void test_findings_rules__channels_that_share_a_scale(void **state)
 {
 	struct made *m = make();

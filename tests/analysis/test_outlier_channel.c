@@ -3,6 +3,7 @@
 #include <string.h>
 #include "../engine/onnx_case.h"
 #include "qtui/analysis/findings.h"
+#include "qtui/analysis/story.h"
 #include "qtui/engine/equalize.h"
 #include "qtui/engine/onnx.h"
 #include "studies.h"
@@ -121,5 +122,29 @@ void test_outlier_channel__is_told_by_the_weights(void **state)
 	assert_true(c.front > 32 && c.behind > 32 && !c.sums);
 	assert_false(equalize_outlier(&c, g, graph_find_node(g, "between")));
 	graph_free(&g);
+	free(path);
+}
+
+static bool tells(const struct story *s, const char *what)
+{
+	for (int i = 0; i < s->n; i++)
+		if (s->at[i].part == STORY_CAUSE && strstr(s->at[i].text, what))
+			return true;
+	return false;
+}
+
+// Without a finding the story names the node that makes most noise, and does not say that many do.
+void test_outlier_channel__noise_of_one_node_is_not_that_of_many(void **state)
+{
+	char *path = model("Relu", 64);
+	struct study *st = open_model(path, "a8w8");
+	struct snapshot *s = run_study(st);
+	struct findings none = {.noise = s->findings->noise};
+	struct story *story = story_new(s, &none);
+	assert_true(tells(story, "more than half of the noise arises at two"));
+	assert_false(tells(story, "many nodes"));
+	story_drop(&story);
+	snapshot_drop(&s);
+	study_close(&st);
 	free(path);
 }

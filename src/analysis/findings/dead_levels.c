@@ -37,7 +37,14 @@ static bool inherits_codes(const struct look *l, const struct site *s)
 	return false;
 }
 
-// Why there are so few: the scale is another tensor's, or the range is the tensor's own and most of it is empty.
+// The grid holds the float values well, if few of its codes occur: what they are computed from has as few.
+static bool is_good_grid(const struct look *l, const struct site *s)
+{
+	return predicted_snr(l, s, (double)s->scale[0]) > fmax(POOR_DB, site_snr(s));
+}
+
+// Why there are so few: the scale is another tensor's, the range is the tensor's own and most of it is empty,
+// or the float tensor would do with the grid.
 static void say_why(struct finding *f, const struct look *l, const struct site *s)
 {
 	char range[RANGE_TEXT];
@@ -47,6 +54,10 @@ static void say_why(struct finding *f, const struct look *l, const struct site *
 	if (s->state != SLOT_ACTIVE && owner >= 0 && owner != s->node)
 		finding_say(f, "%s uses %.0f of %.0f codes and keeps %.1f dB: it has to share the scale %.4g with %s.", name,
 		    s->used_levels * codes, codes, site_snr(s), s->scale[0], l->g->node[owner].name);
+	else if (is_good_grid(l, s))
+		finding_say(f,
+		    "%s uses %.0f of %.0f codes and keeps %.1f dB where its grid would leave %.1f dB: what it is computed from has few codes.", name,
+		    s->used_levels * codes, codes, site_snr(s), predicted_snr(l, s, (double)s->scale[0]));
 	else
 		finding_say(f, "%s uses %.0f of %.0f codes and keeps %.1f dB: its range %s is mostly empty.", name, s->used_levels * codes,
 		    codes, site_snr(s), range_phrase(range, s));
@@ -59,6 +70,15 @@ static double filling_scale(const struct site *s)
 	while (s->range.max <= (s->qmax - zero) * scale / 2 && s->range.min >= (s->qmin - zero) * scale / 2 && scale > s->scale[0] / 4096)
 		scale /= 2;
 	return scale;
+}
+
+static void offer_bits(struct finding *f, const struct look *l, const struct site *s)
+{
+	bool good = is_good_grid(l, s), weights = is_weighted(&l->g->node[s->node]) && !can_widen_weights(l, s->node);
+	if (!(good && weights ? finding_free_region(f, l, s->node) : finding_widen(f, l, s->node)))
+		return;
+	finding_advise(f, good ? "give it and what it is computed from more bits" :
+	    "give it more bits: 8 do not hold both its large values and its small ones");
 }
 
 static void dead(struct look *l, const struct site *s)
@@ -75,8 +95,8 @@ static void dead(struct look *l, const struct site *s)
 	if (offer < s->scale[0] && site_is_free(s) && finding_scale(f, l, s, offer)) {
 		f->gain_db = predicted_gain(l, s, offer);
 		finding_advise(f, "set the scale %s, which the range still fits", scale_phrase(to, offer));
-	} else if (finding_widen(f, l, s->node)) {
-		finding_advise(f, "give it more bits: 8 do not hold both its large values and its small ones");
+	} else {
+		offer_bits(f, l, s);
 	}
 }
 
@@ -84,8 +104,8 @@ void rule_dead_levels(struct look *l)
 {
 	for (int i = 0; i < l->s->n_sites; i++) {
 		const struct site *s = &l->s->site[i];
-		if (s->kind == SITE_OUTPUT && s->bits == 8 && s->layerwise.known && s->range.n >= LEAST_ELEMENTS && s->used_levels >= 0 &&
-		    s->used_levels < FEW && site_snr(s) < POOR_DB && site_span(s) > 0 && !is_explained_here(l, s->node) &&
+		if (s->kind == SITE_OUTPUT && s->bits == 8 && s->layerwise.known && s->range.n >= LEAST_ELEMENTS && s->hist_float &&
+		    s->used_levels >= 0 && s->used_levels < FEW && site_snr(s) < POOR_DB && site_span(s) > 0 && !is_explained_here(l, s->node) &&
 		    !inherits_scale(l, s) && !inherits_codes(l, s))
 			dead(l, s);
 	}

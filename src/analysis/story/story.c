@@ -187,7 +187,7 @@ struct story *story_new(const struct snapshot *s, const struct findings *f)
 {
 	struct story *out = xcalloc(1, sizeof *out);
 	atomic_store(&out->refs, 1);
-	struct telling t = {.s = s, .f = f, .out = out, .node = -1, .finding = -1, .worst_db = NAN};
+	struct telling t = {.s = s, .f = f, .out = out, .node = -1, .finding = -1, .worst_db = NAN, .chief = -1};
 	tell_loss(&t);
 	tell_where(&t);
 	tell_causes(&t);

@@ -97,6 +97,8 @@ void tell_causes(struct telling *t)
 	t->finding = -1;
 	if (n > CHAPTERS)
 		tell(t, STORY_CAUSE, "And %d more finding%s of less weight.", n - CHAPTERS, plural(n - CHAPTERS));
+	else if (n == 0 && t->lost && t->chief >= 0)
+		tell(t, STORY_CAUSE, "No rule says why more than half of the noise arises at %s.", telling_name(t, t->chief));
 	else if (n == 0 && t->lost)
 		tell(t, STORY_CAUSE, "No rule names one cause: the noise of many nodes adds up.");
 	else if (n == 0)

@@ -133,6 +133,7 @@ static void tell_noise(struct telling *t)
 		str_addf(
 		    &places, "%s%s %.*f %%", i ? ", " : "", telling_name(t, best[i].node), best[i].noise < 0.1 * all, 100 * best[i].noise / all);
 	t->node = n ? best[0].node : -1;
+	t->chief = n && best[0].noise > all / 2 ? best[0].node : -1;
 	if (n)
 		tell(t, STORY_WHERE, "By the figures, of all noise that nodes make alone: %s.", str_text(&places));
 	t->node = -1;

@@ -14,6 +14,7 @@ struct telling {
 	bool lost;                  // there is a loss to explain
 	bool blind;                 // the float network itself does not see what the labels say
 	double worst_db;            // of the outputs
+	int chief;                  // the node that makes more than half of all noise; -1: none does, or it is not known
 };
 // Adds a line.
 void tell(struct telling *t, enum story_part part, const char *fmt, ...) PRINTF(3, 4);
