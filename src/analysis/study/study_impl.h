@@ -206,6 +206,7 @@ struct way study_way(const struct study *s, int preparation);
 // The same from settings: pre NULL: as the study was opened; refused where samples are no pictures.
 MUST_CHECK enum status study_way_of(struct way *out, const struct study *s, const struct preprocess *pre, int samples, struct error *err);
 int study_known_way(const struct study *s, const struct way *w); // the index of the preparation; -1: none
+bool study_has_pictures(const struct study *s); // its samples, as it was opened
 MUST_CHECK enum status study_room_for_way(const struct study *s, struct error *err);
 struct dataset_options study_way_options(const struct study *s, const struct way *w); // what opens its samples
 MUST_CHECK enum status study_open_way(struct dataset **d, const struct study *s, const struct way *w, struct error *err); // in any thread

@@ -106,7 +106,7 @@ struct way study_way(const struct study *s, int preparation)
 	return w;
 }
 
-static bool has_pictures(const struct study *s)
+bool study_has_pictures(const struct study *s)
 {
 	int w, h;
 	struct error ignored;
@@ -118,7 +118,7 @@ enum status study_way_of(struct way *out, const struct study *s, const struct pr
 {
 	const struct preprocess *first = dataset_preprocess(study_first_dataset(s));
 	int opened_with = s->opt.data.random ? s->opt.data.random : s->opt.data.samples;
-	if (pre && !has_pictures(s))
+	if (pre && !study_has_pictures(s))
 		return error_set(err, STATUS_REFUSED, "the samples are not pictures: whoever made them has prepared them");
 	*out = (struct way){.pre = pre ? *pre : *first, .samples = samples == opened_with ? 0 : samples};
 	out->prepared = !key_equal(preprocess_key(&out->pre), preprocess_key(first));
@@ -146,6 +146,7 @@ struct dataset_options study_way_options(const struct study *s, const struct way
 	struct dataset_options o = s->opt.data;
 	if (w->samples)
 		*(o.random ? &o.random : &o.samples) = w->samples;
+	o.prepared = !w->prepared; // more samples are prepared as those that were opened
 	if (w->prepared) {
 		o.pre = w->pre;
 		o.pre.mean_set = o.pre.std_set = o.pre.color_set = o.pre.resize_set = true;

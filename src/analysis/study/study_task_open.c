@@ -166,7 +166,7 @@ bool study_task_due(const struct work *w)
 static enum status open_data(struct study *s, struct study_task *p, const struct task_wish *w, struct error *err)
 {
 	const char *path = w->data ? w->data : s->opt.calib;
-	struct dataset_options all = {.pre = s->opt.data.pre};
+	struct dataset_options all = {.pre = s->opt.data.pre, .prepared = study_has_pictures(s)};
 	if (s->d != s->preparation[0].d) {
 		all.pre = *dataset_preprocess(s->d);
 		all.pre.mean_set = all.pre.std_set = all.pre.color_set = all.pre.resize_set = true;

@@ -134,7 +134,7 @@ static int at_most(int a, int b)
 static enum status look_at_samples(struct survey *out, const struct survey_work *w, const struct snapshot *s, struct error *err)
 {
 	const struct dataset *calib = w->calib;
-	struct dataset_options o = {.pre = *dataset_preprocess(calib), .samples = at_most(w->samples, LOOKED_AT)};
+	struct dataset_options o = {.pre = *dataset_preprocess(calib), .samples = at_most(w->samples, LOOKED_AT), .prepared = true};
 	struct dataset *d = NULL;
 	enum status st = dataset_open(&d, w->eval, w->g, &o, err);
 	if (st != STATUS_OK)

@@ -107,7 +107,7 @@ static void read_values(struct scores *s, struct task *t)
 
 static enum status score(struct scores *s, const struct survey_work *w, const struct preprocess *pre, struct error *err)
 {
-	struct dataset_options o = {.pre = *pre, .samples = s->to};
+	struct dataset_options o = {.pre = *pre, .samples = s->to, .prepared = true};
 	struct task_pass pass = {.first = s->from, .last = s->to, .cancel = w->opt->cancel, .news = survey_step, .arg = (void *)w};
 	struct dataset *d = NULL;
 	struct task *t = NULL;
@@ -274,7 +274,7 @@ static enum status search(struct survey_preparation *out, struct trial *t, struc
 static int count_pictures(const struct survey_work *w)
 {
 	struct error ignored = {0};
-	struct dataset_options o = {.pre = *dataset_preprocess(w->calib), .samples = w->samples};
+	struct dataset_options o = {.pre = *dataset_preprocess(w->calib), .samples = w->samples, .prepared = true};
 	struct dataset *d = NULL;
 	int width, height, n = 0;
 	if (dataset_open(&d, w->eval, w->g, &o, &ignored) == STATUS_OK && dataset_count(d) > 0 && dataset_file(d, 0) &&

@@ -187,6 +187,14 @@ static void report_misfit(const struct dataset *d)
 		log_warn("%s goes with %s: subdirectories are paired file by file in their order, and a name is missing in one of them", path, with);
 }
 
+static void warn_of_unit(const struct preprocess *pre)
+{
+	const float *m = pre->mean, *s = pre->std;
+	if (preprocess_is_of_unit(pre))
+		log_warn("mean and std are of pixels of 0..255; these look like those of 0..1, which are --mean %g,%g,%g --std %g,%g,%g there",
+		    255 * (double)m[0], 255 * (double)m[1], 255 * (double)m[2], 255 * (double)s[0], 255 * (double)s[1], 255 * (double)s[2]);
+}
+
 static void report(const struct dataset *d)
 {
 	const char *text;
@@ -195,6 +203,8 @@ static void report(const struct dataset *d)
 	if (images && d->opt.pre.guess[0])
 		log_add(warn ? LOG_WARN : LOG_INFO, "%s%s", d->opt.pre.guess,
 		    warn ? "; say otherwise with --mean, --std, --color, --resize" : "");
+	if (images && !d->opt.prepared)
+		warn_of_unit(&d->opt.pre);
 	report_left_out(d);
 	report_misfit(d);
 	for (int i = 0; i < d->g->n_inputs && !d->opt.random; i++)

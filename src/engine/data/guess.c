@@ -1,4 +1,5 @@
 // What a model says of its input.
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "guess.h"
@@ -41,4 +42,16 @@ void guess_preprocess(struct preprocess *pre, const struct graph *g, enum dtype 
 		snprintf(pre->guess, sizeof pre->guess, "%sRGB, stretched, mean %g, std %g%s",
 		    any ? "" : "no metadata, no options: images are read as ", mean, std,
 		    any ? " where no option says otherwise" : "");
+}
+
+bool preprocess_is_of_unit(const struct preprocess *pre)
+{
+	static const float LARGEST_MEAN = 1, LARGEST_STD = 1.5f;
+	bool raw = true;
+	for (int c = 0; c < 3; c++) {
+		raw = raw && pre->mean[c] == 0 && pre->std[c] == 1;
+		if (!(fabsf(pre->mean[c]) <= LARGEST_MEAN && pre->std[c] < LARGEST_STD))
+			return false;
+	}
+	return !raw;
 }
