@@ -6,7 +6,9 @@
 #include "qtui/engine/equalize.h"
 #include "rule.h"
 
-static const double POOR_DB = 20, FAR = 8; // FAR: times the median channel, three bits
+static const double POOR_DB = 20;
+// Times the median channel. Readers alone may ignore a channel that is like the others: five bits in place of three.
+static const double FAR = 8, FAR_BY_READERS = 32;
 enum { FEW_CODES = 24 };
 
 // How far from 0 all but one channel's share of the elements lie.
@@ -22,6 +24,11 @@ static double inner_reach(const struct site *x, int64_t channels)
 			high = middle;
 	}
 	return high;
+}
+
+static bool is_far(const struct equalize_outlier *c)
+{
+	return c->maker >= 0 ? fmin(c->front, c->behind) > FAR : c->behind > FAR_BY_READERS;
 }
 
 static bool is_poor_reader(const struct look *l, int node)
@@ -102,7 +109,7 @@ void rule_outlier_channel(struct look *l)
 {
 	for (int node = 0; node < l->g->n_nodes; node++) {
 		struct equalize_outlier c;
-		if (!is_poor_reader(l, node) || !equalize_outlier(&c, l->g, node) || !(fmin(c.front, c.behind) > FAR))
+		if (!is_poor_reader(l, node) || !equalize_outlier(&c, l->g, node) || !is_far(&c))
 			continue;
 		const struct site *x = site_of(l, c.value);
 		if (!x || x->bits != 8 || x->n_scale != 1 || !x->hist_float || x->range.n == 0 || is_explained(l, x->node, FINDING_outlier_range))
