@@ -7,7 +7,6 @@
 #include "qtui/base/str.h"
 
 #define LINES 1024 // that are kept
-#define WIDTH 320  // bytes of one, its NUL included
 
 static struct {
 	pthread_mutex_t lock;
@@ -19,7 +18,7 @@ static struct {
 	struct {
 		enum log_level level;
 		bool said; // it went to standard error
-		char text[WIDTH];
+		char text[LOG_WIDTH];
 	} line[LINES];
 } ring = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -54,7 +53,7 @@ static int slot_of(enum log_level level, const char *text)
 	int slot = next_slot();
 	ring.line[slot].level = level;
 	ring.line[slot].said = false;
-	snprintf(ring.line[slot].text, WIDTH, "%s", text);
+	snprintf(ring.line[slot].text, LOG_WIDTH, "%s", text);
 	ring.warnings += level >= LOG_WARN;
 	ring.added++;
 	return slot;
@@ -62,7 +61,7 @@ static int slot_of(enum log_level level, const char *text)
 
 void log_add(enum log_level level, const char *fmt, ...)
 {
-	char text[WIDTH];
+	char text[LOG_WIDTH];
 	va_list ap;
 	va_start(ap, fmt);
 	str_vfit(text, sizeof text, fmt, ap);

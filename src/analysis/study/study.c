@@ -157,10 +157,9 @@ static void copy_options(struct study *s, const struct study_options *opt)
 static void warn_of_quantized(const struct graph *g)
 {
 	if (graph_is_quantized(g))
-		log_warn(
-		    "the model is quantized already: float means the file as it computes, and the target's quantizers come on top of its own; "
-		    "start from the float model (with this file's scales: --import THIS.onnx; where it is lost, qtui dequantize THIS.onnx -o "
-		    "FLOAT.onnx makes one), or see what the file loses with qtui compare FLOAT.onnx THIS.onnx CALIB");
+		log_warn("the model is quantized already: float means the file as it computes, and the target's quantizers come on top: start from "
+		         "the float model (--import THIS.onnx takes this file's scales; where it is lost: qtui dequantize THIS.onnx -o FLOAT.onnx), "
+		         "or see what the file loses: qtui compare FLOAT.onnx THIS.onnx CALIB");
 }
 
 static enum status open_parts(struct study *s, struct error *err)
