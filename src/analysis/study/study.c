@@ -152,16 +152,6 @@ static void copy_options(struct study *s, const struct study_options *opt)
 	s->opt.truncate = (const char *const *)list;
 }
 
-// Of a quantized file the analysis takes the file itself for the reference:
-// what its own quantizers lose is in no figure.
-static void warn_of_quantized(const struct graph *g)
-{
-	if (graph_is_quantized(g))
-		log_warn("the model is quantized already: float means the file as it computes, and the target's quantizers come on top: start from "
-		         "the float model (--import THIS.onnx takes this file's scales; where it is lost: qtui dequantize THIS.onnx -o FLOAT.onnx), "
-		         "or see what the file loses: qtui compare FLOAT.onnx THIS.onnx CALIB");
-}
-
 static enum status open_parts(struct study *s, struct error *err)
 {
 	enum status st;
@@ -172,7 +162,6 @@ static enum status open_parts(struct study *s, struct error *err)
 		return st;
 	if ((st = dataset_open(&s->d, s->opt.calib, s->g, &s->opt.data, err)) != STATUS_OK)
 		return st;
-	warn_of_quantized(s->g);
 	tell_fixed(s->g);
 	study_first_preparation(s, s->d);
 	struct engine_options eo = {.backend = s->opt.backend, .threads = s->opt.threads, .memory = study_engine_memory(s)};
@@ -317,6 +306,18 @@ static struct run_state *state_of(const struct study *s, const struct decision *
 	return state;
 }
 
+// Of a quantized file the analysis takes the file itself for the reference:
+// what its own quantizers lose is in no figure. Who only opens it, to compare, quantizes nothing.
+static void warn_of_quantized(struct study *s)
+{
+	if (graph_is_quantized(s->g) && !s->told_quantized)
+		log_warn(
+		    "the model is quantized already: float means the file as it computes, and the target's quantizers come on top: start from "
+		    "the float model (--import THIS.onnx takes this file's scales; where it is lost: qtui dequantize THIS.onnx -o FLOAT.onnx), "
+		    "or see what the file loses: qtui compare FLOAT.onnx THIS.onnx CALIB");
+	s->told_quantized = true;
+}
+
 void study_run(struct study *s)
 {
 	enum { STEP = 48 };
@@ -324,6 +325,7 @@ void study_run(struct study *s)
 	struct str step = {0};
 	if (d->text)
 		study_add_step(&step, d->text, STEP);
+	warn_of_quantized(s);
 	study_lock(s);
 	edits_free(&s->req.edits);
 	run_state_drop(&s->req.state);

@@ -52,6 +52,7 @@ struct study {
 	struct refusals *refusals;         // what that has been asked; NULL: nothing
 	struct decision *step;             // step[current] is in force; those behind it can be redone
 	size_t n_steps, current, cap_steps;
+	bool told_quantized;               // that the model is
 	bool replaying;                    // steps of a session, of which only the last is shown
 	uint64_t generation;               // grows with every decision
 	struct decision *variant;
