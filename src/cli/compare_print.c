@@ -217,13 +217,25 @@ static int by_snr(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+// SNR and cosine, which a tensor of zeros has not.
+static void print_likeness(const cJSON *row)
+{
+	double snr = json_number(row, "snr_db", NAN), cosine = json_number(row, "cosine", NAN);
+	bool exact = json_bool(row, "exact", false);
+	if (isfinite(snr))
+		printf("%9.2f", snr);
+	else
+		printf("%9s", exact ? "exact" : "-");
+	if (isfinite(cosine) && !exact)
+		printf("%9.4f", cosine);
+	else
+		printf("%9s", exact ? "" : "-");
+}
+
 static void print_distance(const cJSON *row)
 {
-	double snr = json_number(row, "snr_db", NAN);
-	if (isfinite(snr))
-		say("%9.2f%9.4f  %s\n", snr, json_number(row, "cosine", NAN), json_text(row, "tensor", ""));
-	else
-		say("%9s%9s  %s\n", json_bool(row, "exact", false) ? "exact" : "-", "", json_text(row, "tensor", ""));
+	print_likeness(row);
+	say("  %s\n", json_text(row, "tensor", ""));
 }
 
 void compare_print_models(const cJSON *j, const char *const *path)
@@ -281,12 +293,8 @@ static void print_problems(const cJSON *files)
 
 static void print_file(const cJSON *row)
 {
-	double snr = json_number(row, "snr_db", NAN);
-	if (isfinite(snr))
-		say("%9.2f%9.4f%12.4g  %s\n", snr, json_number(row, "cosine", NAN), json_number(row, "max_error", NAN),
-		    json_text(row, "file", ""));
-	else
-		say("%9s%9s%12.4g  %s\n", "-", "-", json_number(row, "max_error", NAN), json_text(row, "file", ""));
+	print_likeness(row);
+	say("%12.4g  %s\n", json_number(row, "max_error", NAN), json_text(row, "file", ""));
 }
 
 void compare_print_collections(const cJSON *j, const char *const *path)

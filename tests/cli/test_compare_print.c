@@ -1,0 +1,42 @@
+// The tables of qtui compare.
+#include "support.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "../../src/cli/compare_print.h"
+
+static const char *printed(void (*print)(const cJSON *j, const char *const *path), const char *json)
+{
+	static char text[2000];
+	cJSON *j = cJSON_Parse(json);
+	assert_non_null(j);
+	fflush(stdout);
+	int saved = dup(STDOUT_FILENO);
+	assert_non_null(freopen(support_temp("stdout"), "w", stdout));
+	print(j, (const char *const[]){"a.onnx", "b.onnx"});
+	fflush(stdout);
+	dup2(saved, STDOUT_FILENO);
+	close(saved);
+	cJSON_Delete(j);
+	FILE *f = fopen(support_temp("stdout"), "r");
+	text[fread(text, 1, sizeof text - 1, f)] = '\0';
+	fclose(f);
+	return text;
+}
+
+// A tensor of zeros has no cosine.
+void test_compare_print__what_is_not_known_is_a_dash(void **state)
+{
+	(void)state;
+	const char *text = printed(compare_print_models,
+	    "{\"samples\":1,\"outputs\":[{\"tensor\":\"y\",\"exact\":true,\"cosine\":1}],"
+	    "\"tensors\":[{\"tensor\":\"zeros\",\"snr_db\":0},{\"tensor\":\"t\",\"snr_db\":12.5,\"cosine\":0.75},{\"tensor\":\"u\"}]}");
+	assert_non_null(strstr(text, "    exact           y\n"));
+	assert_non_null(strstr(text, "     0.00        -  zeros\n"));
+	assert_non_null(strstr(text, "    12.50   0.7500  t\n"));
+	assert_non_null(strstr(text, "        -        -  u\n"));
+	text = printed(compare_print_collections,
+	    "{\"files\":[{\"file\":\"zeros.npy\",\"snr_db\":0,\"max_error\":1}],\"mean\":{},\"only_in_a\":[],\"only_in_b\":[]}");
+	assert_non_null(strstr(text, "     0.00        -           1  zeros.npy\n"));
+}
