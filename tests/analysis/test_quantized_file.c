@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include "../engine/onnx_case.h"
 #include "studies.h"
+#include "qtui/analysis/compare.h"
+#include "qtui/base/json.h"
 #include "qtui/base/log.h"
 
 enum { UINT8 = ONNX__TENSOR_PROTO__DATA_TYPE__UINT8, C = 2, H = 3 };
@@ -76,4 +78,112 @@ void test_quantized_file__warns_when_it_is_quantized_again(void **state)
 	wait_for_run(st);
 	assert_string_equal(warned(lines), "");
 	study_close(&st);
+}
+
+// ---- compared
+
+static cJSON *compared(const char *a, const char *b)
+{
+	struct study *st = opened(a);
+	struct graph *other = NULL;
+	struct error err = {0};
+	atomic_int samples = 0;
+	cJSON *j = NULL;
+	if (study_load(&other, st, b, true, &err))
+		fail_msg("%s", err.text);
+	const struct compare_models m = {
+	    .a = study_graph(st), .b = other, .d = study_dataset(st), .engine = {.backend = BACKEND_REF, .threads = 1}};
+	if (compare_models(&j, &m, &samples, &(atomic_bool){false}, &err))
+		fail_msg("%s", err.text);
+	graph_free(&other);
+	study_close(&st);
+	return j;
+}
+
+// The rows of an array are of these tensors, in any order; " a b c ".
+static void assert_rows(const cJSON *j, const char *array, const char *names)
+{
+	const cJSON *rows = cJSON_GetObjectItemCaseSensitive(j, array), *row;
+	char name[80];
+	int n = -1;
+	for (const char *c = names; *c; c++)
+		n += *c == ' ';
+	cJSON_ArrayForEach(row, rows)
+	{
+		snprintf(name, sizeof name, " %s ", json_text(row, "tensor", ""));
+		if (!strstr(names, name))
+			fail_msg("%s: a row of%s", array, name);
+	}
+	assert_int_equal(cJSON_GetArraySize(rows), n);
+}
+
+// conv_y has a pair with two DequantizeLinear, and for one of their readers another pair behind it; the output a pair in front.
+static const char *with_pairs(float scale)
+{
+	struct onnx_case c;
+	char name[32];
+	begin(&c);
+	case_node(&c, "Conv", "conv", "x w", "conv_y");
+	add_pair(&c, "conv_y", "conv_y_dq", scale, 100);
+	case_node(&c, "DequantizeLinear", "", "conv_y_dq_q conv_y_dq_scale conv_y_dq_zero", "conv_y_dq_1");
+	case_node(&c, "Sigmoid", "sigmoid", "conv_y_dq", "sigmoid_y");
+	case_node(&c, "Tanh", "tanh", "conv_y_dq_1", "tanh_y");
+	add_pair(&c, "tanh_y", "tanh_y_dq", 0.01f, 128);
+	add_pair(&c, "tanh_y_dq", "tanh_y_dq_1", 4 * scale, 128);
+	case_node(&c, "Add", "add", "sigmoid_y tanh_y_dq_1", "y_QuantizeLinear_Input");
+	add_pair(&c, "y_QuantizeLinear_Input", "y", 0.02f, 60);
+	case_output(&c, c.graph, "y");
+	snprintf(name, sizeof name, "pairs%g.onnx", (double)scale);
+	return saved(&c, name);
+}
+
+// Every tensor once: in front of its pairs it is compared as behind them.
+void test_quantized_file__pairs_are_rows_of_what_they_round(void **state)
+{
+	cJSON *j = compared(with_pairs(0.02f), with_pairs(0.05f));
+	(void)state;
+	assert_rows(j, "tensors", " conv_y sigmoid_y tanh_y y ");
+	assert_rows(j, "outputs", " y ");
+	cJSON_Delete(j);
+}
+
+// PPQ leaves the name to what is behind a pair.
+void test_quantized_file__rows_go_by_the_models_names(void **state)
+{
+	struct onnx_case c;
+	const char *path[2];
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		begin(&c);
+		case_node(&c, "Conv", "conv", "x w", "PPQ_Variable_1");
+		add_pair(&c, "PPQ_Variable_1", "conv_y", i ? 0.05f : 0.02f, 100);
+		case_node(&c, "Sigmoid", "sigmoid", "conv_y", "y");
+		case_output(&c, c.graph, "y");
+		path[i] = saved(&c, i ? "ppq_b.onnx" : "ppq_a.onnx");
+	}
+	cJSON *j = compared(path[0], path[1]);
+	assert_rows(j, "tensors", " conv_y y ");
+	cJSON_Delete(j);
+}
+
+// What is also read as a float, or behind a pair of its own on another grid, is another tensor.
+void test_quantized_file__tensors_that_differ_are_rows_of_their_own(void **state)
+{
+	struct onnx_case c;
+	const char *path[2];
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		begin(&c);
+		case_node(&c, "Conv", "conv", "x w", "conv_y");
+		add_pair(&c, "conv_y", "conv_y_dq", i ? 0.05f : 0.02f, 100);
+		add_pair(&c, "conv_y_dq", "conv_y_dq_1", 0.1f, 100);
+		case_node(&c, "Sigmoid", "sigmoid", "conv_y", "s");
+		case_node(&c, "Add", "add", "conv_y_dq s", "t");
+		case_node(&c, "Add", "last", "t conv_y_dq_1", "y");
+		case_output(&c, c.graph, "y");
+		path[i] = saved(&c, i ? "own_b.onnx" : "own_a.onnx");
+	}
+	cJSON *j = compared(path[0], path[1]);
+	assert_rows(j, "tensors", " conv_y conv_y_dq conv_y_dq_1 s t y ");
+	cJSON_Delete(j);
 }

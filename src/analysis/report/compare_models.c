@@ -6,11 +6,13 @@
 #include "qtui/base/jobs.h"
 #include "qtui/base/thread.h"
 #include "qtui/base/json.h"
+#include "qtui/base/str.h"
 
 struct matched {
 	int n;
 	int *name;               // value ids of a: under which name they are known
 	int *a, *b;              // value ids: what is compared
+	int *row;                // of a value of a: 1 + the row that compares it first; 0: none
 	struct tensor_sums *sums;
 };
 // What computes one sample at a time; several do so side by side.
@@ -30,27 +32,58 @@ struct comparison {
 	atomic_int *done;
 };
 
+// Do only quantizers read it?
+static bool is_for_codes(const struct graph *g, int value)
+{
+	const struct value *v = &g->value[value];
+	bool all = !v->is_output && v->n_consumers > 0;
+	for (int i = 0; i < v->n_consumers; i++)
+		all &= g->node[v->consumer[i]].op->id == OP_QuantizeLinear;
+	return all;
+}
+
+// The first DequantizeLinear that reads these codes, or NULL.
+static const struct node *dequantizer(const struct graph *g, int codes)
+{
+	for (int i = 0; i < g->value[codes].n_consumers; i++) {
+		const struct node *n = &g->node[g->value[codes].consumer[i]];
+		if (n->op->id == OP_DequantizeLinear && n->in[0] == codes)
+			return n;
+	}
+	return NULL;
+}
+
+static bool has_same_input(const struct graph *g, const struct node *n, const struct node *other, int input)
+{
+	int x = input < n->n_in ? n->in[input] : -1, y = input < other->n_in ? other->in[input] : -1;
+	return x == y ||
+	    (x >= 0 && y >= 0 && g->value[x].constant && g->value[y].constant && key_equal(g->value[x].content, g->value[y].content));
+}
+
+// What another DequantizeLinear makes of the same codes, where that is the same: some tools write one for each reader.
+static int first_alike(const struct graph *g, const struct node *n)
+{
+	const struct node *first = dequantizer(g, n->in[0]);
+	bool same = has_same_input(g, n, first, 1) && has_same_input(g, n, first, 2) && !g->value[n->out[0]].is_output;
+	return same && !is_for_codes(g, n->out[0]) && !is_for_codes(g, first->out[0]) ? first->out[0] : n->out[0];
+}
+
 // For each value the one that its readers get: of a file that is quantized, whose values keep their names
 // in front of the quantizer (and may lie beyond it: a Relu goes where its quantizer cuts off what it would),
-// what is behind DequantizeLinear.
+// what is behind DequantizeLinear, and behind the last where pairs follow each other.
 static int *values_as_read(const struct graph *g)
 {
-	int *read = xcalloc((size_t)g->n_values + 1, sizeof *read), *dequantized = xcalloc((size_t)g->n_values + 1, sizeof *dequantized);
+	int *read = xcalloc((size_t)g->n_values + 1, sizeof *read);
 	for (int v = 0; v < g->n_values; v++)
-		read[v] = dequantized[v] = v;
-	for (int i = g->n_nodes - 1; i >= 0; i--)
-		if (g->node[i].op->id == OP_DequantizeLinear)
-			dequantized[g->node[i].in[0]] = g->node[i].out[0];
-	for (int i = g->n_nodes - 1; i >= 0; i--)
-		if (g->node[i].op->id == OP_QuantizeLinear && dequantized[g->node[i].out[0]] != g->node[i].out[0])
-			read[g->node[i].in[0]] = dequantized[g->node[i].out[0]];
-	for (int i = 0; i < g->n_nodes; i++)
-		for (int k = 0; k < g->node[i].n_in && g->node[i].op->id != OP_QuantizeLinear; k++)
-			if (g->node[i].in[k] >= 0)
-				read[g->node[i].in[k]] = g->node[i].in[k]; // as a float, too
-	for (int i = 0; i < g->n_outputs; i++)
-		read[g->output[i]] = g->output[i];
-	free(dequantized);
+		read[v] = v;
+	for (int i = g->n_nodes - 1; i >= 0; i--) {
+		const struct node *n = &g->node[i];
+		const struct node *back = n->op->id == OP_QuantizeLinear && is_for_codes(g, n->in[0]) ? dequantizer(g, n->out[0]) : NULL;
+		if (back)
+			read[n->in[0]] = read[back->out[0]];
+		else if (n->op->id == OP_DequantizeLinear && !is_for_codes(g, n->out[0]))
+			read[n->out[0]] = first_alike(g, n);
+	}
 	return read;
 }
 
@@ -64,11 +97,35 @@ static int without_activation(const struct graph *a, const struct graph *b, int 
 	return cut && graph_find_value(b, a->value[n->out[0]].name) < 0 ? n->out[0] : value;
 }
 
+// Of two names of the tensor `value`: an output's, else the one to which a tool appended to make the other, else its own.
+static bool is_better_name(const struct graph *g, int name, int other, int value)
+{
+	const struct value *x = &g->value[name], *y = &g->value[other];
+	if (x->is_output != y->is_output)
+		return x->is_output;
+	return str_has_prefix(y->name, x->name) || (name == value && !str_has_prefix(x->name, y->name));
+}
+
+// A tensor in front of its pair and the one behind it are one row.
+static void add_match(struct matched *t, const struct graph *g, int name, int a, int b)
+{
+	int at = t->row[a] - 1;
+	if (at < 0 || t->b[at] != b) {
+		t->name[t->n] = name;
+		t->a[t->n] = a;
+		t->b[t->n++] = b;
+		t->row[a] = t->n;
+	} else if (is_better_name(g, name, t->name[at], a)) {
+		t->name[at] = name;
+	}
+}
+
 // Computed float tensors of the same name and shape, as they are read.
 static void match_tensors(struct matched *t, const struct graph *a, const struct graph *b)
 {
 	t->a = xcalloc((size_t)a->n_values + 1, sizeof *t->a);
 	t->b = xcalloc((size_t)a->n_values + 1, sizeof *t->b);
+	t->row = xcalloc((size_t)a->n_values + 1, sizeof *t->row);
 	int *read_a = values_as_read(a), *read_b = values_as_read(b);
 	t->name = xcalloc((size_t)a->n_values + 1, sizeof *t->name);
 	for (int i = 0; i < a->n_values; i++) {
@@ -78,9 +135,7 @@ static void match_tensors(struct matched *t, const struct graph *a, const struct
 		if (!y || y->producer < 0 || x->type != DT_F32 || y->type != DT_F32 || !shape_equal(&x->shape, &y->shape))
 			continue;
 		int behind = read_b[other] != other ? without_activation(a, b, i) : i;
-		t->name[t->n] = behind;
-		t->a[t->n] = read_a[behind];
-		t->b[t->n++] = read_b[other];
+		add_match(t, a, behind, read_a[behind], read_b[other]);
 	}
 	free(read_a);
 	free(read_b);
@@ -283,6 +338,7 @@ enum status compare_models(
 	free(c.tensors.name);
 	free(c.tensors.a);
 	free(c.tensors.b);
+	free(c.tensors.row);
 	free(c.tensors.sums);
 	free(c.input);
 	return st;
