@@ -187,3 +187,62 @@ void test_quantized_file__tensors_that_differ_are_rows_of_their_own(void **state
 	assert_rows(j, "tensors", " conv_y conv_y_dq conv_y_dq_1 s t y ");
 	cJSON_Delete(j);
 }
+
+// ---- where an activation is left out
+
+enum { FLOATS, CODES };
+
+// x -> Conv -> Relu -> Sigmoid -> y; of codes without the Relu, whose input or output has the name of what is quantized.
+static const char *with_relu(int what, const char *tensor, const char *file)
+{
+	struct onnx_case c;
+	begin(&c);
+	if (what == CODES) {
+		case_node(&c, "Conv", "conv", "x w", tensor);
+		add_pair(&c, tensor, "dq", 0.01f, 0);
+	} else {
+		case_node(&c, "Conv", "conv", "x w", "conv_y");
+		case_node(&c, "Relu", "relu", "conv_y", "relu_y");
+	}
+	case_node(&c, "Sigmoid", "sigmoid", what == CODES ? "dq" : "relu_y", "y");
+	case_output(&c, c.graph, "y");
+	return saved(&c, file);
+}
+
+// As qtui dequantize does it.
+static const char *dequantized(const char *path)
+{
+	const char *out = support_temp("floats.onnx");
+	struct graph *g = NULL;
+	struct error err = {0};
+	if (onnx_load(&g, path, &(struct onnx_options){.pairs = true, .floats = true}, &err) || onnx_save_tuned(out, g, NULL, &err))
+		fail_msg("%s", err.text);
+	graph_free(&g);
+	return out;
+}
+
+static void assert_alike(const char *a, const char *b)
+{
+	cJSON *j = compared(a, b);
+	const cJSON *rows = cJSON_GetObjectItemCaseSensitive(j, "tensors"), *row;
+	assert_int_equal(cJSON_GetArraySize(rows), 2); // that of the activation and y
+	cJSON_ArrayForEach(row, rows)
+		if (!json_bool(row, "exact", false) && !(json_number(row, "snr_db", -99) > 25))
+			fail_msg("%s against %s, %s: %g dB", b, a, json_text(row, "tensor", ""), json_number(row, "snr_db", -99));
+	cJSON_Delete(j);
+}
+
+// Of all three files each beside each other.
+void test_quantized_file__compared_behind_an_activation(void **state)
+{
+	static const char *const name[] = {"relu_y", "conv_y"};
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		const char *path[] = {with_relu(FLOATS, NULL, "relu.onnx"), with_relu(CODES, name[i], "cut.onnx"), NULL};
+		path[2] = dequantized(path[1]);
+		for (int a = 0; a < 3; a++)
+			for (int b = 0; b < 3; b++)
+				if (a != b)
+					assert_alike(path[a], path[b]);
+	}
+}

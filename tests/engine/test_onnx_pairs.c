@@ -154,3 +154,31 @@ void test_onnx_pairs__outputs_that_stand_for_others(void **state)
 		assert_string_equal(c.loaded->node[c.loaded->value[c.loaded->output[i]].producer].op->name, "Identity");
 	case_done(&c);
 }
+
+// Names stay those of the float model, which ONNX Runtime gives to what it quantizes: of what comes out of the activation.
+// Where the floats in front are read, too, they have the name.
+void test_onnx_pairs__keep_names_behind_activations(void **state)
+{
+	(void)state;
+	for (int both = 0; both < 2; both++) {
+		struct onnx_case c;
+		case_init(&c);
+		case_input(&c, "x", FLOAT, DIMS(1, C, H, H));
+		case_floats(&c, "w", DIMS(C, C, 1, 1), (const float[C * C]){1, -1, -0.5f, 2});
+		case_node(&c, "Conv", "conv", "x w", "t");
+		add_pair(&c, "t", 0.05f, 0, UINT8, "t_dq");
+		case_node(&c, "Sigmoid", "sigmoid", "t_dq", "y");
+		case_output(&c, c.graph, "y");
+		if (both) {
+			case_node(&c, "Tanh", "tanh", "t", "z");
+			case_output(&c, c.graph, "z");
+		}
+		load(&c);
+		int relu = graph_find_node(c.loaded, "conv_Relu"), conv = graph_find_node(c.loaded, "conv"), t = graph_find_value(c.loaded, "t");
+		assert_true(relu >= 0 && conv >= 0 && t >= 0);
+		assert_int_equal(t, c.loaded->node[both ? conv : relu].out[0]);
+		assert_string_equal(c.loaded->value[c.loaded->node[relu].in[0]].name, both ? "t" : "conv_Relu_input");
+		assert_string_equal(c.loaded->value[c.loaded->node[relu].out[0]].name, both ? "conv_Relu_output" : "t");
+		case_done(&c);
+	}
+}

@@ -87,13 +87,24 @@ static int *values_as_read(const struct graph *g)
 	return read;
 }
 
+static bool is_activation(const struct graph *g, int node)
+{
+	return g->node[node].op->id == OP_Relu || g->node[node].op->id == OP_Clip;
+}
+
 // A tool that quantizes leaves a Relu or Clip out where the codes end at its limits: the tensor that it has by the name of
-// what goes into the activation is what comes out of it.
+// what goes into the activation is what comes out of it. `qtui dequantize` puts it back, with that name behind it.
+static bool may_be_cut(const struct graph *g, const int *read, int value)
+{
+	return read[value] != value || is_activation(g, g->value[value].producer);
+}
+
+// Of a model beside such a file: what `value` is called there.
 static int without_activation(const struct graph *a, const struct graph *b, int value)
 {
 	const struct value *x = &a->value[value];
 	const struct node *n = x->n_consumers == 1 && !x->is_output ? &a->node[x->consumer[0]] : NULL;
-	bool cut = n && (n->op->id == OP_Relu || n->op->id == OP_Clip) && n->in[0] == value;
+	bool cut = n && is_activation(a, x->consumer[0]) && n->in[0] == value;
 	return cut && graph_find_value(b, a->value[n->out[0]].name) < 0 ? n->out[0] : value;
 }
 
@@ -134,8 +145,9 @@ static void match_tensors(struct matched *t, const struct graph *a, const struct
 		const struct value *y = other >= 0 ? &b->value[other] : NULL;
 		if (!y || y->producer < 0 || x->type != DT_F32 || y->type != DT_F32 || !shape_equal(&x->shape, &y->shape))
 			continue;
-		int behind = read_b[other] != other ? without_activation(a, b, i) : i;
-		add_match(t, a, behind, read_a[behind], read_b[other]);
+		bool cut_a = may_be_cut(a, read_a, i), cut_b = may_be_cut(b, read_b, other);
+		int of_a = cut_b && !cut_a ? without_activation(a, b, i) : i, of_b = cut_a && !cut_b ? without_activation(b, a, other) : other;
+		add_match(t, a, of_a, read_a[of_a], read_b[of_b]);
 	}
 	free(read_a);
 	free(read_b);

@@ -43,11 +43,12 @@ static bool begins_at_zero(double *end, const struct draft *d, const struct draf
 	return true;
 }
 
-// Named after the operator that it follows.
+// Named after the operator that it follows. What tools quantize with an activation in it has the name of what comes out of
+// that: here it comes out of `n`, and the floats in front get another, unless somebody else reads them.
 static void become_activation(struct draft *d, struct draft_node *n, const struct draft_node *host, double end)
 {
-	int out = n->n.out[0];
-	bool six = fabs(end - 6) < SIX;
+	struct draft_value *in = draft_in(d, n, 0), *out = draft_out(d, n, 0);
+	bool six = fabs(end - 6) < SIX, alone = in->uses == 1;
 	struct act_attrs *attrs = pass_become(d, &n->n, six ? "Clip" : "Relu", 6);
 	if (six) {
 		attrs->low = 0;
@@ -55,8 +56,10 @@ static void become_activation(struct draft *d, struct draft_node *n, const struc
 	}
 	n->n.name = pass_name(d, host, six ? "Clip" : "Relu");
 	n->n.n_in = 1;
-	d->value[out].name = pass_name(d, n, "output");
-	d->value[out].type = DT_F32;
+	out->name = alone ? in->name : pass_name(d, n, "output");
+	out->type = DT_F32;
+	if (alone)
+		in->name = pass_name(d, n, "input");
 }
 
 static void take_quantize(struct draft *d, struct draft_node *n)
@@ -97,6 +100,7 @@ enum status pass_pairs(struct draft *d, struct error *err)
 	(void)err;
 	if (!d->opt || !d->opt->floats)
 		return STATUS_OK;
+	draft_count_uses(d);
 	each(d, OP_QuantizeLinear, take_quantize);
 	each(d, OP_DequantizeLinear, take_dequantize);
 	return STATUS_OK;
