@@ -1,4 +1,5 @@
 // What an analysis is told of the truth: labels and evaluation samples, and the survey that findings read.
+#include "qtui/analysis/report.h"
 #include "qtui/analysis/survey.h"
 #include "verbs.h"
 
@@ -25,8 +26,13 @@ static enum status survey(void *arg, struct error *err)
 	return survey_new(&s->survey, s->study, s->snapshot, &s->opt, err);
 }
 
-// A survey takes longer than the analysis. Whoever names labels asks for it; those that were found
-// beside the samples judge a preparation that nobody stated, or that leaves the float network blind.
+static bool shows_findings(const struct options *o)
+{
+	return o->findings || o->json || (o->report && report_has_findings(o->report));
+}
+
+// A survey takes longer than the analysis. Whoever names labels asks for it, where findings are shown; those that were
+// found beside the samples judge a preparation that nobody stated, or that leaves the float network blind.
 // What the file says of its training costs next to nothing.
 static bool is_doubtful(const struct study *st, const struct snapshot *s)
 {
@@ -39,6 +45,8 @@ static bool is_doubtful(const struct study *st, const struct snapshot *s)
 enum status survey_study(struct study *st, const struct options *o, struct error *err)
 {
 	struct surveying s = {.study = st, .opt = {.eval = o->eval}};
+	if (!shows_findings(o))
+		return STATUS_OK;
 	s.snapshot = study_snapshot(st);
 	if (!o->labels && !o->eval && !(o->findings && is_doubtful(st, s.snapshot))) {
 		snapshot_drop(&s.snapshot);

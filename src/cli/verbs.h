@@ -54,7 +54,8 @@ MUST_CHECK enum status run_study(struct study *st, bool quiet, struct error *err
 MUST_CHECK enum status read_checks(struct check *c, const struct options *o, struct error *err);
 
 // With --labels or --eval, and for --findings where the model's file tells how pictures were prepared:
-// judges samples and their preparation (survey.h) and gives that to the study, for its findings.
+// judges samples and their preparation (survey.h) and gives that to the study, for its findings. Nothing where these are
+// not shown.
 MUST_CHECK enum status survey_study(struct study *st, const struct options *o, struct error *err);
 
 // Work in a thread of its own, and what is shown of it in the meantime.

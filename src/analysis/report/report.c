@@ -369,6 +369,13 @@ enum status report_check(const char *path, struct error *err)
 	return find_format(&f, path, err);
 }
 
+bool report_has_findings(const char *path)
+{
+	const struct format *f;
+	struct error ignored; // report_check tells
+	return find_format(&f, path, &ignored) == STATUS_OK && f->finding;
+}
+
 enum status report_write(const struct study *st, const struct snapshot *s, const char *path, struct error *err)
 {
 	const struct format *f;
