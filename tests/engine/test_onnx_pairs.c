@@ -174,11 +174,41 @@ void test_onnx_pairs__keep_names_behind_activations(void **state)
 			case_output(&c, c.graph, "z");
 		}
 		load(&c);
-		int relu = graph_find_node(c.loaded, "conv_Relu"), conv = graph_find_node(c.loaded, "conv"), t = graph_find_value(c.loaded, "t");
+		int relu = graph_find_node(c.loaded, both ? "t_quantize_Relu" : "conv_Relu"), conv = graph_find_node(c.loaded, "conv");
+		int t = graph_find_value(c.loaded, "t");
 		assert_true(relu >= 0 && conv >= 0 && t >= 0);
 		assert_int_equal(t, c.loaded->node[both ? conv : relu].out[0]);
 		assert_string_equal(c.loaded->value[c.loaded->node[relu].in[0]].name, both ? "t" : "conv_Relu_input");
-		assert_string_equal(c.loaded->value[c.loaded->node[relu].out[0]].name, both ? "conv_Relu_output" : "t");
+		assert_string_equal(c.loaded->value[c.loaded->node[relu].out[0]].name, both ? "t_quantize_Relu_output" : "t");
+		case_done(&c);
+	}
+}
+
+// A QuantizeLinear for each reader: on one grid one activation, on two grids two with names of their own.
+void test_onnx_pairs__of_several_readers(void **state)
+{
+	(void)state;
+	for (int grids = 1; grids <= 2; grids++) {
+		struct onnx_case c;
+		case_init(&c);
+		case_input(&c, "x", FLOAT, DIMS(1, C, H, H));
+		case_floats(&c, "w", DIMS(C, C, 1, 1), (const float[C * C]){1, -1, -0.5f, 2});
+		case_floats(&c, "wide", 0, NULL, (const float[]){0.1f});
+		case_node(&c, "Conv", "conv", "x w", "t");
+		add_pair(&c, "t", 0.05f, 0, UINT8, "t_dq");
+		case_node(&c, "QuantizeLinear", "second", grids == 1 ? "t t_scale t_zero" : "t wide t_zero", "q");
+		case_node(&c, "DequantizeLinear", "", grids == 1 ? "q t_scale t_zero" : "q wide t_zero", "dq");
+		case_node(&c, "Sigmoid", "sigmoid", "t_dq", "y");
+		case_node(&c, "Tanh", "tanh", "dq", "z");
+		case_output(&c, c.graph, "y");
+		case_output(&c, c.graph, "z");
+		load(&c);
+		const struct graph *g = c.loaded;
+		assert_int_equal(g->n_nodes, 3 + grids);
+		int y = g->node[graph_find_node(g, "sigmoid")].in[0], z = g->node[graph_find_node(g, "tanh")].in[0];
+		assert_string_equal(g->value[y].name, grids == 1 ? "t" : "t_quantize_Relu_output");
+		assert_string_equal(g->value[z].name, grids == 1 ? "t" : "second_Relu_output");
+		case_rewrite(&c); // which two tensors of one name could not be
 		case_done(&c);
 	}
 }

@@ -1,6 +1,7 @@
 // The float network of a quantized one: pairs of QuantizeLinear and DequantizeLinear on what is computed go. Where a
 // tool left a Relu out, since the codes end at zero, it comes back in the QuantizeLinear's place.
 #include <math.h>
+#include <stdlib.h>
 #include "../../ops/attrs.h"
 #include "../proto/attr.h"
 #include "pass.h"
@@ -44,7 +45,8 @@ static bool begins_at_zero(double *end, const struct draft *d, const struct draf
 }
 
 // Named after the operator that it follows. What tools quantize with an activation in it has the name of what comes out of
-// that: here it comes out of `n`, and the floats in front get another, unless somebody else reads them.
+// that: here it comes out of `n`, and the floats in front get another. Where somebody else reads them they keep it, and what
+// comes out, since there may be several, is named after its quantizer.
 static void become_activation(struct draft *d, struct draft_node *n, const struct draft_node *host, double end)
 {
 	struct draft_value *in = draft_in(d, n, 0), *out = draft_out(d, n, 0);
@@ -54,12 +56,33 @@ static void become_activation(struct draft *d, struct draft_node *n, const struc
 		attrs->low = 0;
 		attrs->high = 6;
 	}
-	n->n.name = pass_name(d, host, six ? "Clip" : "Relu");
+	n->n.name = pass_name(d, alone ? host : n, six ? "Clip" : "Relu");
 	n->n.n_in = 1;
 	out->name = alone ? in->name : pass_name(d, n, "output");
 	out->type = DT_F32;
 	if (alone)
 		in->name = pass_name(d, n, "input");
+}
+
+// Some tools write a QuantizeLinear for each reader: those of one tensor on one grid are one.
+static void join_quantizers(struct draft *d)
+{
+	struct draft_node **first = xcalloc(d->n_values + 1, sizeof(struct draft_node *));
+	for (size_t i = 0; i < d->n_nodes; i++) {
+		struct draft_node *n = d->node[i];
+		const struct draft_value *y = draft_out(d, n, 0);
+		if (n->fate != FATE_KEPT || n->n.op->id != OP_QuantizeLinear || !y || y->is_output)
+			continue;
+		struct draft_node **of = &first[draft_resolve(d, n->n.in[0])];
+		const struct tensor *scale = draft_constant(d, n, 1);
+		if (!*of)
+			*of = n;
+		else if (scale && tensor_count(scale) == 1 && draft_in(d, n, 1) == draft_in(d, *of, 1) &&
+		    draft_in(d, n, 2) == draft_in(d, *of, 2) && y->type == draft_out(d, *of, 0)->type &&
+		    pass_on(d, n->n.out[0], (*of)->n.out[0]))
+			draft_remove(n, *of);
+	}
+	free(first);
 }
 
 static void take_quantize(struct draft *d, struct draft_node *n)
@@ -100,6 +123,7 @@ enum status pass_pairs(struct draft *d, struct error *err)
 	(void)err;
 	if (!d->opt || !d->opt->floats)
 		return STATUS_OK;
+	join_quantizers(d);
 	draft_count_uses(d);
 	each(d, OP_QuantizeLinear, take_quantize);
 	each(d, OP_DequantizeLinear, take_dequantize);
