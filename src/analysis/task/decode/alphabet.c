@@ -77,5 +77,7 @@ int alphabet_blank(const struct names *a, const struct ctc *c, const int *first)
 const char *alphabet_at(const struct names *a, const struct ctc *c, int blank, int class)
 {
 	int at = class - (c->classes > a->n && blank == 0);
+	if (class == CTC_NO_CLASS)
+		return "\xef\xbf\xbd";
 	return at >= 0 && at < a->n ? a->at[at] : " ";
 }

@@ -33,8 +33,11 @@ bool ctc_fits(const struct ctc *c, int characters)
 
 void ctc_first(int *first, const struct ctc *c, const float *x)
 {
-	for (int64_t t = 0; t < c->steps; t++)
-		first[t] = (int)argmax(x + t * c->step, c->classes, c->class);
+	for (int64_t t = 0; t < c->steps; t++) {
+		const float *score = x + t * c->step;
+		int64_t best = argmax(score, c->classes, c->class);
+		first[t] = isnan(score[best * c->class]) ? CTC_NO_CLASS : (int)best;
+	}
 }
 
 int ctc_blank(const int *first, const struct ctc *c)

@@ -13,6 +13,7 @@ struct ctc {
 // has no such shape, fewer than two steps or fewer than four classes.
 bool ctc_find(struct ctc *c, const struct shape *s, int characters);
 bool ctc_fits(const struct ctc *c, int characters); // has it as many classes, or up to two more?
+enum { CTC_NO_CLASS = -1 }; // of a step that has no score but NaN
 // The first class of every step, first[steps]. NaN is never first.
 void ctc_first(int *first, const struct ctc *c, const float *x);
 // Which class says that nothing has come: the lowest or the highest, whichever comes more often.
@@ -25,6 +26,6 @@ int ctc_collapse(int *token, const int *first, int64_t steps, int blank);
 void alphabet_find(struct names *out, const struct graph *g, const char *labels);
 enum { ALPHABET_MORE = 2 }; // classes that a network may have besides: the blank, and a space behind the last
 int alphabet_blank(const struct names *a, const struct ctc *c, const int *first); // as ctc_blank, unless the characters say it
-const char *alphabet_at(const struct names *a, const struct ctc *c, int blank, int class);
+const char *alphabet_at(const struct names *a, const struct ctc *c, int blank, int class); // of CTC_NO_CLASS U+FFFD
 
 #endif

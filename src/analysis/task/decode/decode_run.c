@@ -32,6 +32,7 @@ static void add_spread(struct candidate *c, const struct run *r)
 	c->xy = (float)s.xy;
 }
 
+// A rotated box is none where its angle is not finite.
 static void add(const struct run *r, int anchor, int64_t cell, const float box[4], float score, int class)
 {
 	struct candidate c = {.x1 = box[0], .y1 = box[1], .x2 = box[2], .y2 = box[3],
@@ -39,7 +40,8 @@ static void add(const struct run *r, int anchor, int64_t cell, const float box[4
 	    .source = (int)(r->s - r->b->source), .anchor = anchor, .cell = cell};
 	if (r->b->rotated)
 		add_spread(&c, r);
-	candidates_add(r->out, &c);
+	if (isfinite(c.xx) && isfinite(c.yy) && isfinite(c.xy))
+		candidates_add(r->out, &c);
 }
 
 static bool is_finite_box(const float box[4])

@@ -7,7 +7,7 @@
 #include "qtui/base/mem.h"
 #include "qtui/engine/op.h"
 
-enum { COARSEST = 16, LARGEST = 8, CLASSES_MAX = INT16_MAX, NO_PICTURE = 4 };
+enum { COARSEST = 16, LARGEST = 8, CLASSES_MAX = PIXEL_NO_CLASS, NO_PICTURE = 4 };
 
 // ---- which output
 
@@ -198,12 +198,12 @@ static float between(const struct pixel_lines *l, int x)
 	return l->x[x].part > 0 ? from[0] + (from[1] - from[0]) * l->x[x].part : from[0]; // else what is infinite beside it would count
 }
 
-// Of equal scores the lower class is first, as with numpy.argmax. NaN never wins.
+// Of equal scores the lower class is first, as with numpy.argmax. NaN never wins, even where there is nothing else.
 static void best_class(struct pixel_lines *l, int channel)
 {
 	for (int x = 0; x < l->w; x++) {
 		float v = between(l, x);
-		if (v > l->best[x]) {
+		if (v > l->best[x] || (l->class[x] == PIXEL_NO_CLASS && !isnan(v))) {
 			l->best[x] = v;
 			l->class[x] = (int16_t)channel;
 		}
@@ -212,8 +212,10 @@ static void best_class(struct pixel_lines *l, int channel)
 
 static void above_threshold(struct pixel_lines *l)
 {
-	for (int x = 0; x < l->w; x++)
-		l->class[x] = between(l, x) > l->p.threshold;
+	for (int x = 0; x < l->w; x++) {
+		float v = between(l, x);
+		l->class[x] = isnan(v) ? PIXEL_NO_CLASS : v > l->p.threshold;
+	}
 }
 
 // Numbers are not interpolated.
@@ -222,7 +224,7 @@ static void nearest_class(struct pixel_lines *l, struct place y)
 	const float *row = l->data + l->p.row * (y.at + (y.part > .5F));
 	for (int x = 0; x < l->w; x++) {
 		float v = row[l->p.column * (l->x[x].at + (l->x[x].part > .5F))];
-		l->class[x] = v >= 0 && v <= CLASSES_MAX ? (int16_t)lrintf(v) : CLASSES_MAX;
+		l->class[x] = v >= 0 && v < PIXEL_NO_CLASS ? (int16_t)lrintf(v) : PIXEL_NO_CLASS;
 	}
 }
 
@@ -230,7 +232,7 @@ static void score_line(struct pixel_lines *l, struct place y)
 {
 	for (int x = 0; x < l->w; x++) {
 		l->best[x] = -INFINITY;
-		l->class[x] = 0;
+		l->class[x] = PIXEL_NO_CLASS;
 	}
 	for (int c = 0; c < l->p.classes; c++) {
 		make_row(l, y, c);

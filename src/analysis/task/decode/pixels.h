@@ -37,6 +37,7 @@ bool pixels_have_proportions(int w, int h, int image_w, int image_h);
 // as an upsampling of the output would do (bilinear, centres of pixels). A line has `w` pixels of the image.
 struct pixel_lines;
 struct pixel_lines *pixel_lines_new(const struct pixels *p, const float *data, const struct placement *where, int w, int h);
+enum { PIXEL_NO_CLASS = INT16_MAX }; // greater than any class: its scores are NaN, or its number is that of none
 // The classes of line y: -1 where the network did not see the image. Valid until the next call.
 const int16_t *pixel_line(struct pixel_lines *l, int y);
 // The values of the output's first channel along line y, interpolated likewise: NAN where the network did not see the image, INFINITY

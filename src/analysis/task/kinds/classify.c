@@ -1,4 +1,5 @@
 // Classification: the share of samples whose class is the first, or among the first five.
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,14 +8,14 @@
 #include "../task_impl.h"
 #include "qtui/base/log.h"
 
-enum { TOP = 5 };                    // top-5
+enum { TOP = 5, NO_RANK = INT_MAX }; // top-5; the rank of what is never right
 enum { TENSORFLOW_CLASSES = 1001 };  // those of ImageNet, with a background in front
 
 struct verdict { // on one sample
 	struct task_result base; // value: the probability of the right class
-	int rank;                // of the right class, 0 is first
+	int rank;                // of the right class, 0 is first; NO_RANK: its score is NaN
 	int first;               // the class that came first, as the labels number it
-	double sure;             // its probability
+	double sure;             // its probability; NAN: no class has a score
 };
 
 // Names of folders are numbered as the model numbers them, where it says how.
@@ -40,6 +41,12 @@ static void classify_note(struct task *t, char *out, size_t size)
 	snprintf(out, size, "labels %s (%d of %d samples)", t->labels->source, t->labels->n_known, t->n_samples);
 }
 
+// What a logit counts beside the greatest. NaN counts nothing, and infinity as the greatest does.
+static double share_of_logit(float x, double most)
+{
+	return isnan(x) ? 0 : (double)x == most ? 1 : exp((double)x - most);
+}
+
 // Scores that are no distribution are taken for logits.
 static double probability(const float *x, int64_t n, int64_t class)
 {
@@ -53,18 +60,17 @@ static double probability(const float *x, int64_t n, int64_t class)
 		return x[class];
 	sum = 0;
 	for (int64_t i = 0; i < n; i++)
-		sum += exp(x[i] - most);
-	return exp(x[class] - most) / sum;
+		sum += share_of_logit(x[i], most);
+	return isnan(x[class]) ? 0 : share_of_logit(x[class], most) / sum;
 }
 
-// Of equal scores the lower class is first, as with numpy.argmax. NaN never wins.
+// Of equal scores the lower class is first, as with numpy.argmax. NaN never wins, even where there is nothing else.
 static int rank_of(const float *x, int64_t n, int64_t class)
 {
 	int rank = 0;
 	for (int64_t i = 0; i < n; i++)
-		rank += i != class &&
-		        (x[i] > x[class] || (x[i] == x[class] && i < class) || (isnan(x[class]) && !isnan(x[i])));
-	return rank;
+		rank += x[i] > x[class] || (x[i] == x[class] && i < class);
+	return isnan(x[class]) ? NO_RANK : rank;
 }
 
 static enum status classify_read(struct task *t, int sample, const struct task_said *said, struct task_result **result, struct error *err)
@@ -85,7 +91,7 @@ static enum status classify_read(struct task *t, int sample, const struct task_s
 	*v = (struct verdict){.base = {.refs = 1, .bytes = sizeof *v, .value = probability(x, n, class)},
 	    .rank = rank_of(x, n, class),
 	    .first = (int)(first - class + t->labels->label[sample].class),
-	    .sure = probability(x, n, first)};
+	    .sure = isnan(x[first]) ? NAN : probability(x, n, first)};
 	free(heap);
 	*result = &v->base;
 	return STATUS_OK;
@@ -164,7 +170,7 @@ static void classify_look(struct task *t, const struct looked *at, struct task_l
 	l->class = task_class_text(t, t->labels->label[l->sample].class, l);
 	for (int v = 0; v < TASK_VARIANTS; v++) {
 		const struct verdict *verdict = (const struct verdict *)at->result[v];
-		l->said[v] = verdict ? task_class_text(t, verdict->first, l) : NULL;
+		l->said[v] = !verdict ? NULL : isnan(verdict->sure) ? "NaN" : task_class_text(t, verdict->first, l);
 		l->sure[v] = verdict ? verdict->sure : NAN;
 	}
 }

@@ -43,7 +43,7 @@ struct pairs { // of pixels that have a true depth
 	float *said, *truth;
 	int64_t n;
 };
-// z = times * said + plus, of inverse depths 1 / that, but not more than `most`.
+// z = times * said + plus, of inverse depths 1 / that, but not more than `most`. NAN: what is said is no finite number.
 struct line {
 	double times, plus, most;
 };
@@ -51,6 +51,8 @@ struct line {
 static double depth_of(const struct reading *r, const struct line *l, double said)
 {
 	double z = l->times * said + l->plus;
+	if (!isfinite(said))
+		return NAN;
 	return r->fit == FIT_INVERSE ? z > 1 / l->most ? 1 / z : l->most : z;
 }
 

@@ -31,6 +31,12 @@ static int output_of(const struct task *t, const struct tensor *out, int64_t n)
 	return -1;
 }
 
+// What is said as NaN could not be farther off: else it would be left out as unknown.
+static double error_of(float said, double truth)
+{
+	return isnan(said) ? INFINITY : (double)said - truth;
+}
+
 static struct numbers *compare(const float *said, const struct truth *truth)
 {
 	int columns = truth->n <= COLUMNS ? (int)truth->n : 0;
@@ -38,7 +44,7 @@ static struct numbers *compare(const float *said, const struct truth *truth)
 	struct numbers *r = xcalloc(1, size);
 	double whole = 0;
 	for (int64_t i = 0; i < truth->n; i++) {
-		double x = (double)truth->at[i], e = (double)said[i] - x;
+		double x = (double)truth->at[i], e = error_of(said[i], x);
 		if (i < columns)
 			r->of[i] = (struct number){said[i], truth->at[i]};
 		if (isnan(x))
@@ -124,7 +130,7 @@ static double explained_of_column(const struct frozen *f, int column, const int 
 		const struct number *x = w > 0 ? &numbers(f, i)->of[column] : NULL;
 		if (!x || isnan(x->truth))
 			continue;
-		double truth = (double)x->truth, e = (double)x->said - truth;
+		double truth = (double)x->truth, e = error_of(x->said, truth);
 		m.n += w;
 		m.sum += w * truth;
 		m.squares += w * truth * truth;
