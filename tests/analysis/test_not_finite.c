@@ -59,6 +59,36 @@ static double agreement(struct task_case *c, const char *figure, bool *known)
 	return v;
 }
 
+// One number of three makes a sample lost; what the float network has not finite is nothing to compare with.
+void test_not_finite__agreement_is_lost(void **state)
+{
+	static const float row[5][2][WIDE] = {{{1, 2, 3}, {1, 2, 3}}, {{1, 2, 3}, {NAN, NAN, NAN}}, {{3, 2, 1}, {3, INFINITY, 1}},
+	    {{1, NAN, 3}, {1, 7, 3}}, {{NAN, NAN, NAN}, {NAN, 1, 2}}};
+	static const double cosine[5] = {1, 0, 0, 1, NAN}, top[5] = {1, 0, 0, 0, NAN};
+	for (int i = 0; i < 5; i++) {
+		struct task_case c;
+		bool known;
+		const struct tensor f = {.type = DT_F32, .shape = SHAPE(1, WIDE), .data = (void *)row[i][0]},
+		                    q = {.type = DT_F32, .shape = SHAPE(1, WIDE), .data = (void *)row[i][1]};
+		case_begin_arrays(&c, "Softmax", 1, WIDE, NULL);
+		assert_int_equal(case_task(&c, TASK_AGREE, NULL), STATUS_OK);
+		add(&c, TASK_QUANT, 0, &q, &f);
+		double v = agreement(&c, "cosine", &known);
+		assert_int_equal(known, !isnan(cosine[i]));
+		if (known)
+			near(v, cosine[i], 1e-12);
+		v = agreement(&c, "same_top1", &known);
+		assert_int_equal(known, !isnan(top[i]));
+		if (known)
+			near(v, top[i], 0);
+		agreement(&c, "snr_db", &known);
+		assert_false(known);
+		double score = task_score(c.t, case_net(&c, TASK_QUANT), 0, 1);
+		assert_true(isnan(cosine[i]) ? isnan(score) : fabs(score - cosine[i]) < 1e-12);
+		case_end(&c);
+	}
+}
+
 // All pixels are of class 0, which is what NaN was taken for.
 void test_not_finite__pixels_are_of_no_class(void **state)
 {

@@ -23,7 +23,9 @@ static const char *const figure_name[FIGURES] = {[POINTS] = "same_points", [BOXE
 struct sums { // of one sample
 	struct task_result base;
 	double ff, qq, fq, ee; // of the outputs that can be compared element by element
-	int compared;          // how many these are
+	double known, unknown; // elements that the float network has finite, and others: with these nothing can be compared
+	bool lost;             // some of the first are not finite when quantized
+	int compared;          // how many outputs these are
 	struct share {
 		double value, weight; // NAN, 0: it has none; of weight 0 are also the boxes where neither network finds any
 	} figure[FIGURES];
@@ -77,7 +79,10 @@ static void add_output(struct sums *s, const float *f, const float *q, int64_t n
 {
 	for (int64_t i = 0; i < n; i++) {
 		double e = (double)q[i] - f[i];
-		if (isnan(e))
+		s->unknown += !isfinite(f[i]);
+		s->known += isfinite(f[i]);
+		s->lost |= isfinite(f[i]) && !isfinite(q[i]);
+		if (!isfinite(e))
 			continue;
 		s->ff += (double)f[i] * f[i];
 		s->qq += (double)q[i] * q[i];
@@ -175,9 +180,19 @@ static void compare_pictures(struct task *t, int sample, const struct tensor *f,
 	free(heap_q);
 }
 
+// NAN: the float network has nothing to compare with.
 static double cosine(const struct sums *s)
 {
+	if (s->unknown > 0 && s->known == 0)
+		return NAN;
 	return s->ff > 0 && s->qq > 0 ? s->fq / sqrt(s->ff * s->qq) : s->ff == s->qq ? 1 : 0;
+}
+
+// NAN: the float network says none.
+static double same_class(const float *f, const float *q, int64_t n)
+{
+	int64_t a = argmax(f, n, 1), b = argmax(q, n, 1);
+	return isnan(f[a]) ? NAN : a == b && !isnan(q[b]);
 }
 
 // Where boxes were read, rows of which only a run knows how many there are (what a NonMaxSuppression leaves) are not the same
@@ -195,12 +210,12 @@ static void compare_elements(const struct task *t, const struct tensor *f, const
 		add_output(s, x, y, n);
 		s->compared++;
 		if (i == class)
-			s->figure[CLASS] = (struct share){argmax(x, n, 1) == argmax(y, n, 1), 1};
+			s->figure[CLASS] = share_of(same_class(x, y, n));
 		free(heap_f);
 		free(heap_q);
 	}
 	if (s->compared)
-		s->figure[COSINE] = (struct share){cosine(s), 1};
+		s->figure[COSINE] = share_of(cosine(s));
 }
 
 static void compare_points(const struct task *t, const struct tensor *f, const struct tensor *q, struct sums *s)
@@ -231,6 +246,15 @@ static int lead_of(const struct sums *s)
 	return i;
 }
 
+// Numbers that are finite no more agree in nothing. Boxes and classes are read from those that still are.
+static void lose(struct sums *s)
+{
+	static const int lost[] = {POINTS, TEXT, COSINE, PSNR, SSIM};
+	for (size_t i = 0; s->lost && i < sizeof lost / sizeof *lost; i++)
+		if (!isnan(s->figure[lost[i]].value))
+			s->figure[lost[i]].value = 0;
+}
+
 static enum status compare(struct task *t, int sample, const struct tensor *f, const struct tensor *q, struct sums *s, struct error *err)
 {
 	for (int i = 0; i < FIGURES; i++)
@@ -239,8 +263,7 @@ static enum status compare(struct task *t, int sample, const struct tensor *f, c
 	compare_boxes(t, sample, f, q, s);
 	compare_texts(t, f, q, s);
 	compare_elements(t, f, q, s);
-	s->base.value = s->figure[lead_of(s)].value;
-	if (isnan(s->base.value))
+	if (!s->compared && lead_of(s) == COSINE)
 		return error_set(err, STATUS_UNSUPPORTED,
 		    "output %s has another shape when quantized, and is not read as boxes: --decoder says how they are",
 		    t->g->value[t->g->output[0]].name);
@@ -248,6 +271,8 @@ static enum status compare(struct task *t, int sample, const struct tensor *f, c
 		compare_pixels(t, f, q, s);
 		compare_pictures(t, sample, f, q, s);
 	}
+	lose(s);
+	s->base.value = s->figure[lead_of(s)].value;
 	return STATUS_OK;
 }
 
@@ -283,10 +308,13 @@ static const struct sums *sums(const struct frozen *f, int sample)
 	return (const struct sums *)f->at[sample];
 }
 
+// NAN: there is none, also where a sample is lost.
 static double snr_db(const struct frozen *f)
 {
 	double signal = 0, noise = 0;
 	for (int i = 0; i < f->n; i++) {
+		if (f->at[i] && sums(f, i)->lost)
+			return NAN;
 		signal += f->at[i] ? sums(f, i)->ff : 0;
 		noise += f->at[i] ? sums(f, i)->ee : 0;
 	}
