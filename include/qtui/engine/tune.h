@@ -21,7 +21,8 @@
 #include "qtui/engine/tuning.h"
 
 struct tune_options {
-	int first, samples;          // of the data set, at least 2; every other one fits, the rest judges
+	const int *sample;           // [samples] of the data set, rising; NULL: the first ones. Borrowed as long as the tuner lives
+	int samples;                 // at least 2; every other one fits, the rest judges
 	size_t memory;               // for rows and sums; 0: 1 GiB. Nodes that need more are left alone
 	const atomic_bool *cancel;   // may be NULL
 	// What is under way, for people: a node's name and the share that is done. May be NULL.

@@ -1,5 +1,5 @@
-// The damage of a plan: the quantized network over a few samples beside the float one, compared by what they detect, or
-// else channel by channel at the points (concord.c). The float network runs when the first plan is not known yet.
+// The damage of a plan: the quantized network over a few samples, which stand for all, beside the float one, compared by what
+// they detect, or else channel by channel at the points (concord.c). The float network runs when the first plan is not known yet.
 #include <math.h>
 #include <stdlib.h>
 #include "../task/kinds/boxes.h"
@@ -17,6 +17,8 @@ struct probe {
 	const atomic_bool *cancel;
 	struct point *point;
 	int n_points, samples, runs;
+	int *sample;                       // [samples] of the data set
+	int *place;                        // [of the data set] of each in `sample`; -1: it is not probed
 	bool *want;                        // [n_values]
 	struct concord **concord;          // [n_points]
 	const struct boxes_reader *reader; // NULL: the network is no detector that can be read
@@ -58,11 +60,13 @@ void probe_free(struct probe **pp)
 	free(p->concord);
 	free(p->want);
 	free(p->point);
+	free(p->sample);
+	free(p->place);
 	free(p);
 	*pp = NULL;
 }
 
-static enum status as_plain(struct rep *out, struct rep *from, int width, struct error *err)
+enum status rep_as_plain(struct rep *out, struct rep *from, int width, struct error *err)
 {
 	struct rep dense = {0};
 	enum status st = rep_to_float(&dense, from, width, err);
@@ -77,18 +81,19 @@ static void see(void *arg, const struct sighting *s)
 	struct probe *p = arg;
 	struct rep plain = {0};
 	struct error err = {0};
+	int sample = p->place[s->sample];
 	if (!s->rep[p->sim])
 		return;
-	if (as_plain(&plain, s->rep[p->sim], s->width, &err) != STATUS_OK) {
+	if (rep_as_plain(&plain, s->rep[p->sim], s->width, &err) != STATUS_OK) {
 		atomic_store(&p->failed, true);
 		return;
 	}
 	for (int i = 0; i < p->n_points; i++)
 		if (p->point[i].value == s->value)
-			(p->sim == SIM_FLOAT ? concord_float : concord_quantized)(p->concord[i], s->sample, &plain.t);
+			(p->sim == SIM_FLOAT ? concord_float : concord_quantized)(p->concord[i], sample, &plain.t);
 	for (int i = 0; p->reader && i < p->g->n_outputs; i++)
-		if (p->g->output[i] == s->value && !p->out[s->sample * p->g->n_outputs + i].data)
-			p->out[s->sample * p->g->n_outputs + i] = tensor_share(&plain.t);
+		if (p->g->output[i] == s->value && !p->out[sample * p->g->n_outputs + i].data)
+			p->out[sample * p->g->n_outputs + i] = tensor_share(&plain.t);
 	rep_drop(&plain);
 }
 
@@ -102,7 +107,7 @@ static enum status read_boxes(struct probe *p, int samples, struct error *err)
 		for (int i = 0; i < n; i++)
 			if (p->g->value[p->g->output[i]].constant)
 				p->out[s * n + i] = tensor_share(p->g->value[p->g->output[i]].constant);
-		const struct sample_outputs one = {p->g, p->data, s, &p->out[s * n], p->cancel};
+		const struct sample_outputs one = {p->g, p->data, p->sample[s], &p->out[s * n], p->cancel};
 		st = boxes_read(&p->box[of][s], p->reader, &one, err);
 	}
 	return st;
@@ -110,7 +115,7 @@ static enum status read_boxes(struct probe *p, int samples, struct error *err)
 
 static enum status run(struct probe *p, const struct plan *plan, int samples, struct error *err)
 {
-	struct pass pass = {.plan = plan, .last = samples, .visit = see, .arg = p, .cancel = p->cancel};
+	struct pass pass = {.plan = plan, .last = samples, .sample = p->sample, .visit = see, .arg = p, .cancel = p->cancel};
 	p->sim = plan ? SIM_FULL : SIM_FLOAT;
 	pass.want[p->sim] = p->want;
 	atomic_store(&p->failed, false);
@@ -136,6 +141,31 @@ static void want_outputs(struct probe *p, const struct boxes_reader *reader)
 		p->want[p->g->output[i]] |= !p->g->value[p->g->output[i]].constant;
 }
 
+// Samples lie in the order of their classes as a rule, and a few that are clipped make all the noise there is.
+int *probe_choose(int count, int samples, int noisiest)
+{
+	int *at = xcalloc((size_t)samples + 1, sizeof *at), n = 0;
+	int64_t part = noisiest < 0 ? 0 : ((noisiest + 1) * (int64_t)samples - 1) / count; // of `samples` equal ones, where it lies
+	int step = samples < count ? 3 : 1;
+	for (int k = 0; k < step; k++)
+		for (int64_t i = (part + k) % step; i < samples; i += step)
+			at[n++] = noisiest >= 0 && i == part ? noisiest : (int)(i * count / samples);
+	return at;
+}
+
+static void choose(struct probe *p, int noisiest)
+{
+	int count = dataset_count(p->data);
+	p->sample = probe_choose(count, p->samples, noisiest);
+	p->place = xcalloc((size_t)count + 1, sizeof *p->place);
+	for (int i = 0; i < count; i++)
+		p->place[i] = -1;
+	for (int i = 0; i < p->samples; i++) {
+		p->place[p->sample[i]] = i;
+		p->identity = key_add_key(p->identity, dataset_key(p->data, p->sample[i]));
+	}
+}
+
 enum status probe_new(struct probe **out, const struct repair *r, int samples, struct error *err)
 {
 	int n_points;
@@ -147,8 +177,7 @@ enum status probe_new(struct probe **out, const struct repair *r, int samples, s
 	struct probe *p = xcalloc(1, sizeof *p);
 	*p = (struct probe){.g = r->g, .data = r->data, .engine = r->engine, .memo = r->memo, .cancel = r->opt.cancel, .samples = samples,
 	    .point = point, .n_points = n_points};
-	for (int i = 0; i < samples; i++)
-		p->identity = key_add_key(p->identity, dataset_key(r->data, i));
+	choose(p, r->noisiest);
 	p->want = xcalloc((size_t)r->g->n_values + 1, 1);
 	p->concord = xcalloc((size_t)n_points, sizeof *p->concord);
 	for (int i = 0; i < n_points; i++) {
@@ -268,7 +297,7 @@ int probe_runs(const struct probe *p)
 	return p->runs;
 }
 
-int probe_samples(const struct probe *p)
+bool probe_has(const struct probe *p, int sample)
 {
-	return p->samples;
+	return p->place[sample] >= 0;
 }

@@ -17,6 +17,7 @@ struct weights {
 	struct tuner *tuner;
 	struct tune_row *row;  // [nodes] the latest, of those that stayed
 	bool *stays;           // [nodes]
+	int *sample, n_samples; // those that are fitted to
 	double damage;         // of what is in force
 };
 
@@ -101,17 +102,23 @@ static struct candidate candidate_of(struct weights *w)
 }
 
 // Damage judges on samples that were not fitted, where there are enough of others.
-static int first_sample(const struct repair *r)
+static void choose_samples(struct weights *w)
 {
-	int probed = probe_samples(r->probe);
-	return dataset_count(r->data) - probed >= SAMPLES_MIN ? probed : 0;
+	int count = dataset_count(w->r->data), n = 0;
+	w->sample = xcalloc((size_t)count + 1, sizeof *w->sample);
+	for (int i = 0; i < count; i++)
+		n += !probe_has(w->r->probe, i);
+	bool others = n >= SAMPLES_MIN;
+	for (int i = 0; i < count; i++)
+		if (!others || !probe_has(w->r->probe, i))
+			w->sample[w->n_samples++] = i;
 }
 
 static enum status open_tuner(struct weights *w, struct error *err)
 {
 	struct repair *r = w->r;
-	int first = first_sample(r);
-	struct tune_options o = {.first = first, .samples = dataset_count(r->data) - first, .memory = r->memory / MEMORY_SHARE,
+	choose_samples(w);
+	struct tune_options o = {.sample = w->sample, .samples = w->n_samples, .memory = r->memory / MEMORY_SHARE,
 	    .cancel = r->opt.cancel, .tell = on_tell, .tell_arg = r};
 	enum status st = scales_plan(r->scales, &w->p, &r->now, err);
 	if (st == STATUS_OK)
@@ -149,6 +156,7 @@ enum status remedy_weights(struct fixing *f, struct error *err)
 		st = fix_try(f, &c, &kept, err);
 	}
 	tuner_free(&w.tuner);
+	free(w.sample);
 	plan_free(&w.p);
 	free(w.row);
 	free(w.stays);

@@ -169,7 +169,10 @@ enum status repair_prepare(struct repair *r, struct error *err)
 		return STATUS_OK;
 	repair_tell(r, 0, "the float network");
 	probe_free(&r->probe); // of a preparation that was cancelled
-	enum status st = probe_new(&r->probe, r, samples < count ? samples : count, err);
+	samples = samples < count ? samples : count;
+	enum status st = repair_find_noisiest(r, samples, err);
+	if (st == STATUS_OK)
+		st = probe_new(&r->probe, r, samples, err);
 	return st == STATUS_OK ? begin(r, err) : st;
 }
 
@@ -216,6 +219,7 @@ enum status repair_open(struct repair **out, struct study *st, const struct repa
 	r->deadline = opt->seconds > 0 ? clock_seconds() + opt->seconds : 0;
 	r->costs = costs_take(snap->costs);
 	r->run_snr_db = snap->dirty ? NAN : snapshot_worst_output(snap);
+	r->noisiest = -1;
 	count_macs(r);
 	enum status status = plan && snap->stage == STAGE_DONE ? repair_goal_limits(&r->opt.goal, r->costs->latency != NULL, err) :
 	    error_set(err, STATUS_REFUSED, snap->stage == STAGE_CANCELLED ? "the run was stopped: it must go on to its end first (r)" :

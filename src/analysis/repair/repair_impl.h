@@ -42,16 +42,24 @@ struct damage concord_damage(const struct concord *c, int samples); // over the 
 
 // ---- probe.c
 struct probe;
-// Of the repair it borrows graph, engine, memo, samples and reader (NULL: damage is read at the points alone).
+// On so many of the samples, which are spread over all, that with most noise among them. Of the repair it borrows graph, engine, memo,
+// samples and reader (NULL: damage is read at the points alone).
 MUST_CHECK enum status probe_new(struct probe **out, const struct repair *r, int samples, struct error *err);
+int *probe_choose(int count, int samples, int noisiest); // [samples] of `count` ones, the first third spread like all; all: in order; heap
 void probe_free(struct probe **p);
 // Of a finished plan; known again by the keys of the points, also by later repairs of the study.
 MUST_CHECK enum status probe_damage(struct probe *p, const struct plan *plan, struct damage *out, struct error *err);
 // Of a part standing alone, on a third of the samples: there are many parts,
 // and what they do is compared, not promised.
 MUST_CHECK enum status probe_alone(struct probe *p, const struct plan *plan, struct damage *out, struct error *err);
-int probe_samples(const struct probe *p);
+bool probe_has(const struct probe *p, int sample); // is it one of the probe's?
 int probe_runs(const struct probe *p); // networks that were run
+
+MUST_CHECK enum status rep_as_plain(struct rep *out, struct rep *from, int width, struct error *err); // floats, as points take them
+
+// ---- noisiest.c
+// Sets r->noisiest where there are more samples than are probed, and r->run_snr_db where the pass has seen all.
+MUST_CHECK enum status repair_find_noisiest(struct repair *r, int probed, struct error *err);
 
 // ---- scales.c
 // What is edited: the same as a decision of the study.
@@ -135,7 +143,8 @@ struct repair {
 	signed char *scalable;      // [n_values] repair_may_scale said yes (1) or no (-1)
 	const char *end;
 	int kept;                   // steps
-	double run_snr_db;          // of the run that it begins from, over all samples: at the worst output; NAN: not known
+	double run_snr_db;          // of the run that it begins from, over all samples: at the worst output; -INFINITY: one is not finite; NAN: not known
+	int noisiest;               // the sample with most noise at the worst point; -1: not known
 	struct frontier *frontier;  // of all states that were looked at
 	struct frontier *earlier;   // what the study has kept of the same basis; NULL: nothing
 	struct frontier_basis basis; // of their figures

@@ -66,10 +66,23 @@ static enum status see_float(const struct tuner *t, struct place *p, const struc
 	return ok ? STATUS_OK : error_set(err, STATUS_NOMEM, "node %s: no memory for its rows", t->g->node[s->node].name);
 }
 
+static int place_of(const struct tune_options *o, int sample)
+{
+	int low = 0, high = o->samples - 1;
+	while (o->sample && low < high) {
+		int middle = (low + high) / 2;
+		if (o->sample[middle] < sample)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return o->sample ? low : sample;
+}
+
 static enum status see_place(struct tuner *t, struct place *p, const struct sighting *s, struct error *err)
 {
 	struct tensor x = {0};
-	int sample = s->sample - t->opt.first;
+	int sample = place_of(&t->opt, s->sample);
 	enum status st = input_of(&x, t, &p->site, s->rep[t->sim], s->width, err);
 	if (st != STATUS_OK)
 		return st;
@@ -97,7 +110,7 @@ static void see(void *arg, const struct sighting *s)
 enum status tuner_look(struct tuner *t, enum sim sim, int first, int last, struct error *err)
 {
 	bool *want = xcalloc((size_t)t->g->n_values + 1, 1);
-	struct pass p = {.plan = t->plan, .first = t->opt.first, .last = t->opt.first + t->opt.samples, .visit = see, .arg = t,
+	struct pass p = {.plan = t->plan, .last = t->opt.samples, .sample = t->opt.sample, .visit = see, .arg = t,
 	    .cancel = t->opt.cancel, .keep = sim == SIM_FLOAT ? KEEP_NOTHING : KEEP_FOR_EDITS};
 	for (int i = first; i < last; i++)
 		want[t->place[i].site.value] = true;

@@ -1,0 +1,116 @@
+// What the state that a repair begins from comes to over many more samples than are probed: its SNR, and the sample that the
+// probe must not miss. One pass at the points alone; of large networks it sees a part of the samples, spread over all.
+#include <math.h>
+#include <stdlib.h>
+#include "repair_impl.h"
+
+static const double LOOK_MACS = 200e9; // of that pass: twenty times a probe's
+
+struct looking {
+	const struct point *point;
+	int n_points, count;
+	struct tensor_sums *sums; // [n_points][count]
+	atomic_bool failed;       // memory
+};
+
+static void compare(struct looking *l, const struct sighting *s, const struct tensor *f, const struct tensor *q)
+{
+	for (int i = 0; i < l->n_points; i++)
+		if (l->point[i].value == s->value && shape_equal(&f->shape, &q->shape))
+			stats_compare(&l->sums[i * l->count + s->sample], f, q, NULL);
+}
+
+static void see(void *arg, const struct sighting *s)
+{
+	struct looking *l = arg;
+	struct rep f = {0}, q = {0};
+	struct error ignored;
+	if (!s->rep[SIM_FLOAT] || !s->rep[SIM_FULL])
+		return;
+	if (rep_as_plain(&f, s->rep[SIM_FLOAT], s->width, &ignored) == STATUS_OK && rep_as_plain(&q, s->rep[SIM_FULL], s->width, &ignored) == STATUS_OK)
+		compare(l, s, &f.t, &q.t);
+	else
+		atomic_store(&l->failed, true);
+	rep_drop(&f);
+	rep_drop(&q);
+}
+
+static double noise_of(const struct tensor_sums *s)
+{
+	return isnan(s->e2) ? INFINITY : s->e2;
+}
+
+static int noisiest(const struct looking *l, int point)
+{
+	const struct tensor_sums *s = &l->sums[point * l->count];
+	int most = 0;
+	for (int i = 1; i < l->count; i++)
+		most = noise_of(&s[i]) > noise_of(&s[most]) ? i : most;
+	return most;
+}
+
+// -INFINITY: it is not finite.
+static double snr_of(const struct looking *l, int point)
+{
+	struct tensor_sums all = {0};
+	for (int i = 0; i < l->count; i++) {
+		all.f2 += l->sums[point * l->count + i].f2;
+		all.e2 += noise_of(&l->sums[point * l->count + i]);
+	}
+	return all.e2 > 0 ? 10 * log10(all.f2 / all.e2) : INFINITY;
+}
+
+static void conclude(struct repair *r, const struct looking *l, bool all)
+{
+	double least = INFINITY;
+	for (int i = 0; i < l->n_points; i++) {
+		double snr = snr_of(l, i);
+		if (!(snr < least))
+			continue;
+		least = snr;
+		r->noisiest = noisiest(l, i);
+	}
+	if (all)
+		r->run_snr_db = least;
+}
+
+static enum status look(struct looking *l, struct repair *r, const struct plan *plan, int samples, struct error *err)
+{
+	bool *want = xcalloc((size_t)r->g->n_values + 1, sizeof *want);
+	int *sample = probe_choose(l->count, samples, -1);
+	struct pass pass = {.plan = plan, .last = samples, .sample = sample, .keep = KEEP_NOTHING, .visit = see, .arg = l, .cancel = r->opt.cancel,
+	    .want = {[SIM_FLOAT] = want, [SIM_FULL] = want}};
+	for (int i = 0; i < l->n_points; i++)
+		want[l->point[i].value] = true;
+	enum status st = engine_pass(r->engine, &pass, err);
+	if (st == STATUS_OK && atomic_load(&l->failed)) {
+		error_set(err, STATUS_NOMEM, "no memory to compare the outputs");
+		st = graph_error(r->g, -1, err);
+	}
+	free(sample);
+	free(want);
+	return st;
+}
+
+enum status repair_find_noisiest(struct repair *r, int probed, struct error *err)
+{
+	struct looking l = {.count = dataset_count(r->data)};
+	struct plan *plan = NULL;
+	int samples = (int)fmin(l.count, LOOK_MACS / (2 * (double)r->total_macs + 1));
+	r->noisiest = -1;
+	if (samples <= probed)
+		return STATUS_OK;
+	struct point *point = points_find(r->g, &l.n_points);
+	l.point = point;
+	l.sums = xcalloc((size_t)l.n_points * (size_t)l.count + 1, sizeof *l.sums);
+	repair_tell(r, 0, "which samples have most noise");
+	enum status st = scales_plan(r->scales, &plan, &r->now, err);
+	if (st == STATUS_OK)
+		st = look(&l, r, plan, samples, err);
+	if (st == STATUS_OK)
+		conclude(r, &l, samples == l.count);
+	plan_free(&plan);
+	free(l.sums);
+	free(point);
+	return st;
+}

@@ -1,0 +1,51 @@
+// Which samples a repair is judged by: those that stand for all.
+#include <math.h>
+#include <stdlib.h>
+#include "repair_case.h"
+
+void test_probe__samples_are_spread(void **state)
+{
+	static const int count[] = {1, 8, 9, 40, 200}, probed[] = {1, 8, 4, 8, 8};
+	for (int k = 0; k < 5; k++)
+		for (int noisiest = -1; noisiest < count[k]; noisiest++) {
+			int *at = probe_choose(count[k], probed[k], noisiest), each = count[k] / probed[k], part[8] = {0};
+			bool found = noisiest < 0, early = found;
+			for (int i = 0; i < probed[k]; i++) {
+				assert_in_range(at[i], 0, count[k] - 1);
+				part[at[i] * probed[k] / count[k]]++;
+				found |= at[i] == noisiest;
+				early |= at[i] == noisiest && i < (probed[k] + 2) / 3;
+				assert_true(probed[k] < count[k] || at[i] == i);
+			}
+			assert_true(found && (early || probed[k] == count[k]));
+			for (int i = 0; i < probed[k] && each * probed[k] == count[k]; i++)
+				assert_int_equal(part[i], 1);
+			free(at);
+		}
+	int *at = probe_choose(40, 8, -1), low = 40, high = 0;
+	for (int i = 0; i < 3; i++) {
+		low = at[i] < low ? at[i] : low;
+		high = at[i] > high ? at[i] : high;
+	}
+	assert_true(low < 10 && high >= 30);
+	free(at);
+}
+
+void test_probe__the_noisiest_sample_is_there(void **state)
+{
+	struct study *st = open_study(2);
+	struct repair *r = open_unread(st, (struct repair_options){.goal = repair_goal_default});
+	assert_in_range(r->noisiest, 0, dataset_count(r->data) - 1);
+	assert_true(probe_has(r->probe, r->noisiest));
+	assert_true(isfinite(r->run_snr_db));
+	r->opt.goal.min_snr = r->run_snr_db + 1; // what the probe says counts for nothing beside it
+	r->figures.snr_db = r->run_snr_db + 2;
+	assert_false(repair_goal_met(r));
+	r->opt.goal.min_snr = r->run_snr_db - 1;
+	r->figures.snr_db = r->run_snr_db - 2;
+	assert_true(repair_goal_met(r));
+	r->run_snr_db = NAN;
+	assert_false(repair_goal_met(r));
+	repair_free(&r);
+	study_close(&st);
+}
