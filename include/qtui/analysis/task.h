@@ -92,6 +92,7 @@ MUST_CHECK enum status task_add(struct task *t, struct task_net *n, int sample, 
 struct task_pass {
 	const struct plan *plan;
 	int first, last;
+	const int *sample;            // not NULL: these are positions in this list of samples
 	const atomic_bool *cancel;    // may be NULL
 	atomic_int *done;             // counts labelled samples, those known before too; may be NULL
 	void (*news)(void *arg);      // after each sample, from a worker; may be NULL

@@ -22,9 +22,9 @@ struct survey_work {
 };
 void survey_part(const struct survey_work *w, double share, int steps); // begins, once the one before is over
 void survey_step(void *work);                                           // of the part, from any thread; `work` is a struct survey_work
-// Agreement of the samples from..to-1 with what the network's first BatchNormalization saw in training:
-// value[to], NAN where not known. Only where the file has such statistics.
-MUST_CHECK enum status survey_statistics(double *value, int from, int to, const struct survey_work *w, struct engine *e, struct error *err);
+// Agreement of the n samples sample[] with what the network's first BatchNormalization saw in training: value[] of each by its
+// number in the data set, NAN where not known. Only where the file has such statistics.
+MUST_CHECK enum status survey_statistics(double *value, const int *sample, int n, const struct survey_work *w, struct engine *e, struct error *err);
 // Fills out->preparation. STATUS_OK with nothing known where there are no labels or no pictures.
 MUST_CHECK enum status survey_prepare(struct survey *out, const struct survey_work *w, struct error *err);
 

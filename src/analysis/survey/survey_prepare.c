@@ -1,7 +1,8 @@
 // The preparation half of a survey: whether pictures reach the network as they did in training. The labels know,
 // and without them what a BatchNormalization in the file says of the first layer; so the float network is scored with
 // the pictures prepared in other ways that are common, one property changed at a time, and then from the best of them
-// again, since mistakes come together (BGR in 0..255). Each is chosen on some samples and must prove itself on others.
+// again, since mistakes come together (BGR in 0..255). Each is chosen on some samples and must prove itself on others; both are
+// spread over all, which lie in order of their classes mostly.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 
 enum { SCREENED = 24, LEAST = 8 }; // samples to choose on; to prove anything on
 enum { ROUNDS = 3 };               // properties that are changed at most, one after the other
-static const double PROMISING = 1, PROVEN = 3; // of the paired differences: mean over standard error
+static const double PROMISING = 0.5, PROVEN = 3; // of the paired differences: mean over standard error
 static const double SCREENING = 0.6, PROVING = 0.7; // of the work that is left
 // Of an agreement of 1. Channels' statistics differ between one set of pictures and another,
 // and a wrong range shifts them by far more.
@@ -89,8 +90,9 @@ static void describe(char *out, size_t size, const struct prepared *p)
 // ---- their scores
 
 struct scores {
-	double *value;               // [samples] NAN: not known
-	int from, to;                // samples that were scored
+	double *value;               // [samples of the data set] NAN: not known
+	const int *sample;           // those that were scored
+	int n;
 	enum task_kind kind;
 };
 
@@ -98,8 +100,8 @@ static void read_values(struct scores *s, struct task *t)
 {
 	const struct task_net *net = task_net(t, task_key(t, NULL));
 	struct task_report *r = task_report(t, net, net, 0);
-	for (int i = 0; i < s->to; i++)
-		s->value[i] = NAN;
+	for (int i = 0; i < s->n; i++)
+		s->value[s->sample[i]] = NAN;
 	for (int i = 0; i < r->n_samples; i++)
 		s->value[r->sample[i].sample] = r->sample[i].value[TASK_FLOAT];
 	task_report_drop(&r);
@@ -107,8 +109,8 @@ static void read_values(struct scores *s, struct task *t)
 
 static enum status score(struct scores *s, const struct survey_work *w, const struct preprocess *pre, struct error *err)
 {
-	struct dataset_options o = {.pre = *pre, .samples = s->to, .prepared = true};
-	struct task_pass pass = {.first = s->from, .last = s->to, .cancel = w->opt->cancel, .news = survey_step, .arg = (void *)w};
+	struct dataset_options o = {.pre = *pre, .prepared = true};
+	struct task_pass pass = {.last = s->n, .sample = s->sample, .cancel = w->opt->cancel, .news = survey_step, .arg = (void *)w};
 	struct dataset *d = NULL;
 	struct task *t = NULL;
 	struct engine *e = NULL;
@@ -125,7 +127,7 @@ static enum status score(struct scores *s, const struct survey_work *w, const st
 	if (st == STATUS_OK && s->kind != TASK_AGREE)
 		read_values(s, t);
 	else if (st == STATUS_OK && survey_has_statistics(w->g))
-		st = survey_statistics(s->value, s->from, s->to, w, e, err);
+		st = survey_statistics(s->value, s->sample, s->n, w, e, err);
 	engine_free(&e);
 	task_free(&t);
 	dataset_free(&d);
@@ -141,12 +143,12 @@ static struct paired compare(const struct scores *a, const struct scores *b)
 {
 	struct paired p = {0};
 	double sum = 0, squares = 0;
-	for (int i = a->from; i < a->to; i++) {
-		double d = b->value[i] - a->value[i];
+	for (int i = 0; i < a->n; i++) {
+		double before = a->value[a->sample[i]], after = b->value[a->sample[i]], d = after - before;
 		if (!isfinite(d))
 			continue;
-		p.before += a->value[i];
-		p.after += b->value[i];
+		p.before += before;
+		p.after += after;
 		sum += d;
 		squares += d * d;
 		p.n++;
@@ -169,7 +171,8 @@ static double worth(const struct scores *s)
 
 struct trial {
 	const struct survey_work *w;
-	int screen, all;             // samples to choose on, and all
+	int *sample;                 // [all] first those to choose on
+	int screen, all;             // how many these are, and all
 	struct scores now, other;
 	int ways;
 };
@@ -182,8 +185,8 @@ static enum status score_both(struct trial *t, const struct prepared *now, const
 
 static void look_at(struct trial *t, int from, int to)
 {
-	t->now.from = t->other.from = from;
-	t->now.to = t->other.to = to;
+	t->now.sample = t->other.sample = t->sample + from;
+	t->now.n = t->other.n = to - from;
 }
 
 static int count_ways(const struct prepared *from)
@@ -224,7 +227,7 @@ static enum status screen(struct trial *t, const struct prepared *from, struct p
 static enum status prove(struct paired *out, struct trial *t, const struct prepared *now, const struct prepared *chosen, struct error *err)
 {
 	look_at(t, t->all - t->screen >= LEAST ? t->screen : 0, t->all);
-	survey_part(t->w, PROVING, 2 * (t->now.to - t->now.from));
+	survey_part(t->w, PROVING, 2 * t->now.n);
 	enum status st = score_both(t, now, chosen, err);
 	*out = compare(&t->now, &t->other);
 	return st;
@@ -270,11 +273,22 @@ static enum status search(struct survey_preparation *out, struct trial *t, struc
 
 // ----
 
+// So many of `count` samples, spread over all: first those to choose on, which are spread likewise. Heap.
+static int *choose(int count, int all, int screen)
+{
+	int *sample = xcalloc((size_t)all + 1, sizeof *sample), first = 0, rest = screen;
+	for (int i = 0; i < all; i++) {
+		bool chosen = first < screen && (int64_t)first * all / screen == i;
+		sample[chosen ? first++ : rest++] = (int)((int64_t)i * count / all);
+	}
+	return sample;
+}
+
 // How many of the samples are pictures; those of other kinds are prepared by whoever made them.
 static int count_pictures(const struct survey_work *w)
 {
 	struct error ignored = {0};
-	struct dataset_options o = {.pre = *dataset_preprocess(w->calib), .samples = w->samples, .prepared = true};
+	struct dataset_options o = {.pre = *dataset_preprocess(w->calib), .prepared = true};
 	struct dataset *d = NULL;
 	int width, height, n = 0;
 	if (dataset_open(&d, w->eval, w->g, &o, &ignored) == STATUS_OK && dataset_count(d) > 0 && dataset_file(d, 0) &&
@@ -286,16 +300,18 @@ static int count_pictures(const struct survey_work *w)
 
 enum status survey_prepare(struct survey *out, const struct survey_work *w, struct error *err)
 {
-	int n = count_pictures(w);
+	int count = count_pictures(w), n = count < w->samples ? count : w->samples;
 	struct trial t = {.w = w, .all = n, .screen = n > 2 * SCREENED ? SCREENED : n};
 	struct error why = {0};
 	if (n < LEAST)
 		return STATUS_OK;
-	t.now.value = xcalloc((size_t)n + 1, sizeof *t.now.value);
-	t.other.value = xcalloc((size_t)n + 1, sizeof *t.other.value);
+	t.sample = choose(count, t.all, t.screen);
+	t.now.value = xcalloc((size_t)count + 1, sizeof *t.now.value);
+	t.other.value = xcalloc((size_t)count + 1, sizeof *t.other.value);
 	enum status st = search(&out->preparation, &t, &why);
 	free(t.now.value);
 	free(t.other.value);
+	free(t.sample);
 	if (st == STATUS_CANCELLED || w->opt->task.labels) {
 		*err = why;
 		return st;

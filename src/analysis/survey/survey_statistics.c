@@ -69,14 +69,14 @@ static void compare_sample(void *arg, const struct sighting *s)
 	survey_step((void *)c->w);
 }
 
-enum status survey_statistics(double *value, int from, int to, const struct survey_work *w, struct engine *e, struct error *err)
+enum status survey_statistics(double *value, const int *sample, int n, const struct survey_work *w, struct engine *e, struct error *err)
 {
 	struct comparing c = {w, first_trained(w->g), value};
 	bool *want = xcalloc((size_t)w->g->n_values + 1, sizeof *want);
-	struct pass p = {.want = {[SIM_FLOAT] = want}, .first = from, .last = to, .visit = compare_sample, .arg = &c, .cancel = w->opt->cancel,
+	struct pass p = {.want = {[SIM_FLOAT] = want}, .last = n, .sample = sample, .visit = compare_sample, .arg = &c, .cancel = w->opt->cancel,
 	    .keep = KEEP_NOTHING};
-	for (int i = 0; i < to; i++)
-		value[i] = NAN;
+	for (int i = 0; i < n; i++)
+		value[sample[i]] = NAN;
 	want[c.node->out[0]] = true;
 	enum status st = engine_pass(e, &p, err);
 	free(want);

@@ -146,13 +146,18 @@ static enum status run_list(struct task_gather *c, struct engine *e, unsigned ne
 	return st;
 }
 
+static int sample_at(const struct task_pass *p, int i)
+{
+	return p->sample ? p->sample[i] : i;
+}
+
 static enum status run_needs(struct task_gather *c, struct engine *e, unsigned need, struct error *err)
 {
 	const struct task_pass *p = &c->p;
 	int *list = xcalloc((size_t)(p->last - p->first) + 1, sizeof *list), n = 0;
 	for (int i = p->first; i < p->last; i++)
-		if (task_has_label(c->t, i) && c->sample[i].need == need)
-			list[n++] = i;
+		if (task_has_label(c->t, sample_at(p, i)) && c->sample[sample_at(p, i)].need == need)
+			list[n++] = sample_at(p, i);
 	enum status st = STATUS_OK;
 	if (need == 0 && n)
 		count(p, n);
@@ -179,7 +184,8 @@ struct task_gather *task_gather_new(struct task *t, const struct task_pass *p)
 	c->net[TASK_FLOAT] = task_net(t, task_key(t, NULL));
 	c->net[TASK_QUANT] = p->plan ? task_net(t, task_key(t, p->plan)) : NULL;
 	for (int i = p->first; i < p->last; i++)
-		c->sample[i].need = task_has_label(t, i) ? needs(c, i) : 0;
+		if (task_has_label(t, sample_at(p, i)))
+			c->sample[sample_at(p, i)].need = needs(c, sample_at(p, i));
 	return c;
 }
 
@@ -187,7 +193,7 @@ bool task_gather_wants(const struct task_gather *c, enum task_variant v)
 {
 	unsigned need = 0;
 	for (int i = c->p.first; i < c->p.last; i++)
-		need |= c->sample[i].need;
+		need |= c->sample[sample_at(&c->p, i)].need;
 	return need >> v & 1;
 }
 
