@@ -45,6 +45,12 @@ static void cut(struct cells *c, char *line)
 	}
 }
 
+static bool is_number(const char *text)
+{
+	double n;
+	return str_to_double(text, &n);
+}
+
 static bool is_class(const char *text, int *out)
 {
 	long long n;
@@ -54,14 +60,14 @@ static bool is_class(const char *text, int *out)
 	return true;
 }
 
-// The first of these names that a heading has, from its second column on; 0: it has none.
+// The first of these names that a heading has; -1: it has none. Behind a number there is no heading, but a file of that name.
 static int find_column(const struct cells *heading, const char *const *names)
 {
 	for (; *names; names++)
-		for (int i = 1; i < heading->n; i++)
+		for (int i = heading->n > 1 && is_number(heading->at[1]); i < heading->n; i++)
 			if (strcmp(heading->at[i], *names) == 0)
 				return i;
-	return 0;
+	return -1;
 }
 
 struct list {
@@ -69,19 +75,24 @@ struct list {
 	const char *path;
 	const char *const *file; // of the samples
 	struct sample_index *sample;
-	int column; // of the class, 0: not known yet
-	int name;   // of the class's name, 0: there is none
+	bool begun; // the columns are known
+	int column; // of the class
+	int file_column;
+	int name;   // of the class's name, -1: there is none
 	int line;
 };
 
-// The column of the class is named in a heading, else the second.
+// The column of the class is named in a heading, else the second; the file is the first of the others.
 static void find_columns(struct list *t, const struct cells *heading)
 {
 	static const char *const class[] = {"class_index", "class_id", "label", "class", "index", "target", NULL};
 	static const char *const name[] = {"name", "class_name", "label_name", NULL};
 	t->column = find_column(heading, class);
-	t->column = t->column ? t->column : 1;
+	t->column = t->column < 0 ? 1 : t->column;
+	t->file_column = t->column == 0;
 	t->name = find_column(heading, name);
+	t->name = t->name == t->file_column ? -1 : t->name;
+	t->begun = true;
 }
 
 static void name_class(struct labels *l, int class, const char *name)
@@ -97,15 +108,15 @@ static enum status read_row(struct list *t, char *text, struct error *err)
 	cut(&c, text);
 	if (c.n < 2 && !*c.at[0])
 		return STATUS_OK;
-	bool heading = !t->column && c.n > 1 && !is_class(c.at[1], &class);
-	if (!t->column)
+	bool first = !t->begun;
+	if (first)
 		find_columns(t, &c);
-	if (heading)
+	if (first && c.n > 1 && !is_number(c.at[t->column])) // a class of -1 is a wrong one, no heading
 		return STATUS_OK;
-	if (t->column >= c.n || !is_class(c.at[t->column], &class))
+	if (t->column >= c.n || t->file_column >= c.n || !is_class(c.at[t->column], &class))
 		return error_set(err, STATUS_FORMAT, "%s:%d: a line is \"file,class\" with a class of 0..%d", t->path,
 		    t->line, LABELS_CLASSES_MAX - 1);
-	int sample = labels_sample(t->l, t->sample, c.at[0]);
+	int sample = labels_sample(t->l, t->sample, c.at[t->file_column]);
 	if (sample < 0)
 		return STATUS_OK;
 	const struct label *before = &t->l->label[sample];
@@ -113,7 +124,7 @@ static enum status read_row(struct list *t, char *text, struct error *err)
 		return error_set(err, STATUS_FORMAT, "%s:%d: %s has class %d above and %d here", t->path, t->line,
 		    file_base(t->file[sample]), before->class, class);
 	enum status st = labels_set_class(t->l, sample, class, t->path, err);
-	if (st == STATUS_OK && t->name && t->name < c.n)
+	if (st == STATUS_OK && t->name >= 0 && t->name < c.n)
 		name_class(t->l, class, c.at[t->name]);
 	return st;
 }
