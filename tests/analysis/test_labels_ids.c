@@ -22,6 +22,23 @@ static void refuse(const char *name, const char *text, const char *why)
 		fail_msg("%s", err.text);
 }
 
+static const char *coco(const char *id_a, const char *id_b)
+{
+	static char text[512];
+	snprintf(text, sizeof text, "{\"images\":[{\"id\":%s,\"file_name\":\"a.jpg\"},{\"id\":%s,\"file_name\":\"b.jpg\"}],\"annotations\":["
+	    "{\"image_id\":%s,\"category_id\":1,\"bbox\":[1,1,2,2]}],\"categories\":[{\"id\":1,\"name\":\"thing\"}]}", id_a, id_b, id_b);
+	return text;
+}
+
+void test_labels_ids__of_images_are_exact_and_their_own(void **state)
+{
+	struct labels *l = must_read("good.json", coco("9007199254740991", "9007199254740990"));
+	assert_true(l->label[0].n == 0 && l->label[1].n == 1);
+	labels_free(&l);
+	refuse("large.json", coco("1700000000000000000", "1700000000000100000"), "image a.jpg has the id 1.7e+18: from 2^53 on ids are not exact");
+	refuse("same.json", coco("7", "7"), "images a.jpg and b.jpg have both the id 7");
+}
+
 void test_labels_ids__a_wrong_class_is_no_heading(void **state)
 {
 	refuse("minus.csv", "a.jpg,-1\nb.jpg,3\n", "minus.csv:1");

@@ -2,8 +2,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include "labels.h"
+#include "qtui/base/file.h"
 #include "qtui/base/json.h"
 #include "qtui/base/mem.h"
+
+static const double EXACT = 9007199254740992; // 2^53: whole numbers below are exact as a double
 
 struct image_id {
 	double id;
@@ -30,6 +33,17 @@ static struct image_id *find_image(const struct reader *r, double id)
 	return r->n_images ? bsearch(&key, r->image, r->n_images, sizeof key, by_id) : NULL;
 }
 
+static enum status check_ids(const struct reader *r, struct error *err)
+{
+	for (size_t i = 1; i < r->n_images; i++) {
+		const struct image_id *a = &r->image[i - 1], *b = &r->image[i];
+		if (a->id == b->id && a->sample != b->sample)
+			return error_set(err, STATUS_FORMAT, "%s: images %s and %s have both the id %.17g, so that no box is of one of them", r->path,
+			    file_base(r->s->file[a->sample]), file_base(r->s->file[b->sample]), a->id);
+	}
+	return STATUS_OK;
+}
+
 static enum status read_images(struct reader *r, const cJSON *images, const struct labels_samples *s, struct error *err)
 {
 	struct sample_index *sample = sample_index_new(s);
@@ -49,6 +63,11 @@ static enum status read_images(struct reader *r, const cJSON *images, const stru
 		n++;
 		if (at < 0)
 			continue;
+		if (!(fabs(id) < EXACT)) { // others are no sample's: their annotations find none
+			st = error_set(err, STATUS_FORMAT, "%s: image %s has the id %.17g: from 2^53 on ids are not exact, number the images from 1", r->path,
+			    file, id);
+			break;
+		}
 		r->image = xgrow(r->image, &r->cap, r->n_images + 1, sizeof *r->image);
 		r->image[r->n_images++] = (struct image_id){.id = id, .sample = at};
 		r->l->label[at].known = true;
@@ -58,7 +77,7 @@ static enum status read_images(struct reader *r, const cJSON *images, const stru
 	sample_index_free(&sample);
 	if (r->n_images)
 		qsort(r->image, r->n_images, sizeof *r->image, by_id);
-	return st;
+	return st == STATUS_OK ? check_ids(r, err) : st;
 }
 
 struct category {
