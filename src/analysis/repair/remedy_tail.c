@@ -41,6 +41,15 @@ static bool reaches_behind(const struct repair *r, const bool *tail)
 	return any;
 }
 
+// A target may leave what a Softmax makes in float and quantize what it reads.
+static bool is_float(const struct plan *p, int node)
+{
+	bool is = p->precision[node] == PREC_FLOAT;
+	for (int i = 0; is && i < p->g->node[node].n_in; i++)
+		is = plan_in(p, node, i)->state == SLOT_FLOAT;
+	return is;
+}
+
 enum status remedy_tail(struct fixing *f, struct error *err)
 {
 	struct repair *r = f->r;
@@ -53,7 +62,7 @@ enum status remedy_tail(struct fixing *f, struct error *err)
 	int count = 0;
 	leave_groups_whole(p, tail);
 	for (int n = 0; n < r->g->n_nodes; n++) {
-		tail[n] = tail[n] && p->quantizable[n] && p->precision[n] != PREC_FLOAT;
+		tail[n] = tail[n] && p->quantizable[n] && !is_float(p, n);
 		count += tail[n];
 	}
 	candidate_set(r, &c, tail, PREC_FLOAT);
