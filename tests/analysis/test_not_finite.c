@@ -37,6 +37,13 @@ void test_not_finite__a_class_is_never_right(void **state)
 	near(r->figure[0].value[TASK_FLOAT], .75, 0);
 	near(r->figure[0].value[TASK_QUANT], .25, 0);
 	near(r->figure[1].value[TASK_QUANT], .25, 0);
+	assert_int_equal(r->not_finite, SAMPLES);
+	assert_non_null(strstr(r->note, "; 4 samples with outputs that are finite in float and not when quantized"));
+	cJSON *j = task_report_json(r);
+	struct task_report *again = task_report_parse(j);
+	assert_int_equal(again->not_finite, SAMPLES);
+	task_report_drop(&again);
+	cJSON_Delete(j);
 	for (int i = 0; i < SAMPLES; i++)
 		near(r->sample[i].value[TASK_QUANT], r->sample[i].sample == 3 ? 1 / (1 + exp(-4)) : 0, 1e-9);
 	task_report_drop(&r);

@@ -155,6 +155,7 @@ struct task_report {
 	enum task_kind kind;
 	const char *note, *dataset;
 	int samples[TASK_VARIANTS], total; // measured; those that have labels
+	int not_finite;                    // samples whose outputs are finite in float and are not when quantized; the note says it, too
 	struct task_figure *figure;        // [0] is the one to show first, better when higher, as all are but errors (task_is_error)
 	int n_figures;
 	struct task_class *class;

@@ -91,6 +91,8 @@ static void check_points(struct str *out, const struct snapshot *s, const char *
 	}
 	if (known == 0)
 		say(out, "%s>%.6g: of no output a figure is known", name, limit);
+	else if (below && isnan(least))
+		say(out, "%s>%.6g: %s has none: its numbers are not finite, or all zero in float", name, limit, s->g->value[worst].name);
 	else if (below)
 		say(out, "%s>%.6g: %s has %.5g%s, %.3g too little", name, limit, s->g->value[worst].name, least, unit, limit - least);
 	if (below > 1)

@@ -89,6 +89,8 @@ struct cJSON *task_report_json(const struct task_report *r)
 	cJSON_AddStringToObject(root, "task", task_kind_name(r->kind));
 	json_add_text(root, "dataset", r->dataset);
 	json_add_text(root, "note", r->note);
+	if (r->not_finite)
+		cJSON_AddNumberToObject(root, "not_finite", r->not_finite);
 	add_figures(root, r);
 	add_interval(root, r);
 	add_classes(root, r);
@@ -183,6 +185,7 @@ struct task_report *task_report_parse(const struct cJSON *root)
 		return NULL;
 	struct task_report *r = xcalloc(1, sizeof *r);
 	*r = (struct task_report){.refs = 1, .kind = kind, .total = count_in(root, "labelled"), .memory = arena_new()};
+	r->not_finite = count_in(root, "not_finite");
 	r->note = copy(r, root, "note");
 	r->dataset = copy(r, root, "dataset");
 	r->note = r->note ? r->note : "";

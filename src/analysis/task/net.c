@@ -1,6 +1,7 @@
 // What networks said: results by sample, under the networks' keys.
 #include <math.h>
 #include <stdlib.h>
+#include "decode/floats.h"
 #include "task_impl.h"
 #include "qtui/base/mem.h"
 
@@ -129,6 +130,28 @@ void task_nets_free(struct task *t)
 
 // ---- adding
 
+static bool tensor_has(const struct tensor *t, const struct tensor *finite)
+{
+	float *heap, *heap_finite = NULL;
+	const float *x = output_floats(t, &heap), *beside = finite ? output_floats(finite, &heap_finite) : NULL;
+	bool found = false;
+	for (int64_t i = 0, n = tensor_count(t); i < n && !found; i++)
+		found = !isfinite(x[i]) && (!beside || isfinite(beside[i]));
+	free(heap);
+	free(heap_finite);
+	return found;
+}
+
+static bool is_not_finite(const struct task *t, const struct task_said *said)
+{
+	bool found = false;
+	for (int i = 0; i < t->g->n_outputs && !found; i++) {
+		const struct tensor *beside = t->kind == TASK_AGREE ? &said->float_out[i] : NULL;
+		found = tensor_has(&said->out[i], beside && shape_equal(&beside->shape, &said->out[i].shape) ? beside : NULL);
+	}
+	return found;
+}
+
 enum status task_add(struct task *t, struct task_net *n, int sample, const struct task_said *said, struct error *err)
 {
 	struct task_result *r = NULL;
@@ -139,6 +162,7 @@ enum status task_add(struct task *t, struct task_net *n, int sample, const struc
 		return st == STATUS_CANCELLED ? st : error_prefix(err, "%s", dataset_name(t->d, sample));
 	if (!r)
 		return STATUS_OK;
+	r->not_finite = is_not_finite(t, said);
 	pthread_mutex_lock(&t->lock);
 	struct task_result *old = n->at[sample];
 	n->at[sample] = r;

@@ -12,6 +12,7 @@ struct task_result {
 	atomic_int refs;
 	size_t bytes; // of the whole result
 	double value; // of the sample, as in struct task_sample
+	bool not_finite; // the outputs hold NaN or infinity; of an agreement where the float network's are finite
 };
 void result_drop(const struct task *t, struct task_result *r);
 

@@ -5,6 +5,9 @@
 #include <string.h>
 #include "task_impl.h"
 #include "qtui/base/mem.h"
+#include "qtui/base/str.h"
+
+#define NOT_FINITE " with outputs that are finite in float and not when quantized"
 
 bool task_is_blind(const struct task_report *r)
 {
@@ -58,6 +61,8 @@ static void own_places(struct task *t, struct task_report *r, const char *rest)
 	task_note(t, note, sizeof note);
 	if (rest && !strchr(note, ';'))
 		snprintf(note + strlen(note), sizeof note - strlen(note), "%s", rest);
+	if (r->not_finite && !strstr(note, NOT_FINITE))
+		snprintf(note + strlen(note), sizeof note - strlen(note), "; %d sample%s" NOT_FINITE, r->not_finite, plural(r->not_finite));
 	r->note = arena_strdup(r->memory, note);
 	r->dataset = arena_strdup(r->memory, path ? path : "");
 }
@@ -76,6 +81,16 @@ static void own_texts(struct task *t, struct task_report *r)
 			r->class[c].name = arena_strdup(r->memory, r->class[c].name);
 }
 
+static int count_not_finite(const struct frozen f[TASK_VARIANTS])
+{
+	int n = 0;
+	for (int i = 0; i < f[TASK_QUANT].n; i++) {
+		const struct task_result *before = f[TASK_FLOAT].at[i], *after = f[TASK_QUANT].at[i];
+		n += after && after->not_finite && !(before && before->not_finite);
+	}
+	return n;
+}
+
 struct task_report *task_report(struct task *t, const struct task_net *before, const struct task_net *quant, int draws)
 {
 	struct task_report *r = xcalloc(1, sizeof *r);
@@ -86,6 +101,7 @@ struct task_report *task_report(struct task *t, const struct task_net *before, c
 	r->samples[TASK_QUANT] = task_count(&f[TASK_QUANT]);
 	t->ops->report(t, f, r);
 	add_samples(t, f, r);
+	r->not_finite = count_not_finite(f);
 	own_texts(t, r);
 	for (int v = 0; v < TASK_VARIANTS; v++)
 		task_thaw(t, &f[v]);
