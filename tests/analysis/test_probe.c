@@ -49,3 +49,25 @@ void test_probe__the_noisiest_sample_is_there(void **state)
 	repair_free(&r);
 	study_close(&st);
 }
+
+// Another state may have another noisiest sample: its figures would not be comparable with those that are kept.
+void test_probe__later_repairs_look_at_the_same_samples(void **state)
+{
+	struct error err = {0};
+	struct study *st = open_study(2);
+	struct repair *r = open_unread(st, (struct repair_options){.goal = repair_goal_default});
+	struct frontier *f = frontier_take(repair_frontier(r));
+	int noisiest = r->noisiest, other = (noisiest + 1) % dataset_count(r->data);
+	assert_int_equal(f->basis.noisiest, noisiest + 1);
+	repair_free(&r);
+	f->basis.noisiest = other + 1; // as another state would have had it
+	study_set_frontier(st, f);
+	struct repair_options o = {.goal = repair_goal_default, .samples = 2};
+	assert_int_equal(repair_open(&r, st, &o, &err), STATUS_OK);
+	boxes_reader_free(&r->reader);
+	assert_int_equal(repair_prepare(r, &err), STATUS_OK);
+	assert_int_equal(r->noisiest, other);
+	repair_free(&r);
+	frontier_drop(&f);
+	study_close(&st);
+}

@@ -21,6 +21,7 @@ struct frontier_basis {
 	struct key times;              // of a board; zero: MACs are counted
 	char task[12];                 // "AP"; "": none was measured
 	struct key labels;             // and samples of the task; zero: none
+	int noisiest;                  // the sample, from 1, that all repairs of this basis look at; 0: they are spread alone. Not compared
 	bool boxes_and_points;         // by which damage is measured together, of a decoder of queries (docs/REPAIR.md)
 };
 struct frontier {

@@ -92,13 +92,22 @@ static enum status look(struct looking *l, struct repair *r, const struct plan *
 	return st;
 }
 
+// Of a detector boxes decide, which the noise of coordinates says little of. What earlier repairs have looked at stays, as
+// their states stand beside those of this one.
+static void settle(struct repair *r)
+{
+	int earlier = r->earlier ? r->earlier->basis.noisiest - 1 : r->noisiest;
+	r->noisiest = r->reader || earlier >= dataset_count(r->data) ? -1 : earlier;
+	r->basis.noisiest = r->noisiest + 1;
+}
+
 enum status repair_find_noisiest(struct repair *r, int probed, struct error *err)
 {
 	struct looking l = {.count = dataset_count(r->data)};
 	struct plan *plan = NULL;
 	int samples = (int)fmin(l.count, LOOK_MACS / (2 * (double)r->total_macs + 1));
 	r->noisiest = -1;
-	if (samples <= probed)
+	if (samples <= probed || (r->reader && isnan(r->opt.goal.min_snr)))
 		return STATUS_OK;
 	struct point *point = points_find(r->g, &l.n_points);
 	l.point = point;
@@ -109,6 +118,7 @@ enum status repair_find_noisiest(struct repair *r, int probed, struct error *err
 		st = look(&l, r, plan, samples, err);
 	if (st == STATUS_OK)
 		conclude(r, &l, samples == l.count);
+	settle(r);
 	plan_free(&plan);
 	free(l.sums);
 	free(point);

@@ -74,6 +74,8 @@ struct cJSON *study_frontier_save(const struct study *s)
 	add_key(o, "times", f->basis.times);
 	json_add_text(o, "task", f->basis.task[0] ? f->basis.task : NULL);
 	add_key(o, "labels", f->basis.labels);
+	if (f->basis.noisiest)
+		cJSON_AddNumberToObject(o, "noisiest", f->basis.noisiest);
 	if (f->basis.boxes_and_points)
 		cJSON_AddBoolToObject(o, "boxes_and_points", true);
 	for (int i = 0; i < f->n; i++)
@@ -128,7 +130,7 @@ enum status study_frontier_load(struct study *s, const struct cJSON *j, struct e
 	struct frontier *f = xcalloc(1, sizeof *f);
 	atomic_store(&f->refs, 1);
 	f->basis = (struct frontier_basis){.samples = read_key(j, "samples"), .times = read_key(j, "times"), .labels = read_key(j, "labels"),
-	    .boxes_and_points = json_bool(j, "boxes_and_points", false)};
+	    .noisiest = (int)fmin(fmax(json_number(j, "noisiest", 0), 0), INT32_MAX), .boxes_and_points = json_bool(j, "boxes_and_points", false)};
 	snprintf(f->basis.target, sizeof f->basis.target, "%s", json_text(j, "target", ""));
 	snprintf(f->basis.task, sizeof f->basis.task, "%.11s", json_text(j, "task", ""));
 	enum status st = json_check(j, member, sizeof member / sizeof *member, false, err);
