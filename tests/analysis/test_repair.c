@@ -405,7 +405,7 @@ void test_repair__what_lies_behind_a_selection_is_asked_of_the_task(void **state
 }
 
 // Damage of the detector with a decoder, all of it quantized or (spared) not where boxes and scores share a scale: as of
-// a network that decodes queries, as of one that does not, and with no boxes read.
+// a network that decodes queries, as of one that does not, and with no boxes read; on all four samples, as points would choose others.
 enum yardstick { BOTH, BY_BOXES, AT_POINTS };
 static double damage_by(enum yardstick by, bool spared)
 {
@@ -414,7 +414,7 @@ static double damage_by(enum yardstick by, bool spared)
 	struct repair *r = NULL;
 	struct plan *p = NULL;
 	struct repair_figures f;
-	assert_int_equal(repair_open(&r, st, &(struct repair_options){.samples = 2, .goal = repair_goal_default}, &err), STATUS_OK);
+	assert_int_equal(repair_open(&r, st, &(struct repair_options){.samples = 4, .goal = repair_goal_default}, &err), STATUS_OK);
 	assert_true(r->queries && r->reader);
 	r->queries = by == BOTH;
 	if (by == AT_POINTS)
