@@ -27,7 +27,8 @@ static void see(void *arg, const struct sighting *s)
 	struct error ignored;
 	if (!s->rep[SIM_FLOAT] || !s->rep[SIM_FULL])
 		return;
-	if (rep_as_plain(&f, s->rep[SIM_FLOAT], s->width, &ignored) == STATUS_OK && rep_as_plain(&q, s->rep[SIM_FULL], s->width, &ignored) == STATUS_OK)
+	if (rep_as_plain(&f, s->rep[SIM_FLOAT], s->width, &ignored) == STATUS_OK &&
+	    rep_as_plain(&q, s->rep[SIM_FULL], s->width, &ignored) == STATUS_OK)
 		compare(l, s, &f.t, &q.t);
 	else
 		atomic_store(&l->failed, true);

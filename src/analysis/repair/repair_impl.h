@@ -143,7 +143,7 @@ struct repair {
 	signed char *scalable;      // [n_values] repair_may_scale said yes (1) or no (-1)
 	const char *end;
 	int kept;                   // steps
-	double run_snr_db;          // of the run that it begins from, over all samples: at the worst output; -INFINITY: one is not finite; NAN: not known
+	double run_snr_db;          // of the state that it begins from, over all samples, at the worst point; -INFINITY: not finite; NAN: not known
 	int noisiest;               // the sample with most noise at the worst point; -1: not known
 	struct frontier *frontier;  // of all states that were looked at
 	struct frontier *earlier;   // what the study has kept of the same basis; NULL: nothing

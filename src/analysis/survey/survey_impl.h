@@ -24,7 +24,8 @@ void survey_part(const struct survey_work *w, double share, int steps); // begin
 void survey_step(void *work);                                           // of the part, from any thread; `work` is a struct survey_work
 // Agreement of the n samples sample[] with what the network's first BatchNormalization saw in training: value[] of each by its
 // number in the data set, NAN where not known. Only where the file has such statistics.
-MUST_CHECK enum status survey_statistics(double *value, const int *sample, int n, const struct survey_work *w, struct engine *e, struct error *err);
+MUST_CHECK enum status survey_statistics(double *value, const int *sample, int n, const struct survey_work *w, struct engine *e,
+    struct error *err);
 // Fills out->preparation. STATUS_OK with nothing known where there are no labels or no pictures.
 MUST_CHECK enum status survey_prepare(struct survey *out, const struct survey_work *w, struct error *err);
 
