@@ -25,7 +25,7 @@ struct reaching {
 // false: no weights that factors can move to or from. Conv, ConvTranspose and Gemm;
 // wide: MatMul, LayerNormalization, and a factor or an addend for each channel.
 bool layer_find(struct layer *l, const struct graph *g, int node, bool wide);
-// Copies the weights of a layer that was found. One that is all zero may be closed.
+// Copies the weights of a layer that was found. On error it has none. One that is all zero may be closed.
 MUST_CHECK enum status layer_open(struct layer *l, const struct graph *g, struct error *err);
 void layer_close(struct layer *l);
 bool layer_is_finite(const struct layer *l); // weights and biases

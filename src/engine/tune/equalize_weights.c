@@ -22,7 +22,10 @@ enum status layer_open(struct layer *l, const struct graph *g, struct error *err
 	enum status st = tensor_copy(&l->w, l->weight, err);
 	if (st == STATUS_OK && l->bias)
 		st = tensor_copy(&l->b, l->bias, err);
-	return st == STATUS_OK ? st : error_prefix(err, "node %s", g->node[l->node].name);
+	if (st == STATUS_OK)
+		return st;
+	layer_close(l);
+	return error_prefix(err, "node %s", g->node[l->node].name);
 }
 
 void layer_close(struct layer *l)
