@@ -156,6 +156,11 @@ bool file_has_stamp(const char *path, const struct file_stamp *s)
 	return memcmp(&now, s, sizeof now) == 0;
 }
 
+bool file_is_changed(const char *path, const struct file_stamp *s)
+{
+	return file_exists(path) && !file_has_stamp(path, s);
+}
+
 bool file_exists(const char *path)
 {
 	struct stat st;

@@ -307,23 +307,26 @@ enum status open_study(struct study **st, struct session **se, struct options *o
 	return s;
 }
 
-// What another run has written since the session was read is not written over (STATUS_REFUSED), and what this one has
-// done is not lost: its session is beside it, and is named.
+// What another run has written since the session was read is not written over, nor is a directory (STATUS_REFUSED), and
+// what this run has done is not lost: its session is beside it, and is named.
 static enum status write_session(const struct study *st, const struct session *se, const char *path, struct error *err)
 {
 	static const struct file_stamp none;
 	const struct file_stamp *read = se ? &se->stamp : &none;
 	struct session_save *save = session_save_begin(st, se);
+	bool gone = se && !file_exists(path);
 	session_save_over(save, read);
 	enum status s = session_save_end(&save, path, err);
-	if (s != STATUS_REFUSED || file_has_stamp(path, read)) // what else is not written over has not changed
+	if (s == STATUS_OK && gone)
+		log_warn("%s was gone, and is written again", path);
+	if (s != STATUS_REFUSED || !file_is_changed(path, read)) // what else is not written over has not changed
 		return s;
 	struct str own = {0};
 	str_addf(&own, "%s~%ld", path, (long)getpid());
 	s = session_write(st, str_text(&own), se, err);
 	if (s == STATUS_OK)
-		s = error_set(
-		    err, STATUS_REFUSED, "%s was written by another run since this one began: this one's session is %s", path, str_text(&own));
+		s = error_set(err, STATUS_REFUSED, "%s %s since this run began: this one's session is %s", path,
+		    file_is_dir(path) ? "has become a directory" : "was written by another run", str_text(&own));
 	str_done(&own);
 	return s;
 }

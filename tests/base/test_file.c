@@ -226,8 +226,10 @@ void test_file__a_stamp_tells_what_was_written_over(void **state)
 	assert_true(file_has_stamp(absent, &none));
 	assert_false(file_has_stamp(absent, &s));
 	assert_false(file_has_stamp(path, &none));
+	assert_false(file_is_changed(path, &s) || file_is_changed(absent, &s)); // what is gone has not changed
+	assert_true(file_is_changed(path, &none));
 	write_text(path, "two"); // of the same length
-	assert_false(file_has_stamp(path, &s));
+	assert_true(file_is_changed(path, &s) && !file_has_stamp(path, &s));
 }
 
 // Within a second, over the same file, as many bytes.

@@ -444,6 +444,22 @@ printf '{"dispatchings": {"/model.0/conv/Conv": 552}}' >&9; exec 9>&-
 wait $pid; [ $? = 1 ] && grep -q "was written by another run" "$dir/err"; report and_this_one_tells $? "$(cat "$dir/err")"
 grep -q '/model.12/Sub float' "$dir/shared.json" && ! grep -q '/model.0/conv/Conv int16' "$dir/shared.json"; report what_the_other_wrote_stays $?
 grep -q '/model.0/conv/Conv int16' "$dir/shared.json~$pid"; report this_one_s_is_beside_it $?
+
+# ---- nor is it lost where the session was deleted meanwhile, or a directory has taken its place
+begin_late() {
+	cp "$dir/own.json" "$1"
+	"$qtui" analyze --session "$1" --import "$dir/late" >"$dir/out" 2>"$dir/err" & pid=$!
+	exec 9<>"$dir/late"; until_opened
+}
+end_late() { printf '{"dispatchings": {"/model.0/conv/Conv": 552}}' >&9; exec 9>&-; wait $pid; }
+begin_late "$dir/gone.json"; rm "$dir/gone.json"; end_late
+[ $? = 0 ] && grep -q "gone.json was gone, and is written again" "$dir/err"; report a_deleted_session_is_written_again $? "$(cat "$dir/err")"
+grep -q '/model.0/conv/Conv int16' "$dir/gone.json"; report with_what_was_done $?
+begin_late "$dir/taken.json"; rm "$dir/taken.json"; mkdir "$dir/taken.json"; end_late
+[ $? = 1 ] && grep -q "taken.json has become a directory since this run began" "$dir/err"; report a_directory_in_its_place_is_told $? "$(cat "$dir/err")"
+grep -q '/model.0/conv/Conv int16' "$dir/taken.json~$pid"; report its_session_is_beside_the_directory $?
+
+# ---- :write without a name spares what it has not read
 cp $model "$dir/twice.onnx"
 printf ':set /model.12/Sub float\n:write\n:set /model.12/Sub auto\n:write\n:quit\n' >"$dir/twice.qtui"
 expect write_beside_the_model 0 "" "$dir/twice.onnx" $calib --samples 1 --script "$dir/twice.qtui"

@@ -41,7 +41,7 @@ MUST_CHECK enum status session_write(const struct study *st, const char *path, c
 struct session_save;
 struct session_save *session_save_begin(const struct study *st, const struct session *base);
 // From now on session_save_end writes over the file with this stamp only (all zero: over none), and is STATUS_REFUSED where
-// another run has written there since.
+// another run has written there since, or a directory is there. A file that is gone is written again.
 void session_save_over(struct session_save *s, const struct file_stamp *read);
 MUST_CHECK enum status session_save_end(struct session_save **s, const char *path, struct error *err);
 void session_save_free(struct session_save **s); // without writing it

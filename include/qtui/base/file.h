@@ -57,6 +57,7 @@ struct file_stamp {
 };
 struct file_stamp file_stamp(const char *path);
 bool file_has_stamp(const char *path, const struct file_stamp *s);
+bool file_is_changed(const char *path, const struct file_stamp *s); // is there, with another stamp: what is gone has not changed
 // Waits until no other run holds the directory of a file, and holds it: between looking at the file and writing it
 // nobody else does, who asks likewise. For file_release; -1: there are no locks there, or a run that was stopped has
 // held it for ten seconds.

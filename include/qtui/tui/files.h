@@ -18,6 +18,7 @@ struct ui_file {
 	bool is_file[2];             // FILE_DIFF: which names are those of sessions
 	struct session *read[2];     // FILE_OPEN, FILE_DIFF
 	bool spare;                  // FILE_WRITE: what is there and is no session stays
+	bool gone;                   // FILE_WRITE: the session that this run has opened or written is not there any more
 	struct session_save *save;   // FILE_WRITE
 	unsigned edits;              // FILE_WRITE: ui.edits when it began
 	struct exporting *exporting; // FILE_EXPORT

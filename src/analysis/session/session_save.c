@@ -228,8 +228,11 @@ void session_save_over(struct session_save *s, const struct file_stamp *read)
 static enum status write_held(const struct session_save *s, const char *path, struct error *err)
 {
 	enum status st = STATUS_OK;
-	if (s->over && !file_has_stamp(path, &s->read))
-		return error_set(err, STATUS_REFUSED, "%s was written by another run since this one read it: give another name", path);
+	if (s->over && file_is_changed(path, &s->read))
+		return error_set(err, STATUS_REFUSED,
+		    file_is_dir(path) ? "%s is a directory: give another name"
+		                      : "%s was written by another run since this one read it: give another name",
+		    path);
 	for (size_t i = 0; i < s->n_tunings && st == STATUS_OK; i++)
 		st = write_tuned(s, s->tuning[i], path, err);
 	return st == STATUS_OK ? json_write(s->root, path, true, err) : st;

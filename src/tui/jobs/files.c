@@ -97,7 +97,7 @@ static enum status written(struct ui *ui, struct error *err)
 	ui->session_stamp = file_stamp(ui->session_path);
 	ui->unsaved = ui->edits != f->edits; // edits made while the file was written are not in it
 	ui->quit_warned = false;
-	ui_note(ui, "session written to %s", ui->session_path);
+	ui_note(ui, f->gone ? "%s was gone: session written to it again" : "session written to %s", ui->session_path);
 	return STATUS_OK;
 }
 
@@ -264,8 +264,10 @@ static char *session_default(const struct ui *ui)
 // :write without a name may not replace what another run wrote there, yesterday or beside this one.
 static enum status spare_another_run(const struct ui *ui, const char *path, struct error *err)
 {
-	if (file_has_stamp(path, &ui->session_stamp))
+	if (!file_is_changed(path, &ui->session_stamp))
 		return STATUS_OK;
+	if (file_is_dir(path))
+		return error_set(err, STATUS_REFUSED, "%s is a directory: :write FILE writes the session elsewhere", path);
 	return error_set(err, STATUS_REFUSED, "%s is of another run: :open %s takes that one, :write FILE writes this one", path, path);
 }
 
@@ -281,8 +283,10 @@ enum status command_write(struct ui *ui, char *args, struct error *err)
 		return err->status;
 	}
 	ui->file.save = session_save_begin(ui->study, ui->session);
-	if (!*args)
+	if (!*args) {
+		ui->file.gone = ui->session_path && !file_exists(path);
 		session_save_over(ui->file.save, &ui->session_stamp);
+	}
 	return begin(ui, err);
 }
 
