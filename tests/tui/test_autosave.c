@@ -1,4 +1,4 @@
-// Where edits go when the run is killed and the session cannot be autosaved.
+// Where edits go when the session cannot be autosaved and the run is killed, or when the model's name is too long.
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -10,6 +10,7 @@
 #include "qtui/base/file.h"
 #include "qtui/tui/autosave.h"
 #include "qtui/tui/edit.h"
+#include "qtui/tui/kept.h"
 
 static char *copy_of_model(const char *name)
 {
@@ -98,5 +99,67 @@ void test_autosave__the_newest_of_all_places_is_offered(void **state)
 	free(newest);
 	free(aside);
 	free(home);
+	free(model);
+}
+
+// A model whose name has as many bytes, most of them in characters of two; heap.
+static char *model_of(size_t bytes)
+{
+	struct str name = {0};
+	str_add(&name, "x"); // no limit is at the end of a character
+	while (name.len + strlen("\303\251.onnx") <= bytes)
+		str_add(&name, "\303\251");
+	str_add(&name, ".onnx");
+	assert_int_equal(name.len, bytes);
+	char *path = copy_of_model(str_text(&name));
+	str_done(&name);
+	return path;
+}
+
+// The system takes no longer name than 255 bytes.
+void test_autosave__a_long_name_is_shortened(void **state)
+{
+	char *model = model_of(250), *last = refuge(model, "-16.json"), *tuned = session_tuned_path(last, "0123456789abcdef");
+	struct live l;
+	setenv("XDG_STATE_HOME", support_temp("long"), 1);
+	start(&l, model);
+	edit(&l, 0);
+	autosave_write(&l.ui);
+	assert_false(session_writer_lost(l.ui.autosave));
+	autosave_end(&l.ui, false);
+	live_close(&l);
+	start(&l, model);
+	assert_non_null(l.ui.offered);
+	const char *name = file_base(l.ui.offered), *end = strstr(name, "\303\251-");
+	assert_true(end && end + 2 - name == 215 && strncmp(name, file_base(model), 215) == 0);
+	assert_in_range(strlen(file_base(tuned)), 1, 255);
+	autosave_end(&l.ui, false);
+	live_close(&l);
+	free(tuned);
+	free(last);
+	free(model);
+}
+
+// It was not, where only weights beside the session had no room for their name.
+void test_autosave__a_session_under_the_full_name_is_found(void **state)
+{
+	char *model = model_of(230), *full;
+	struct error err;
+	struct live l;
+	setenv("XDG_STATE_HOME", support_temp("full_name"), 1);
+	full = session_autosave_path_in_full(model);
+	start(&l, model);
+	edit(&l, 0);
+	assert_int_equal(session_write(l.st, full, NULL, &err), STATUS_OK);
+	l.ui.unsaved = l.ui.autosave_due = false;
+	autosave_end(&l.ui, false);
+	live_close(&l);
+	start(&l, model);
+	assert_non_null(l.ui.offered);
+	assert_string_equal(l.ui.offered, full);
+	assert_true(kept_is_one(model, full));
+	autosave_end(&l.ui, false);
+	live_close(&l);
+	free(full);
 	free(model);
 }

@@ -59,7 +59,9 @@ void session_remove(const char *path);
 char *session_tuned_path(const char *session, const char *name);
 
 enum { SESSION_VERSION = 1 };
-// Where the autosave of a model goes: $XDG_STATE_HOME/qtui/NAME-HASH.json; heap.
+// Where the autosave of a model goes: $XDG_STATE_HOME/qtui/NAME-HASH.json; heap. Of a long NAME as much as leaves room for
+// a number and the name of tuned weights; in full: where sessions of such a model lie that were written before that.
 char *session_autosave_path(const char *model);
+char *session_autosave_path_in_full(const char *model);
 
 #endif

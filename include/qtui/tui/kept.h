@@ -5,7 +5,12 @@
 
 #include <stdbool.h>
 
-enum { KEPT_NUMBERS = 16, KEPT_REFUGES = 2, KEPT_MAX = KEPT_NUMBERS * (1 + KEPT_REFUGES) };
+enum {
+	KEPT_NUMBERS = 16,
+	KEPT_REFUGES = 2,
+	KEPT_NAMES = KEPT_NUMBERS * (1 + KEPT_REFUGES),
+	KEPT_MAX = 2 * KEPT_NAMES, // with those under a long name in full, as they were written before
+};
 struct kept {
 	char *path;              // heap
 	long long seconds, nanoseconds; // when it was written

@@ -1,4 +1,5 @@
 // Where sessions lie, with the tuned weights beside them.
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +64,17 @@ void session_remove(const char *path)
 	free(real);
 }
 
-char *session_autosave_path(const char *model)
+// The beginning of a name, in whole characters of UTF-8, that is no longer than `most` bytes.
+static int bytes_within(const char *name, size_t most)
+{
+	size_t n = strlen(name);
+	if (n > most)
+		for (n = most; n > 0 && ((unsigned char)name[n] & 0xC0) == 0x80; n--)
+			;
+	return (int)n;
+}
+
+static char *autosave_path(const char *model, size_t most)
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
 	char *full = realpath(model, NULL), hash[33];
@@ -73,7 +84,18 @@ char *session_autosave_path(const char *model)
 	else
 		str_addf(&path, "%s/.local/state/qtui/", home && *home ? home : "/tmp");
 	key_text(key_of(full ? full : model, strlen(full ? full : model)), hash);
-	str_addf(&path, "%s-%.8s.json", file_base(model), hash);
+	str_addf(&path, "%.*s-%.8s.json", bytes_within(file_base(model), most), file_base(model), hash);
 	free(full);
 	return str_detach(&path);
+}
+
+// The longest of all names that belong to an autosave is that of its tuned weights.
+char *session_autosave_path(const char *model)
+{
+	return autosave_path(model, NAME_MAX - (sizeof "-01234567-16.json..onnx" - 1) - (TUNING_NAME - 1));
+}
+
+char *session_autosave_path_in_full(const char *model)
+{
+	return autosave_path(model, SIZE_MAX);
 }

@@ -13,6 +13,11 @@
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
 
+static bool is_in_refuge(int k)
+{
+	return k % KEPT_NAMES >= KEPT_NUMBERS;
+}
+
 // Runs on one model have a file each: model.json, model-2.json, ...
 static char *numbered(const char *first, int i)
 {
@@ -24,10 +29,11 @@ static char *numbered(const char *first, int i)
 	return str_detach(&path);
 }
 
-char *kept_refuge(const char *model, int n)
+// Takes the first file of the state directory.
+static char *in_refuge(char *first, const char *model, int n)
 {
 	const char *tmp = getenv("TMPDIR");
-	char *first = session_autosave_path(model), *dir = file_dir(model), *name;
+	char *dir = file_dir(model), *name;
 	struct str path = {0};
 	str_addf(&path, "%s/%s", n < KEPT_NUMBERS ? dir : tmp && *tmp ? tmp : "/tmp", file_base(first));
 	name = numbered(str_text(&path), n % KEPT_NUMBERS);
@@ -37,23 +43,37 @@ char *kept_refuge(const char *model, int n)
 	return name;
 }
 
-// The k-th file of all that there may be, those of the state directory first.
+char *kept_refuge(const char *model, int n)
+{
+	return in_refuge(session_autosave_path(model), model, n);
+}
+
+// The k-th file of all that there may be, those of the state directory first; behind all of them those in full.
 static char *candidate(const char *model, int k)
 {
-	char *first, *path;
-	if (k >= KEPT_NUMBERS)
-		return kept_refuge(model, k - KEPT_NUMBERS);
-	first = session_autosave_path(model);
-	path = numbered(first, k);
+	char *first = k < KEPT_NAMES ? session_autosave_path(model) : session_autosave_path_in_full(model), *path;
+	if (is_in_refuge(k))
+		return in_refuge(first, model, k % KEPT_NAMES - KEPT_NUMBERS);
+	path = numbered(first, k % KEPT_NAMES);
 	free(first);
 	return path;
+}
+
+// How many there may be: those in full are others only where the model's name is long.
+static int candidates(const char *model)
+{
+	char *path = session_autosave_path(model), *full = session_autosave_path_in_full(model);
+	bool same = strcmp(path, full) == 0;
+	free(path);
+	free(full);
+	return same ? KEPT_NAMES : KEPT_MAX;
 }
 
 // Which of them it is; -1: none.
 static int index_of(const char *model, const char *path)
 {
 	int found = -1;
-	for (int k = 0; k < KEPT_MAX && found < 0; k++) {
+	for (int k = 0, n = candidates(model); k < n && found < 0; k++) {
 		char *one = candidate(model, k);
 		if (file_is_same(one, path))
 			found = k;
@@ -93,7 +113,7 @@ static void unlock(int fd)
 static bool hold(int *lock, const char *path, int k)
 {
 	*lock = -1;
-	return k >= KEPT_NUMBERS || lock_file(lock, path);
+	return is_in_refuge(k) || lock_file(lock, path);
 }
 
 bool kept_hold(int *lock, const char *model, const char *path)
@@ -135,7 +155,7 @@ static bool look_at(struct kept *out, char *path)
 int kept_find(struct kept out[KEPT_MAX], const char *model, const char *own)
 {
 	int n = 0;
-	for (int k = 0; k < KEPT_MAX; k++) {
+	for (int k = 0, most = candidates(model); k < most; k++) {
 		int lock;
 		if (!look_at(&out[n], candidate(model, k)))
 			continue;
