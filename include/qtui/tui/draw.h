@@ -12,6 +12,8 @@ void draw_no_run(struct canvas *c, const struct ui *ui, struct rect r);
 // Text, shortened to the width as `cut` says, with the part that the search has found
 // picked out; returns the columns used.
 int draw_found(struct canvas *c, const struct ui *ui, int x, int y, int width, enum role role, enum cut cut, const char *text);
+// The same for the name of a node, shortened so that other nodes' names look different (abbrev.h).
+int draw_node_name(struct canvas *c, const struct ui *ui, int x, int y, int width, enum role role, int node);
 
 // The tab at column x of the main panel's title: a view, or -1.
 int draw_tab_at(const struct ui *ui, int x);

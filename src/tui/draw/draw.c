@@ -37,6 +37,13 @@ int draw_found(struct canvas *c, const struct ui *ui, int x, int y, int width, e
 	return used;
 }
 
+int draw_node_name(struct canvas *c, const struct ui *ui, int x, int y, int width, enum role role, int node)
+{
+	char name[1024];
+	abbrev_cut(name, sizeof name, &ui->layers.names, node, width);
+	return draw_found(c, ui, x, y, width, role, CUT_LEFT, name);
+}
+
 // Pieces of the top line, the most important first; those for which there is no room are left out.
 enum { PIECES = 6, TARGET_WIDTH = 32 };
 struct piece {

@@ -20,15 +20,15 @@ static void draw_tensor(struct canvas *c, const struct ui *ui, struct rect r, in
 static void draw_node(struct canvas *c, const struct ui *ui, struct rect r, int x, const struct around_line *l)
 {
 	const struct node_row *row = &ui->snap->row[l->node];
-	const struct node *node = &ui->snap->g->node[l->node];
 	double snr = columns_row(COLUMN_SNR)->value(ui->snap, l->node);
 	enum severity severity = severity_of(snr);
 	int right = r.w >= WIDE ? 21 : 11;
-	char text[FIGURE];
+	char text[FIGURE], name[1024];
 	canvas_text(c, x, r.y, 1, severity_role(severity), severity == SEVERITY_NONE ? "–" : severity_glyph(severity));
-	canvas_cut(c, x + 2, r.y, r.x + r.w - x - 3 - right, l->depth ? ROLE_TEXT : ROLE_STRONG, CUT_LEFT, node->name);
+	abbrev_cut(name, sizeof name, &ui->layers.names, l->node, r.x + r.w - x - 3 - right);
+	canvas_text(c, x + 2, r.y, r.x + r.w - x - 3 - right, l->depth ? ROLE_TEXT : ROLE_STRONG, name);
 	if (r.w >= WIDE)
-		canvas_text(c, r.x + r.w - 20, r.y, 9, ROLE_DIM, node->op->name);
+		canvas_text(c, r.x + r.w - 20, r.y, 9, ROLE_DIM, ui->snap->g->node[l->node].op->name);
 	x = r.x + r.w - 10;
 	canvas_text(c, x, r.y, 2, precision_role(row->precision), precision_short(row->precision));
 	canvas_right(c, x + 3, r.y, 6, isnan(snr) ? ROLE_DIM : row->pending ? ROLE_PENDING : severity_role(severity),

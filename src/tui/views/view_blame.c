@@ -203,17 +203,26 @@ static void draw_number(struct canvas *c, int x, int y, const struct blame_colum
 	canvas_right(c, x, y, WIDTH - 1, isnan(v) ? ROLE_DIM : ROLE_TEXT, text);
 }
 
-static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, const struct blame *b, const bool *shown, int name_x)
+// Where there is no room for all of it, what goes first is that it is constants.
+static void draw_name(struct canvas *c, const struct ui *ui, int x, int y, int width, const struct blame *b)
 {
 	char name[UI_TEXT];
+	name_of(name, sizeof name, ui, b);
+	if (b->run || text_width(name) <= width)
+		draw_found(c, ui, x, y, width, ROLE_TEXT, CUT_MIDDLE, name);
+	else
+		draw_node_name(c, ui, x, y, width, ROLE_TEXT, b->node);
+}
+
+static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, const struct blame *b, const bool *shown, int name_x)
+{
 	int x = r.x + LEFT;
 	for (int i = 0; i < COLUMNS; i++)
 		if (shown[i]) {
 			draw_number(c, x, r.y, &columns[i], columns[i].value(b));
 			x += WIDTH;
 		}
-	name_of(name, sizeof name, ui, b);
-	draw_found(c, ui, r.x + name_x, r.y, r.w - name_x - 1, ROLE_TEXT, b->run ? CUT_MIDDLE : CUT_LEFT, name);
+	draw_name(c, ui, r.x + name_x, r.y, r.w - name_x - 1, b);
 }
 
 static void draw_heads(struct canvas *c, const struct ui *ui, const struct blames *b, struct rect r, const bool *shown, int name_x)

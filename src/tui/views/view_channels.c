@@ -77,7 +77,9 @@ int view_channels_head(const struct ui *ui)
 static void draw_tensor(struct canvas *c, const struct ui *ui, struct rect r, const struct site *site)
 {
 	int x = r.x + detail_choice(c, r, ui->snap, site) + 1;
-	canvas_cut(c, x, r.y, r.x + r.w - x, ROLE_TEXT, CUT_LEFT, ui->snap->g->node[ui_node(ui)].name);
+	char name[1024];
+	abbrev_cut(name, sizeof name, &ui->layers.names, ui_node(ui), r.x + r.w - x);
+	canvas_text(c, x, r.y, r.x + r.w - x, ROLE_TEXT, name);
 }
 
 static void draw_summary(struct canvas *c, struct rect r, const struct channels *ch, const struct shape *shape)

@@ -75,14 +75,18 @@ static int name_at(int width)
 static void draw_node(struct canvas *c, const struct ui *ui, struct rect r, int row)
 {
 	const struct diff_row *x = &ui->diff.row[row];
-	int name = name_at(r.w);
+	int x_name = r.x + name_at(r.w), w = r.x + r.w - x_name - 1;
+	enum role role = x->decided ? ROLE_STRONG : ROLE_TEXT;
 	char text[FIGURE];
 	canvas_right(c, r.x + X_A, r.y, W_DB, snr_role(x->a_db), format_db(text, x->a_db));
 	canvas_right(c, r.x + X_B, r.y, W_DB, snr_role(x->b_db), format_db(text, x->b_db));
 	canvas_right(c, r.x + X_GAIN, r.y, W_DB - 1, gain_role(x->gain), format_change(text, x->gain));
 	if (r.w >= MEDIUM)
 		draw_decision(c, &ui->diff, r, x->at);
-	draw_found(c, ui, r.x + name, r.y, r.w - name - 1, x->decided ? ROLE_STRONG : ROLE_TEXT, CUT_LEFT, x->name);
+	if (x->name == ui->snap->g->node[x->node].name)
+		draw_node_name(c, ui, x_name, r.y, w, role, x->node);
+	else
+		draw_found(c, ui, x_name, r.y, w, role, CUT_LEFT, x->name);
 }
 
 static void draw_heads(struct canvas *c, struct rect r, int y)

@@ -158,13 +158,12 @@ static void draw_value(struct canvas *c, const struct ui *ui, enum column column
 {
 	const struct column_row *col = columns_row(column);
 	const struct node_row *row = &ui->snap->row[node];
-	char text[FIGURE + 1], name[1024];
+	char text[FIGURE + 1];
 	double v;
 	if (column == COLUMN_PREC) {
 		draw_precision(c, row, x, y);
 	} else if (column == COLUMN_NAME) {
-		abbrev_cut(name, sizeof name, &ui->layers.names, node, w);
-		draw_found(c, ui, x, y, w, row->precision == PREC_FLOAT ? ROLE_DIM : ROLE_TEXT, CUT_LEFT, name);
+		draw_node_name(c, ui, x, y, w, row->precision == PREC_FLOAT ? ROLE_DIM : ROLE_TEXT, node);
 	} else if (col->text) {
 		canvas_text(c, x, y, w, ROLE_DIM, col->text(ui->snap, node));
 	} else {

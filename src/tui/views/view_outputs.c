@@ -18,6 +18,11 @@ static const struct value *output_value(const struct ui *ui, int row)
 	return &ui->snap->g->value[ui->snap->g->output[row]];
 }
 
+static const char *output_name(int row, const void *ui)
+{
+	return output_value(ui, row)->name;
+}
+
 void view_outputs_text(char *out, size_t size, const struct ui *ui, int row)
 {
 	snprintf(out, size, "%s", output_value(ui, row)->name);
@@ -67,11 +72,11 @@ static bool has_none(struct none *out, const struct value *v)
 	return true;
 }
 
-static void draw_output(struct canvas *c, const struct ui *ui, struct rect r, int row, int n)
+static void draw_output(struct canvas *c, const struct ui *ui, struct rect r, int row, int n, const struct abbrev *names)
 {
 	const struct figures *f = &ui->snap->output[row];
 	enum severity severity = severity_of(figures_snr(f));
-	char text[FIGURE];
+	char text[FIGURE], name[1024];
 	int x = r.x + 4;
 	struct none none;
 	bool is_none = !f->known && has_none(&none, output_value(ui, row));
@@ -85,7 +90,8 @@ static void draw_output(struct canvas *c, const struct ui *ui, struct rect r, in
 			canvas_right(c, x, r.y, columns[i].width, role, columns[i].format(text, v));
 		x += columns[i].width + 1;
 	}
-	draw_found(c, ui, x + 1, r.y, r.x + r.w - x - 2, ROLE_TEXT, CUT_LEFT, output_value(ui, row)->name);
+	abbrev_cut(name, sizeof name, names, row, r.x + r.w - x - 2);
+	draw_found(c, ui, x + 1, r.y, r.x + r.w - x - 2, ROLE_TEXT, CUT_LEFT, name);
 }
 
 // Below the list: what the output under the cursor lacks.
@@ -100,12 +106,15 @@ static void draw_meaning(struct canvas *c, const struct ui *ui, struct rect r)
 void view_outputs_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	int n = columns_that_fit(r.w), x = r.x + 4;
+	struct abbrev names = {0};
 	for (int i = 0; i < n; i++) {
 		canvas_right(c, x, r.y, columns[i].width, ROLE_HEAD, columns[i].head);
 		x += columns[i].width + 1;
 	}
 	canvas_text(c, x + 1, r.y, r.x + r.w - x - 1, ROLE_HEAD, "output of the network");
+	abbrev_set(&names, ui->snap->n_outputs, output_name, ui);
 	for (struct rows at = rows_of_view(c, ui, r); rows_next(&at);)
-		draw_output(c, ui, at.line, at.row, n);
+		draw_output(c, ui, at.line, at.row, n, &names);
+	abbrev_done(&names);
 	draw_meaning(c, ui, r);
 }
