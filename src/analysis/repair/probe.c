@@ -153,10 +153,19 @@ int *probe_choose(int count, int samples, int noisiest)
 	return at;
 }
 
-static void choose(struct probe *p, int noisiest)
+// A picture for a detector has objects of many classes, and boxes decide, not noise: the first serve as well as any.
+static int *first_samples(int samples)
+{
+	int *at = xcalloc((size_t)samples + 1, sizeof *at);
+	for (int i = 0; i < samples; i++)
+		at[i] = i;
+	return at;
+}
+
+static void choose(struct probe *p, const struct repair *r)
 {
 	int count = dataset_count(p->data);
-	p->sample = probe_choose(count, p->samples, noisiest);
+	p->sample = r->reader ? first_samples(p->samples) : probe_choose(count, p->samples, r->noisiest);
 	p->place = xcalloc((size_t)count + 1, sizeof *p->place);
 	for (int i = 0; i < count; i++)
 		p->place[i] = -1;
@@ -177,7 +186,7 @@ enum status probe_new(struct probe **out, const struct repair *r, int samples, s
 	struct probe *p = xcalloc(1, sizeof *p);
 	*p = (struct probe){.g = r->g, .data = r->data, .engine = r->engine, .memo = r->memo, .cancel = r->opt.cancel, .samples = samples,
 	    .point = point, .n_points = n_points};
-	choose(p, r->noisiest);
+	choose(p, r);
 	p->want = xcalloc((size_t)r->g->n_values + 1, 1);
 	p->concord = xcalloc((size_t)n_points, sizeof *p->concord);
 	for (int i = 0; i < n_points; i++) {
