@@ -137,7 +137,8 @@ static enum status take_dataset(struct options *o, struct error *err)
 		words->at[0] = NULL;
 	}
 	if (words->n != 2)
-		return error_set(err, STATUS_USAGE, "MODEL and DATASET are needed: qtui eval MODEL DATASET, or DATASET beside a --session or --config that names the model");
+		return error_set(err, STATUS_USAGE,
+		    "MODEL and DATASET are needed: qtui eval MODEL DATASET, or DATASET beside a --session or --config that names the model");
 	o->study.task.data = words->at[1];
 	o->study.calibrate_only = true;
 	return STATUS_OK;

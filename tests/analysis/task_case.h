@@ -136,4 +136,18 @@ static inline struct task_look *case_look(struct task_case *c, enum task_variant
 	return task_look_new(c->t, case_net(c, before), case_net(c, after), (struct key){1, 2}, 0, .25);
 }
 
+// A network for rotated boxes of 64x64 that finds one thing, as its output is in float and as it is turned by `angle`. The
+// numbers belong to the case that is begun; `before` and `after` have CASE_ROTATED each.
+enum { CASE_CELLS = 8 * 8 + 4 * 4 + 2 * 2, CASE_ROTATED = (4 + 1 + 1) * CASE_CELLS };
+static inline void case_begin_rotated(struct task_case *c, float *before, float *after, float angle)
+{
+	static struct metadata said[] = {{"names", "{0: 'thing'}"}, {"task", "obb"}};
+	static const float object[] = {32, 30, 24, 6, .9f, 0};
+	case_begin(c, said, 2, CASE_SIDE);
+	case_add_output(c, "output0", SHAPE(1, CASE_ROTATED / CASE_CELLS, CASE_CELLS));
+	for (int i = 0; i < CASE_ROTATED; i++)
+		before[i] = after[i] = i % CASE_CELLS == 0 ? object[i / CASE_CELLS] : 0;
+	after[5 * CASE_CELLS] = angle;
+}
+
 #endif

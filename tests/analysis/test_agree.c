@@ -75,18 +75,10 @@ void test_agree__poses(void **state)
 // Rotated boxes are shown as they lie, and have moved where they turned.
 void test_agree__rotated(void **state)
 {
-	enum { N = 8 * 8 + 4 * 4 + 2 * 2, ROWS = 4 + 1 + 1 };
-	static struct metadata said[] = {{"names", "{0: 'thing'}"}, {"task", "obb"}};
-	const float object[ROWS] = {32, 30, 24, 6, .9f, 0};
 	struct task_case c;
-	float before[ROWS * N] = {0}, after[ROWS * N];
-	case_begin(&c, said, 2, CASE_SIDE);
-	case_add_output(&c, "output0", SHAPE(1, ROWS, N));
-	struct tensor f = {.type = DT_F32, .shape = SHAPE(1, ROWS, N), .data = before}, q = f;
-	for (int i = 0; i < ROWS; i++)
-		before[i * N] = object[i];
-	memcpy(after, before, sizeof after);
-	after[5 * N] = acosf(-1) / 2;
+	float before[CASE_ROTATED], after[CASE_ROTATED];
+	case_begin_rotated(&c, before, after, acosf(-1) / 2);
+	struct tensor f = {.type = DT_F32, .shape = SHAPE(1, CASE_ROTATED / CASE_CELLS, CASE_CELLS), .data = before}, q = f;
 	q.data = after;
 	assert_int_equal(case_task(&c, TASK_AGREE, NULL), STATUS_OK);
 	assert_int_equal(add(&c, &f, &q), STATUS_OK);

@@ -7,6 +7,7 @@
 #include "qtui/base/file.h"
 #include "qtui/base/str.h"
 #include "studies.h"
+#include "two_convs.h"
 
 enum { IN = 3, MID = 4, OUT = 2 };
 
@@ -15,18 +16,7 @@ static char *model(const char *between)
 {
 	static const float front[MID * IN] = {8, 1, -2, 0.5f, 0.25f, 0.125f, 1, -1, 2, 0.01f, -0.01f, 0.005f};
 	static const float behind[OUT * MID] = {0.5f, 2, 1, 9, -0.25f, 0.5f, 1, -7};
-	struct onnx_case c;
-	case_init(&c);
-	case_input(&c, "x", FLOAT, DIMS(1, IN, 8, 8));
-	case_floats(&c, "w1", DIMS(MID, IN, 1, 1), front);
-	case_floats(&c, "w2", DIMS(OUT, MID, 1, 1), behind);
-	case_node(&c, "Conv", "one", "x w1", "h");
-	case_node(&c, between, "between", "h", "r");
-	case_node(&c, "Conv", "two", "r w2", "y");
-	case_output(&c, c.graph, "y");
-	char *path = xstrdup(case_save(&c, "unequal.onnx"));
-	case_done(&c);
-	return path;
+	return two_convs(&(struct two_convs){between, "unequal.onnx", IN, MID, OUT, 8, front, behind});
 }
 
 static struct study *open_model(const char *path)

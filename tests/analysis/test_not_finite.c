@@ -205,19 +205,11 @@ void test_not_finite__steps_are_no_blanks(void **state)
 // An angle that is none would lie like any other box.
 void test_not_finite__rotated_boxes_are_none(void **state)
 {
-	enum { N = 8 * 8 + 4 * 4 + 2 * 2, ROWS = 4 + 1 + 1 };
-	static struct metadata said[] = {{"names", "{0: 'thing'}"}, {"task", "obb"}};
-	const float object[ROWS] = {32, 30, 24, 6, .9f, 0};
 	struct task_case c;
 	bool known;
-	float before[ROWS * N] = {0}, after[ROWS * N];
-	case_begin(&c, said, 2, CASE_SIDE);
-	case_add_output(&c, "output0", SHAPE(1, ROWS, N));
-	struct tensor f = {.type = DT_F32, .shape = SHAPE(1, ROWS, N), .data = before}, q = f;
-	for (int i = 0; i < ROWS; i++)
-		before[i * N] = object[i];
-	memcpy(after, before, sizeof after);
-	after[5 * N] = NAN;
+	float before[CASE_ROTATED], after[CASE_ROTATED];
+	case_begin_rotated(&c, before, after, NAN);
+	struct tensor f = {.type = DT_F32, .shape = SHAPE(1, CASE_ROTATED / CASE_CELLS, CASE_CELLS), .data = before}, q = f;
 	q.data = after;
 	assert_int_equal(case_task(&c, TASK_AGREE, NULL), STATUS_OK);
 	add(&c, TASK_QUANT, 0, &q, &f);

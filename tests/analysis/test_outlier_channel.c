@@ -7,6 +7,7 @@
 #include "qtui/engine/equalize.h"
 #include "qtui/engine/onnx.h"
 #include "studies.h"
+#include "two_convs.h"
 
 enum { IN = 3, MID = 16, OUT = 4, LOUD = 5 };
 
@@ -15,22 +16,11 @@ enum { IN = 3, MID = 16, OUT = 4, LOUD = 5 };
 static char *model(const char *between, float times)
 {
 	float front[MID * IN], behind[OUT * MID];
-	struct onnx_case c;
 	for (int i = 0; i < MID * IN; i++)
 		front[i] = sinf((float)(7 * i + 1)) * (i / IN == LOUD ? times : 1);
 	for (int i = 0; i < OUT * MID; i++)
 		behind[i] = cosf((float)(5 * i + 2)) / (i % MID == LOUD ? times : 1);
-	case_init(&c);
-	case_input(&c, "x", FLOAT, DIMS(1, IN, 16, 16));
-	case_floats(&c, "w1", DIMS(MID, IN, 1, 1), front);
-	case_floats(&c, "w2", DIMS(OUT, MID, 1, 1), behind);
-	case_node(&c, "Conv", "one", "x w1", "h");
-	case_node(&c, between, "between", "h", "r");
-	case_node(&c, "Conv", "two", "r w2", "y");
-	case_output(&c, c.graph, "y");
-	char *path = xstrdup(case_save(&c, "loud.onnx"));
-	case_done(&c);
-	return path;
+	return two_convs(&(struct two_convs){between, "loud.onnx", IN, MID, OUT, 16, front, behind});
 }
 
 static struct study *open_model(const char *path, const char *target)

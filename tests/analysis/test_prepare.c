@@ -34,9 +34,9 @@ void test_prepare__as_options(void **state)
 	study_add_samples(&words, st);
 	assert_string_equal(str_text(&words), "examples/calib --samples 3");
 	str_clear(&words);
-	assert_int_equal(study_command(st, "preprocess --color bgr --mean 127.5 --std 60,61,62 --resize crop", &err), STATUS_OK);
+	assert_int_equal(study_command(st, "preprocess --color bgr --mean 127.5 --std 60,61,62 --resize crop:0.875", &err), STATUS_OK);
 	study_add_samples(&words, st);
-	assert_string_equal(str_text(&words), "examples/calib --samples 3 --mean 127.5 --std 60,61,62 --color bgr --resize crop");
+	assert_string_equal(str_text(&words), "examples/calib --samples 3 --mean 127.5 --std 60,61,62 --color bgr --resize crop:0.875");
 	str_done(&words);
 	study_close(&st);
 }

@@ -42,8 +42,8 @@ struct damage concord_damage(const struct concord *c, int samples); // over the 
 
 // ---- probe.c
 struct probe;
-// On so many of the samples, which are spread over all, that with most noise among them. Of the repair it borrows graph, engine, memo,
-// samples and reader (NULL: damage is read at the points alone).
+// On so many of the samples: spread over all, that with most noise among them; where boxes are read, the first. Of the repair
+// it borrows graph, engine, memo, samples and reader (NULL: damage is read at the points alone).
 MUST_CHECK enum status probe_new(struct probe **out, const struct repair *r, int samples, struct error *err);
 int *probe_choose(int count, int samples, int noisiest); // [samples] of `count` ones, the first third spread like all; all: in order; heap
 void probe_free(struct probe **p);

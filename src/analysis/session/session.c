@@ -181,7 +181,8 @@ static bool is_another_task(const struct task_wish *w, const struct session *of)
 {
 	const struct task_wish *s = &of->task;
 	bool read = w->decoder || w->kind || w->iou != 0;
-	return is_other_file(w->data, s->data ? s->data : of->calib) || is_other_file(w->labels, s->labels) || w->none || (w->scorer && !s->scorer) || (w->boxes_by && !s->boxes_by) ||
+	bool other = is_other_file(w->data, s->data ? s->data : of->calib) || is_other_file(w->labels, s->labels);
+	return other || w->none || (w->scorer && !s->scorer) || (w->boxes_by && !s->boxes_by) ||
 	    (read && (s->scorer || s->boxes_by));
 }
 

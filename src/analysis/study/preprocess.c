@@ -93,8 +93,11 @@ void preprocess_add(struct str *out, const struct preprocess *p)
 		add_channels(out, " --std ", p->std, 1);
 	if (p->color_set)
 		str_addf(out, " --color %s", p->bgr ? "bgr" : "rgb");
-	if (p->resize_set)
-		str_addf(out, " --resize %s", resize_name[p->resize]);
+	if (p->resize_set) {
+		char *text = resize_text(p);
+		str_addf(out, " --resize %s", text);
+		free(text);
+	}
 }
 
 struct key preprocess_key(const struct preprocess *p)
