@@ -159,3 +159,17 @@ void support_random_floats(struct support_random *r, float *out, size_t n, float
 	for (size_t i = 0; i < n; i++)
 		out[i] = support_random_float(r, low, high);
 }
+
+size_t support_resident_bytes(void)
+{
+	unsigned long size, resident = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+	int n = f ? fscanf(f, "%lu %lu", &size, &resident) : 0;
+	if (f)
+		fclose(f);
+	if (n != 2) {
+		fprintf(stderr, "/proc/self/statm cannot be read\n");
+		abort();
+	}
+	return (size_t)resident * (size_t)sysconf(_SC_PAGESIZE);
+}

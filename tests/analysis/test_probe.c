@@ -50,6 +50,18 @@ void test_probe__the_noisiest_sample_is_there(void **state)
 	study_close(&st);
 }
 
+// Boxes decide there, and each picture has objects of many classes.
+void test_probe__a_detector_is_judged_by_its_first_pictures(void **state)
+{
+	struct study *st = open_study(2);
+	struct repair *r = open_repair(st, (struct repair_options){.goal = repair_goal_default});
+	assert_non_null(r->reader);
+	for (int i = 0; i < dataset_count(r->data); i++)
+		assert_int_equal(probe_has(r->probe, i), i < 2);
+	repair_free(&r);
+	study_close(&st);
+}
+
 // Another state may have another noisiest sample: its figures would not be comparable with those that are kept.
 void test_probe__later_repairs_look_at_the_same_samples(void **state)
 {

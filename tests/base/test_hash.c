@@ -38,6 +38,21 @@ void test_key__of_a_file_is_that_of_its_bytes(void **state)
 	}
 }
 
+void test_key__of_a_mapped_file_leaves_it_out_of_memory(void **state)
+{
+	enum { SIZE = 32 << 20 };
+	struct error err = {0};
+	struct bytes b;
+	char *data = calloc(SIZE, 1);
+	const char *path = support_temp_file("large.bin", data, SIZE);
+	free(data);
+	assert_int_equal(file_map(&b, path, &err), STATUS_OK);
+	size_t before = support_resident_bytes();
+	assert_false(key_is_zero(key_of_bytes(&b)));
+	assert_true(support_resident_bytes() < before + ((size_t)12 << 20));
+	bytes_done(&b);
+}
+
 void test_key__depends_on_order_and_borders(void **state)
 {
 	const struct key zero = {0};

@@ -351,3 +351,26 @@ void test_dataset_arrays__shapes_of_subdirectories(void **state)
 	data_shapes_done(&data);
 	free(dir);
 }
+
+// Rows that are tensors by now do not stay in memory beside.
+void test_dataset_arrays__rows_that_were_read_leave_memory(void **state)
+{
+	enum { ROWS = 64, ROW = 1 << 17 }; // 32 MiB of floats
+	struct data_case c = {0};
+	float *x = calloc((size_t)ROWS * ROW, sizeof *x);
+	for (size_t i = 0; i < (size_t)ROWS * ROW; i++)
+		x[i] = (float)(i / ROW);
+	case_input(&c, "x", DT_F32, SHAPE(1, ROW));
+	const char *path = write_npy("rows.npy", 'f', 4, SHAPE(ROWS, ROW), x);
+	free(x);
+	case_open(&c, path);
+	case_load(&c, 0);
+	size_t before = support_resident_bytes(), most = before;
+	for (int i = 0; i < ROWS; i++) {
+		case_load(&c, i);
+		assert_float_equal(x0(&c, ROW - 1), (double)i, 0);
+		most = support_resident_bytes() > most ? support_resident_bytes() : most;
+	}
+	assert_in_range(most - before, 0, (size_t)12 << 20);
+	case_done(&c);
+}
