@@ -160,16 +160,16 @@ void support_random_floats(struct support_random *r, float *out, size_t n, float
 		out[i] = support_random_float(r, low, high);
 }
 
-size_t support_resident_bytes(void)
+size_t support_mapped_bytes(void)
 {
-	unsigned long size, resident = 0;
+	unsigned long size, resident, mapped = 0;
 	FILE *f = fopen("/proc/self/statm", "r");
-	int n = f ? fscanf(f, "%lu %lu", &size, &resident) : 0;
+	int n = f ? fscanf(f, "%lu %lu %lu", &size, &resident, &mapped) : 0;
 	if (f)
 		fclose(f);
-	if (n != 2) {
+	if (n != 3) {
 		fprintf(stderr, "/proc/self/statm cannot be read\n");
 		abort();
 	}
-	return (size_t)resident * (size_t)sysconf(_SC_PAGESIZE);
+	return (size_t)mapped * (size_t)sysconf(_SC_PAGESIZE);
 }

@@ -22,7 +22,7 @@ const char *support_data(const char *relative);
 const char *support_temp(const char *name);
 // Writes a file into that directory, whole; returns its path.
 const char *support_temp_file(const char *name, const void *data, size_t size);
-size_t support_resident_bytes(void); // what this process has in memory now, mapped files with it
+size_t support_mapped_bytes(void); // of files, what this process has in memory now
 
 // Lines that the log keeps. An .npy file as npy_parse reads it. An archive's array; NULL when absent.
 struct npy;
