@@ -34,7 +34,7 @@ static bool has_source_of_swish(const struct plan *p, int value)
 static bool is_transparent(const struct plan *p, int node)
 {
 	unsigned flags = p->priv->node[node].rule->flags;
-	return (is_passive(p, node) && !(flags & RULE_TAKES_INPUT)) || (flags & (RULE_BEHIND_ANY | RULE_FOLLOWS | RULE_ONLY_ZEROS));
+	return !(flags & RULE_TAKES_INPUT) && (is_passive(p, node) || (flags & (RULE_BEHIND_ANY | RULE_FOLLOWS | RULE_ONLY_ZEROS)));
 }
 
 // The Mul of x * Sigmoid(x), where `sigmoid` feeds nothing else; -1 when there is none.

@@ -1,0 +1,72 @@
+// Plans of the target onnxruntime, of what its static quantizer (python/tools/quantization) has a rule of its own for.
+// Expected: its rules, worked out by hand.
+#include "plan_case.h"
+
+static const struct grid usual = {0x1p-6f, 20};
+
+// Its scale is a weight, without a sign only where weights are; its bias has the scale of a bias.
+void test_plan_onnxruntime__a_normalization_has_weight_and_bias(void **state)
+{
+	static const char *const types[] = {"LayerNormalization", "InstanceNormalization", "BatchNormalization"};
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+		struct builder b = one_convolution("c");
+		b.g->opset = 17;
+		builder_constant(&b, "gain", DT_F32, shape_of(1, (int64_t[]){2}), (const float[]){2, .5f});
+		builder_constant(&b, "shift", DT_F32, shape_of(1, (int64_t[]){2}), (const float[]){.25f, -1});
+		builder_node(&b, types[i], "norm", i == 2 ? "c gain shift gain gain" : "c gain shift", "y");
+		builder_output(&b, "y");
+		struct fixture f;
+		fixture_grids(&f, b.g, "onnxruntime", usual, usual);
+		const struct quantizer *gain = &in(&f, "norm", 1)->quant, *shift = &in(&f, "norm", 2)->quant;
+		has_grid(in(&f, "norm", 1), 2.0f / 127, 0, 127);
+		assert_int_equal(gain->qmin, -127);
+		assert_int_equal(gain->n, 1);
+		assert_int_not_equal(in(&f, "norm", 2)->state, SLOT_FLOAT);
+		assert_int_equal(shift->bits, 32);
+		assert_float_equal(shift->scale[0], gain->scale[0] * usual.scale, 0);
+		if (i == 2)
+			assert_int_equal(in(&f, "norm", 3)->state, SLOT_FLOAT);
+		teardown(&f);
+	}
+}
+
+// What TopK picks keeps its codes, a CumSum has ranges of its own on both sides.
+void test_plan_onnxruntime__topk_and_cumsum(void **state)
+{
+	struct builder b = one_convolution("wide");
+	builder_constant(&b, "k", DT_I64, shape_of(1, (int64_t[]){1}), (const int64_t[]){3});
+	builder_constant(&b, "axis", DT_I64, shape_of(0, NULL), (const int64_t[]){3});
+	builder_node(&b, "TopK", "top", "wide k", "t places");
+	builder_node(&b, "Exp", "exp", "t", "e");
+	builder_node(&b, "CumSum", "sum", "e axis", "y");
+	builder_output(&b, "y");
+	struct fixture f;
+	fixture_grids(&f, b.g, "onnxruntime", usual, (struct grid){0x1p-4f, 50});
+	has_grid(in(&f, "top", 0), 0x1p-4f, 50, 255);
+	has_grid(out(&f, "top"), 0x1p-4f, 50, 255);
+	assert_int_equal(out(&f, "exp")->state, SLOT_FLOAT);
+	has_grid(in(&f, "sum", 0), usual.scale, usual.zero, 255);
+	has_grid(out(&f, "sum"), usual.scale, usual.zero, 255);
+	teardown(&f);
+}
+
+// A Pad quantizes what it reads, whoever made that; other moves wait for somebody who does.
+void test_plan_onnxruntime__a_pad_quantizes_its_input(void **state)
+{
+	struct builder b = builder_new();
+	b.g->opset = 13;
+	b.g->value[builder_input(&b, "x")].shape = shape_of(4, (int64_t[]){1, 2, 4, 4});
+	b.g->value[builder_value(&b, "y")].shape = shape_of(4, (int64_t[]){1, 2, 6, 6});
+	builder_constant(&b, "pads", DT_I64, shape_of(1, (int64_t[]){8}), (const int64_t[]){0, 0, 1, 1, 0, 0, 1, 1});
+	builder_node(&b, "Transpose", "move", "x", "m");
+	builder_node(&b, "Exp", "exp", "m", "e");
+	int pad = builder_node(&b, "Pad", "pad", "e pads", "y");
+	*(struct pad_attrs *)b.g->node[pad].attrs = (struct pad_attrs){.mode = "constant"};
+	builder_output(&b, "y");
+	struct fixture f;
+	fixture_grids(&f, b.g, "onnxruntime", usual, usual);
+	assert_false(f.p->quantizable[node(&f, "move")]);
+	has_grid(in(&f, "pad", 0), usual.scale, usual.zero, 255);
+	assert_int_equal(out(&f, "pad")->state, SLOT_OVERLAPPED);
+	teardown(&f);
+}
