@@ -1,6 +1,13 @@
 // AIMET's encodings, version 1.0.0: x = (q + offset) * scale with q counted from 0, up to 2^bw - 1.
 #include "formats.h"
 
+// Of as many bits as the codes need. Codes of both signs alike (-127 .. 127) leave the lowest one out, and those that end
+// within their bits (ONNX Runtime's -64 .. 64) are told as such ones, since AIMET knows no other symmetric range.
+static int64_t lowest_code(const struct site *x)
+{
+	return x->qmin == -x->qmax ? 1 - ((int64_t)1 << (range_bits(x->qmin, x->qmax) - 1)) : x->qmin;
+}
+
 static cJSON *encoding(const struct snapshot *s, const struct site *x)
 {
 	cJSON *o = cJSON_CreateObject();
@@ -16,7 +23,7 @@ static cJSON *encoding(const struct snapshot *s, const struct site *x)
 		int zero = x->zero ? x->zero[i] : 0;
 		symmetric &= x->qmin < 0 && zero == 0;
 		cJSON_AddItemToArray(scale, cJSON_CreateNumber(x->scale[i]));
-		cJSON_AddItemToArray(offset, cJSON_CreateNumber((double)(x->qmin - zero)));
+		cJSON_AddItemToArray(offset, cJSON_CreateNumber((double)(lowest_code(x) - zero)));
 	}
 	cJSON_AddBoolToObject(o, "is_sym", symmetric);
 	return o;

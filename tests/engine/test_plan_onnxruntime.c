@@ -70,3 +70,26 @@ void test_plan_onnxruntime__a_pad_quantizes_its_input(void **state)
 	assert_int_equal(out(&f, "pad")->state, SLOT_OVERLAPPED);
 	teardown(&f);
 }
+
+// What the arguments reduce_range and WeightSymmetric make of weights of 1 and -.25: 129 codes, or all 256 with a zero point.
+void test_plan_onnxruntime__weights_of_other_arguments(void **state)
+{
+	static const struct { const char *target; double scale; int zero, qmin, qmax; } cases[] = {
+		{"onnxruntime", 1.0 / 127, 0, -127, 127},
+		{"onnxruntime,weight.reduce_range=true", 1.0 / 64, 0, -64, 64},
+		{"onnxruntime,weight.symmetric=false", 1.0 / 255, -128, -128, 127},
+		{"onnxruntime,weight.signed=false,weight.symmetric=false", 1.0 / 255, 0, 0, 255},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct builder b = one_convolution("y");
+		builder_output(&b, "y");
+		struct fixture f;
+		fixture_grids(&f, b.g, cases[i].target, usual, usual);
+		const struct quantizer *w = &in(&f, "conv", 1)->quant;
+		assert_float_equal(w->scale[0], cases[i].scale, 1e-9);
+		assert_int_equal(w->zero[0], cases[i].zero);
+		assert_int_equal(w->qmin, cases[i].qmin);
+		assert_int_equal(w->qmax, cases[i].qmax);
+		teardown(&f);
+	}
+}

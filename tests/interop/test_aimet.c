@@ -20,8 +20,8 @@ void test_aimet__the_width_of_a_reduced_range(void **state)
 	assert_true(json_number(logits, "bw", 0) == 7);
 	assert_in_range(-first(logits, "offset"), 1, 127); // a zero point of seven bits
 	assert_true(json_number(encoding_of(acts, STEM_OUT), "bw", 0) == 15);
-	assert_true(json_number(weight, "bw", 0) == 7);
-	assert_true(first(weight, "offset") == -63); // as AIMET has it without the lowest code
+	assert_true(json_number(weight, "bw", 0) == 8); // -64 .. 64 are more codes than seven bits have
+	assert_true(first(weight, "offset") == -127);   // as AIMET has it without the lowest code
 	cJSON_Delete(j);
 	str_done(&text);
 	study_close(&st);

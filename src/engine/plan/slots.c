@@ -5,11 +5,16 @@
 
 static void set_range(struct quantizer *q, const struct scheme *s, int bits)
 {
-	int effective = bits - (s->reduce_range ? 1 : 0);
+	int64_t half = (int64_t)1 << (bits - (s->reduce_range ? 2 : 1));
+	bool narrow = s->narrow && s->symmetric;
 	q->bits = bits;
 	q->symmetric = s->symmetric;
-	q->qmax = s->sign ? ((int64_t)1 << (effective - 1)) - 1 : ((int64_t)1 << effective) - 1;
-	q->qmin = s->sign ? -((int64_t)1 << (effective - 1)) + (s->narrow ? 1 : 0) : 0;
+	q->qmax = s->sign ? half - 1 : 2 * half - 1;
+	q->qmin = s->sign ? -half + (narrow ? 1 : 0) : 0;
+	if (s->sign && narrow && s->reduce_range) { // as ONNX Runtime has it: -64 .. 64
+		q->qmin = -half;
+		q->qmax = half;
+	}
 }
 
 static int weight_axis(const struct node *n, const struct weight_rule *w, const struct shape *shape)
