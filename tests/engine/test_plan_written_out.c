@@ -1,4 +1,5 @@
 // Operators in several nodes, of which esp-ppq and XSlim make one. Expected: their formatters, and their lists of what is quantized.
+#include <math.h>
 #include "written_out_case.h"
 #include "plan_case.h"
 
@@ -418,4 +419,63 @@ void test_plan_written_out__folded_constants_of_xquant(void **state)
 	folded(&f, "tensorrt", "Mul", "a channels");
 	assert_null(plan_written_out(f.p, node(&f, "conv")));
 	teardown(&f);
+}
+
+// x -> Conv -> Flatten -> Gemm -> Relu. The weights are those of three classes, by columns if `columns`.
+static void classifier(struct fixture *f, const char *target, int64_t axis, bool columns, float alpha)
+{
+	static const float rows[3 * 4] = {.5f, -.25f, .125f, .3f, 3, -1, 2, .7f, .01f, .02f, -.005f, .004f};
+	float w[3 * 4];
+	struct onnx_case c;
+	for (int i = 0; i < 12; i++)
+		w[columns ? i % 4 * 3 + i / 4 : i] = rows[i];
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(1, 1, 2, 2));
+	case_floats(&c, "k", DIMS(1, 1, 1, 1), (float[]){1.5f});
+	case_floats(&c, "w", DIMS(columns ? 4 : 3, columns ? 3 : 4), w);
+	case_floats(&c, "b", DIMS(3), (float[]){1, 2, 3});
+	case_node(&c, "Conv", "conv", "x k", "a");
+	case_attr_int(&c, case_node(&c, "Flatten", "flat", "a", "f"), "axis", axis);
+	Onnx__NodeProto *n = case_node(&c, "Gemm", "gemm", "f w b", "g");
+	case_attr_int(&c, n, "transB", !columns);
+	case_attr_float(&c, n, "alpha", alpha);
+	case_node(&c, "Relu", "relu", "g", "y");
+	setup(f, &c, target);
+}
+
+// XSlim makes a Conv of it, whose weights have a scale for each class; those of its Gemm have one, a power of two.
+void test_plan_written_out__flattened_images_of_xquant(void **state)
+{
+	static const float most[] = {.5f, 3, .02f};
+	struct fixture f;
+	for (int columns = 0; columns < 2; columns++) {
+		classifier(&f, "xquant", 1, columns, 1);
+		const struct quantizer *w = &in(&f, "gemm", 1)->quant;
+		const struct written_out *whole = plan_written_out(f.p, node(&f, "flat"));
+		assert_non_null(whole);
+		assert_int_equal(whole->last, node(&f, "gemm"));
+		assert_int_equal(whole->input, tensor(&f, "conv"));
+		assert_int_equal(w->axis, columns);
+		assert_int_equal(w->n, 3);
+		for (int i = 0; i < 3; i++)
+			assert_true(fabsf(w->scale[i] - 2 * most[i] / 255) < 1e-6f * most[i]);
+		assert_int_equal(in(&f, "flat", 0)->state, SLOT_OVERLAPPED); // by the Conv in front
+		assert_int_equal(out(&f, "flat")->state, SLOT_FLOAT);
+		assert_int_equal(in(&f, "gemm", 0)->state, SLOT_FLOAT);
+		assert_int_equal(in(&f, "gemm", 2)->state, SLOT_FLOAT);
+		assert_int_equal(out(&f, "relu")->state, SLOT_ACTIVE);
+		assert_int_equal(f.p->group[node(&f, "flat")].owner, node(&f, "gemm"));
+		assert_int_equal(f.p->group[node(&f, "relu")].owner, node(&f, "gemm"));
+		teardown(&f);
+	}
+	static const struct {
+		const char *target;
+		int64_t axis;
+		float alpha;
+	} none[] = {{"xquant", -3, 1}, {"xquant", 1, 2}, {"esp32p4", 1, 1}, {"tensorrt", 1, 1}};
+	for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+		classifier(&f, none[i].target, none[i].axis, false, none[i].alpha);
+		assert_null(plan_written_out(f.p, node(&f, "gemm")));
+		teardown(&f);
+	}
 }

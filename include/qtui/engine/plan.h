@@ -147,6 +147,7 @@ struct written_out {
 	const char *op_type; // "LayerNormalization" ...; NULL: the node is no part of one
 	int first, last;     // nodes: the first that reads its input, the one that gives its result
 	int input;           // value
+	int weights;         // the node that has its weights, or -1
 };
 // The one that the node is a part of, or NULL.
 const struct written_out *plan_written_out(const struct plan *p, int node);

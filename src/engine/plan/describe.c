@@ -41,8 +41,7 @@ static void describe_group(struct plan *p, int head)
 static void describe_written_out(struct plan *p, int node)
 {
 	const struct written_out *w = plan_written_out(p, node);
-	bool weighted = p->priv->node[w->first].rule->weight.weighted; // whose figures stand beside those of its weights
-	struct group g = {.kind = GROUP_WRITTEN_OUT, .owner = weighted ? w->first : w->last};
+	struct group g = {.kind = GROUP_WRITTEN_OUT, .owner = w->weights >= 0 ? w->weights : w->last};
 	for (int at = w->last; at >= 0; at = next_in_group(p, at))
 		g.last = at;
 	for (int at = next_in_group(p, w->last); at >= 0; at = next_in_group(p, at))

@@ -21,7 +21,7 @@ static int weight_axis(const struct node *n, const struct weight_rule *w, const 
 {
 	int axis = w->axis;
 	if (axis == AXIS_OUTPUT)
-		axis = ((const struct gemm_attrs *)n->attrs)->trans_b ? 0 : 1;
+		axis = n->op->id == OP_Gemm && !((const struct gemm_attrs *)n->attrs)->trans_b ? 1 : 0;
 	else if (axis == AXIS_COLUMN)
 		axis = shape->rank > 1 ? shape->rank - 1 : AXIS_TENSOR; // a vector is one column
 	return axis < shape->rank ? axis : AXIS_TENSOR;
@@ -95,7 +95,7 @@ static bool inside_swish(const struct plan *p, const struct slot *s)
 static bool inside_written_out(const struct plan *p, const struct slot *s)
 {
 	const struct written_out *w = plan_written_out(p, s->node);
-	if (w && s->node == w->first && !s->is_output && p->priv->node[s->node].rule->weight.weighted)
+	if (w && s->node == w->weights && !s->is_output && s->index > 0)
 		return false;
 	return w && (s->is_output ? s->node != w->last : s->value != w->input);
 }

@@ -5,6 +5,7 @@
 //   LayerNormalization, Gelu                                                     XSlim's passes
 //   YoloDecode        what YOLOv8 and its like have behind their last Concat     XSlim's passes
 //   Conv              with a factor and an addend, of each channel or of all     XSlim's passes
+//   Conv              of a whole image: Flatten and Gemm                         XSlim's passes
 #include <math.h>
 #include "qtui/engine/op.h"
 #include "../ops/reduction/reduce.h"
@@ -16,6 +17,7 @@ struct found {
 	const struct graph *g;
 	int x;
 	int node[MOST_NODES], n;
+	int weights; // the node that has them; -1: none
 };
 
 static const struct node *last_of(const struct found *f)
@@ -287,14 +289,27 @@ static bool find_folded(struct found *f)
 	if (!weight || !follow_folded(f, weight))
 		return false;
 	follow_folded(f, weight); // if there is one
+	f->weights = f->node[0];
 	return true;
+}
+
+// What ends a classifier. XSlim quantizes its weights as a convolution's.
+static bool find_flattened(struct found *f)
+{
+	const struct node *n = last_of(f);
+	if (n->op->id != OP_Flatten || f->g->value[f->x].shape.rank < 3 || ((const struct axis_attrs *)n->attrs)->axis != 1 ||
+	    !(n = follow(f, OP_Gemm)))
+		return false;
+	const struct gemm_attrs *a = n->attrs;
+	f->weights = f->node[1];
+	return constant(f->g, n, 1) && n->in[0] == f->g->node[f->node[0]].out[0] && !a->trans_a && a->alpha == 1;
 }
 
 static const struct {
 	const char *op_type;
 	bool (*find)(struct found *f); // from the first node, which reads x
 } operators[] = {{"RMSNormalization", find_rms}, {"LpNormalization", find_lp}, {"LayerNormalization", find_layer}, {"Gelu", find_gelu},
-    {"YoloDecode", find_yolo}, {"Conv", find_folded}};
+    {"YoloDecode", find_yolo}, {"Conv", find_folded}, {"Conv", find_flattened}};
 
 // No node is a part of two operators: the first that is found has it.
 static bool is_free(const struct plan *p, const struct found *f)
@@ -311,13 +326,13 @@ void plan_find_written_out(struct plan *p)
 		const struct op_rule *rule = target_rule(p->target, operators[i].op_type);
 		for (int first = 0; rule->flags & RULE_WRITTEN_OUT && first < p->g->n_nodes; first++) {
 			const struct node *n = &p->g->node[first];
-			struct found f = {.g = p->g, .x = n->n_in > 0 ? n->in[0] : -1, .node = {first}, .n = 1};
+			struct found f = {.g = p->g, .x = n->n_in > 0 ? n->in[0] : -1, .node = {first}, .n = 1, .weights = -1};
 			if (f.x < 0 || p->g->value[f.x].constant || !operators[i].find(&f) || !is_free(p, &f))
 				continue;
 			for (int k = 0; k < f.n; k++) {
 				struct node_plan *part = &p->priv->node[f.node[k]];
 				part->rule = rule;
-				part->written = (struct written_out){operators[i].op_type, first, f.node[f.n - 1], f.x};
+				part->written = (struct written_out){operators[i].op_type, first, f.node[f.n - 1], f.x, f.weights};
 			}
 		}
 	}

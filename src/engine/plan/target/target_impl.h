@@ -26,7 +26,7 @@ enum align_mode { ALIGN_NONE, ALIGN_OUTPUT, ALIGN_READ, ALIGN_LARGE, ALIGN_FIRST
 // Channel axis of a weight: a dimension, or one of these.
 enum {
 	AXIS_TENSOR = -1,
-	AXIS_OUTPUT = -2, // Gemm: where its output columns are
+	AXIS_OUTPUT = -2, // of the output's channels: Gemm's columns, by trans_b; else the first
 	AXIS_COLUMN = -3, // MatMul: the last of two and more
 };
 
