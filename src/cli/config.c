@@ -6,6 +6,7 @@
 #include "qtui/base/file.h"
 #include "qtui/base/log.h"
 #include "qtui/base/str.h"
+#include "qtui/engine/target.h"
 
 // Members that mean something here; all others are ignored and said so.
 static const char *const used[] = {
@@ -13,7 +14,8 @@ static const char *const used[] = {
     "calibration_parameters.calibration_step", "calibration_parameters.calibration_type", "calibration_parameters.input_parameters",
     "calibration_parameters.input_parametres", "quantization_parameters", "quantization_parameters.precision_level",
     "quantization_parameters.truncate_var_names", "quantization_parameters.ignore_op_types", "quantization_parameters.ignore_op_names",
-    "quantization_parameters.custom_setting", "quantization_parameters.analysis_enable",
+    "quantization_parameters.custom_setting", "quantization_parameters.analysis_enable", "quantization_parameters.max_percentile",
+    "quantization_parameters.finetune_level",
     "input.input_name", "input.input_shape", "input.dtype", "input.file_type", "input.color_format", "input.mean_value", "input.std_value",
     "input.preprocess_file", "input.data_list_path",
     "custom_setting.input_names", "custom_setting.output_names", "custom_setting.precision_level", "custom_setting.calibration_type"};
@@ -91,6 +93,15 @@ static void warn_ignored(const struct config *c)
 	tell_ignored(&out, c);
 	str_done(&prefix);
 	str_done(&out);
+}
+
+// Also where the file is silent: 1 is the level of the tool itself.
+static void warn_of_tuning(const struct config *c)
+{
+	double level = json_number(config_section(c, "quantization_parameters"), "finetune_level", 1);
+	if (level > 0)
+		log_warn("%s: at finetune_level %g, which is xquant's own if a file says none, it equalizes weights and corrects biases, which is not "
+		         "done here: qtui equalize and qtui tune do alike", c->path, level);
 }
 
 // ---- options
@@ -226,6 +237,28 @@ static enum status read_calibration(struct config *c, struct options *o, struct 
 	return STATUS_OK;
 }
 
+// The percentile is a member of the target: its own observer has a use for it, too.
+static enum status read_target(struct config *c, struct options *o, struct error *err)
+{
+	struct target *own;
+	if (o->target)
+		return STATUS_OK;
+	o->target = "xquant";
+	enum status s = target_load(&own, o->target, err);
+	if (s != STATUS_OK)
+		return s;
+	double has = target_percentile(own), p = json_number(config_section(c, "quantization_parameters"), "max_percentile", has);
+	target_free(&own);
+	if (!(p > .5 && p <= 1))
+		return error_set(err, STATUS_FORMAT, "%s: max_percentile %g: a number above 0.5 and at most 1", c->path, p);
+	if (p != has) {
+		struct str text = {0};
+		str_addf(&text, "%s,calibration.percentile=%.10g", o->target, p);
+		o->target = keep(c, str_detach(&text));
+	}
+	return STATUS_OK;
+}
+
 static enum status read_truncation(const struct config *c, struct options *o, struct error *err)
 {
 	const cJSON *list = cJSON_GetObjectItemCaseSensitive(config_section(c, "quantization_parameters"), "truncate_var_names"), *item;
@@ -267,6 +300,7 @@ static enum status check_types(const struct config *c, struct error *err)
 	    {"calibration_parameters", "calibration_step", cJSON_Number}, {"calibration_parameters", "calibration_type", cJSON_String},
 	    {"calibration_parameters", "input_parameters", cJSON_Array}, {"calibration_parameters", "input_parametres", cJSON_Array},
 	    {NULL, "quantization_parameters", cJSON_Object}, {"quantization_parameters", "precision_level", cJSON_Number},
+	    {"quantization_parameters", "max_percentile", cJSON_Number}, {"quantization_parameters", "finetune_level", cJSON_Number},
 	    {"quantization_parameters", "truncate_var_names", cJSON_Array}, {"quantization_parameters", "ignore_op_types", cJSON_Array},
 	    {"quantization_parameters", "ignore_op_names", cJSON_Array}, {"quantization_parameters", "custom_setting", cJSON_Array},
 	};
@@ -315,11 +349,12 @@ enum status config_read(struct options *o, unsigned verb, struct error *err)
 		return s;
 	if ((s = read_model(c, o, verb, err)) != STATUS_OK)
 		return s;
-	if (!o->target)
-		o->target = "xquant";
+	if ((s = read_target(c, o, err)) != STATUS_OK)
+		return s;
 	if ((s = read_inputs(c, o, verb, err)) != STATUS_OK || (s = read_calibration(c, o, err)) != STATUS_OK)
 		return s;
 	warn_ignored(c);
+	warn_of_tuning(c);
 	return read_truncation(c, o, err);
 }
 

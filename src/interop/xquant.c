@@ -1,4 +1,5 @@
 // xquant / XSlim: a configuration that runs as it is, but for the lists of samples.
+#include <stdio.h>
 #include <string.h>
 #include "formats.h"
 
@@ -178,12 +179,21 @@ static cJSON *calibration(const struct decided *d, const struct snapshot *s)
 	return o;
 }
 
+// It takes no other number than one with a point.
+static void add_percentile(cJSON *o, double p)
+{
+	char text[32];
+	snprintf(text, sizeof text, "%.10g%s", p, p < 1 ? "" : ".0");
+	cJSON_AddRawToObject(o, "max_percentile", text);
+}
+
 static cJSON *quantization(struct str *loss, const struct decided *d, const struct snapshot *s)
 {
 	cJSON *o = cJSON_CreateObject(), *custom;
 	const struct study_options *opt = d->opt;
 	cJSON_AddNumberToObject(o, "precision_level", 0);
 	cJSON_AddNumberToObject(o, "finetune_level", 0);
+	add_percentile(o, target_percentile(snapshot_plan(s)->target));
 	cJSON_AddItemToObject(o, "truncate_var_names", cJSON_CreateStringArray(opt->truncate, opt->n_truncate));
 	custom = cJSON_AddArrayToObject(o, "custom_setting");
 	for (int n = 0; n < s->n_rows; n++)

@@ -214,6 +214,24 @@ void test_options__options_win_over_a_config(void **state)
 	options_done(&o);
 }
 
+// The tool clips by it under any calibrator; its own value is no member of the target's name.
+void test_options__config_has_the_percentile(void **state)
+{
+	static const struct {
+		const char *percentile, *given, *target;
+	} row[] = {{"0.995", "", "xquant,calibration.percentile=0.995"}, {"0.9999", "", "xquant"}, {"null", "", "xquant"},
+	    {"1", "", "xquant,calibration.percentile=1"}, {"0.995", " --target esp32p4", "esp32p4"}};
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct options o;
+		char line[512], text[128];
+		snprintf(text, sizeof text, "{\"quantization_parameters\": {\"max_percentile\": %s}}", row[i].percentile);
+		snprintf(line, sizeof line, "m.onnx images --config %s%s", config_file(text), row[i].given);
+		accept(&o, VERB_ANALYZE, line);
+		assert_string_equal(o.study.target, row[i].target);
+		options_done(&o);
+	}
+}
+
 void test_options__config_names_the_model_of_a_data_set(void **state)
 {
 	struct options o;
@@ -256,7 +274,8 @@ void test_options__damaged_configs(void **state)
 	    "{\"calibration_parameters\": {\"input_parameters\": [{\"std_value\": [1, 0, 1]}]}}",
 	    "{\"calibration_parameters\": {\"input_parameters\": [{\"color_format\": \"gray\"}]}}",
 	    "{\"calibration_parameters\": {\"input_parameters\": [{\"input_name\": 1}]}}",
-	    "{\"quantization_parameters\": {\"truncate_var_names\": [1]}}", "{\"images\": [], \"annotations\": []}"};
+	    "{\"quantization_parameters\": {\"truncate_var_names\": [1]}}", "{\"quantization_parameters\": {\"max_percentile\": 99.5}}",
+	    "{\"images\": [], \"annotations\": []}"};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		struct options o;
 		struct error err;

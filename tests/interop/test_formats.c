@@ -318,6 +318,23 @@ void test_formats__xquants_own_calibrator_is_its_default(void **state)
 	study_close(&st);
 }
 
+// XSlim looks at it for every calibrator, and only if it is no whole number.
+void test_formats__xquant_is_told_the_percentile(void **state)
+{
+	static const struct {
+		const char *target, *text;
+	} row[] = {{"xquant", "0.9999"}, {"xquant,calibration.percentile=0.995", "0.995"}, {"xquant,calibration.percentile=1", "1.0"}};
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct study *st = case_open(MODEL, CALIB, row[i].target);
+		struct str text = case_export(st, "xquant", NULL);
+		char want[64];
+		snprintf(want, sizeof want, "\"max_percentile\":\t%s,", row[i].text);
+		assert_has(&text, want);
+		str_done(&text);
+		study_close(&st);
+	}
+}
+
 void test_formats__quark_lists_wide_tensors(void **state)
 {
 	struct study *st = edited("esp32p4");

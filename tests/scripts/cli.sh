@@ -237,7 +237,7 @@ cat >"$dir/xquant.json" <<-END
 	{"model_parameters": {"onnx_model": "$model", "working_dir": "x"}, // as in the documents
 	 "calibration_parameters": {"calibration_step": 3, "input_parametres": [
 	  {"mean_value": [0, 0, 0], "std_value": [255, 255, 255], "color_format": "rgb", "data_list_path": "list.txt"}]},
-	 "quantization_parameters": {"truncate_var_names": ["/model.12/Split_output_0"],
+	 "quantization_parameters": {"truncate_var_names": ["/model.12/Split_output_0"], "finetune_level": 0,
 	  "custom_setting": [{"input_names": ["images"], "output_names": ["/model.0/act/Mul_output_0"], "precision_level": 3}]}}
 END
 expect config 0 "ignored: model_parameters.working_dir" analyze --config "$dir/xquant.json" --json "$dir/c.json"
@@ -253,6 +253,8 @@ case $floats in
 esac
 sed 's|"mean_value"|"input_name": "nosuch", "mean_value"|; s|, "working_dir": "x"||' "$dir/xquant.json" >"$dir/input.json"
 expect config_of_another_input 0 "input.json: input_name nosuch: the model has no such input; its first is images" analyze --config "$dir/input.json"
+sed 's|, "finetune_level": 0||; s|, "working_dir": "x"||' "$dir/xquant.json" >"$dir/silent.json"
+expect config_that_is_silent_on_tuning 0 "at finetune_level 1, which is xquant's own" analyze --config "$dir/silent.json"
 sed 's|/model.12/Split_output_0|/nosuch|' "$dir/xquant.json" >"$dir/behind.json"
 expect config_truncated_behind_nothing 1 "behind.json: truncated behind /nosuch: the model has no such tensor" analyze --config "$dir/behind.json" -q
 # XSlim goes from the input of a region into all that reads it: behind the Mul, which is on no way to the Sigmoid, all would be in float.
