@@ -3,6 +3,7 @@
 #include <string.h>
 #include "config_impl.h"
 #include "qtui/analysis/preprocess.h"
+#include "qtui/analysis/session.h"
 #include "qtui/base/file.h"
 #include "qtui/base/log.h"
 #include "qtui/base/str.h"
@@ -196,12 +197,32 @@ static enum status read_image_input(struct config *c, struct options *o, const c
 	return s;
 }
 
+// By place where no name is said: one input after the other. An open batch is one sample.
+static enum status read_shapes(struct config *c, struct options *o, struct error *err)
+{
+	const cJSON *list = config_inputs(c), *in;
+	int place = 0;
+	c->shape = xcalloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *c->shape);
+	o->study.shape = c->shape;
+	cJSON_ArrayForEach(in, list)
+	{
+		const cJSON *sizes = cJSON_GetObjectItemCaseSensitive(in, "input_shape");
+		struct onnx_input_shape at = {.name = json_text(in, "input_name", NULL), .place = ++place, .file = c->path};
+		if (!sizes || cJSON_IsNull(sizes))
+			continue;
+		if (!session_shape(&at.shape, sizes))
+			return config_need(c, false, "input_shape is a list of sizes", err);
+		c->shape[o->study.n_shapes++] = at;
+	}
+	return STATUS_OK;
+}
+
 static enum status read_inputs(struct config *c, struct options *o, unsigned verb, struct error *err)
 {
 	const cJSON *list = config_inputs(c), *first = cJSON_GetArrayItem(list, 0);
 	const char *data = json_text(first, "data_list_path", NULL);
-	enum status s = STATUS_OK;
-	if (first && strcmp(json_text(first, "file_type", "img"), "img") == 0)
+	enum status s = read_shapes(c, o, err);
+	if (s == STATUS_OK && first && strcmp(json_text(first, "file_type", "img"), "img") == 0)
 		s = read_image_input(c, o, first, err);
 	if (s != STATUS_OK || !data || o->random)
 		return s;
@@ -306,7 +327,7 @@ static enum status check_types(const struct config *c, struct error *err)
 	};
 	static const struct json_member input[] = {{NULL, "input_name", cJSON_String}, {NULL, "file_type", cJSON_String},
 	    {NULL, "color_format", cJSON_String}, {NULL, "mean_value", cJSON_Array}, {NULL, "std_value", cJSON_Array},
-	    {NULL, "preprocess_file", cJSON_String}, {NULL, "data_list_path", cJSON_String}};
+	    {NULL, "preprocess_file", cJSON_String}, {NULL, "data_list_path", cJSON_String}, {NULL, "input_shape", cJSON_Array}};
 	static const struct json_member region[] = {
 	    {NULL, "input_names", cJSON_Array}, {NULL, "output_names", cJSON_Array}, {NULL, "precision_level", cJSON_Number},
 	    {NULL, "calibration_type", cJSON_String}};
@@ -366,6 +387,7 @@ void config_free(struct config **cp)
 	for (size_t i = 0; i < c->n_texts; i++)
 		free(c->text[i]);
 	free(c->text);
+	free(c->shape);
 	free(c->path);
 	cJSON_Delete(c->root);
 	free(c);

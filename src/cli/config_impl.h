@@ -4,12 +4,14 @@
 
 #include "config.h"
 #include "qtui/base/json.h"
+#include "qtui/engine/onnx.h"
 
 struct config {
 	cJSON *root;
 	char *path;
 	char **text; // what options point to
 	size_t n_texts, cap_texts;
+	struct onnx_input_shape *shape;
 };
 
 static inline const cJSON *config_section(const struct config *c, const char *name)

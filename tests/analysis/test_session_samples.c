@@ -5,6 +5,7 @@
 #include "qtui/base/file.h"
 #include "qtui/base/log.h"
 #include "studies.h"
+#include "../engine/onnx_case.h"
 
 static void copy_picture(const char *name, const char *to)
 {
@@ -60,4 +61,44 @@ void test_session_samples__others_than_it_was_written_for_are_said(void **state)
 	assert_int_equal(warnings_of(session, dir, (struct dataset_options){.samples = 2, .pre = {.bgr = true, .color_set = true}}), 0);
 	copy_picture("001.jpg", "samples/b.jpg");
 	assert_int_equal(warnings_of(session, dir, as_it_was), 0);
+}
+
+static struct study *open_sized(const char *model, const struct session *from, const struct onnx_input_shape *shape)
+{
+	struct study_options o = {.model = model, .calib = "examples/calib", .threads = 1, .method = -1, .data = {.samples = 1},
+	    .calibrate_only = true, .task = {.none = true}, .shape = shape, .n_shapes = shape != NULL};
+	if (from)
+		session_options(from, &o);
+	return open_for_test(o);
+}
+
+// The pictures of a network of any size: of which it was is not in the model.
+void test_session_samples__the_size_that_was_given_is_kept(void **state)
+{
+	struct onnx_case c;
+	struct error err = {0};
+	struct session *se = NULL;
+	char session[256], model[256];
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(-1, 3, -2, -3));
+	case_floats(&c, "w", DIMS(1, 3, 1, 1), (float[]){1, 2, 3});
+	case_node(&c, "Conv", "conv", "x w", "y");
+	case_output(&c, c.graph, "y");
+	snprintf(model, sizeof model, "%s", case_save(&c, "sized.onnx"));
+	case_done(&c);
+	snprintf(session, sizeof session, "%s", support_temp("sized.json"));
+	const struct onnx_input_shape given = {.place = 1, .shape = shape_of(4, (int64_t[]){1, 3, 48, 80}), .file = "given"};
+	struct study *st = open_sized(model, NULL, &given);
+	assert_int_equal(study_graph(st)->value[study_graph(st)->input[0]].shape.dim[3], 80);
+	assert_int_equal(session_write(st, session, NULL, &err), STATUS_OK);
+	study_close(&st);
+	if (session_read(&se, session, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	st = open_sized(model, se, NULL);
+	const struct shape *x = &study_graph(st)->value[study_graph(st)->input[0]].shape;
+	assert_int_equal(x->dim[0], 1);
+	assert_int_equal(x->dim[2], 48);
+	assert_int_equal(x->dim[3], 80);
+	study_close(&st);
+	session_free(&se);
 }

@@ -232,6 +232,25 @@ void test_options__config_has_the_percentile(void **state)
 	}
 }
 
+// Inputs are meant by name, else one after the other; a batch that is open is one sample.
+void test_options__config_has_the_shapes_of_inputs(void **state)
+{
+	struct options o;
+	char line[512];
+	snprintf(line, sizeof line, "m.onnx images --config %s",
+	    config_file("{\"calibration_parameters\": {\"input_parameters\": [{\"input_shape\": [null, 3, 96, 160]}, {\"input_shape\": null},"
+	                " {\"input_name\": \"z\", \"input_shape\": [2, 8]}]}}"));
+	accept(&o, VERB_ANALYZE, line);
+	assert_int_equal(o.study.n_shapes, 2);
+	assert_int_equal(o.study.shape[0].place, 1);
+	assert_null(o.study.shape[0].name);
+	const struct shape x = shape_of(4, (int64_t[]){1, 3, 96, 160}), z = shape_of(2, (int64_t[]){2, 8});
+	assert_true(shape_equal(&o.study.shape[0].shape, &x));
+	assert_string_equal(o.study.shape[1].name, "z");
+	assert_true(shape_equal(&o.study.shape[1].shape, &z));
+	options_done(&o);
+}
+
 void test_options__config_names_the_model_of_a_data_set(void **state)
 {
 	struct options o;
@@ -275,6 +294,8 @@ void test_options__damaged_configs(void **state)
 	    "{\"calibration_parameters\": {\"input_parameters\": [{\"color_format\": \"gray\"}]}}",
 	    "{\"calibration_parameters\": {\"input_parameters\": [{\"input_name\": 1}]}}",
 	    "{\"quantization_parameters\": {\"truncate_var_names\": [1]}}", "{\"quantization_parameters\": {\"max_percentile\": 99.5}}",
+	    "{\"calibration_parameters\": {\"input_parameters\": [{\"input_shape\": [1, 3, 0.5, 96]}]}}",
+	    "{\"calibration_parameters\": {\"input_parameters\": [{\"input_shape\": 96}]}}",
 	    "{\"images\": [], \"annotations\": []}"};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		struct options o;

@@ -18,9 +18,13 @@ struct session {
 	struct task_wish task;       // its texts are in `root`
 	char **truncate;
 	int n_truncate;
+	struct onnx_input_shape *shape; // its texts are in `root` and `path`
+	int n_shapes;
 	struct file_stamp stamp;     // of the file that was read
 	struct cJSON *root;          // the whole file: members that this version does not know are written back
 };
+// A list of sizes; a batch that is open (none, or below 1) is one sample. False: it is no such list.
+bool session_shape(struct shape *out, const struct cJSON *sizes);
 MUST_CHECK enum status session_read(struct session **out, const char *path, struct error *err);
 void session_free(struct session **s);
 // Fills what `opt` leaves open (NULL, 0, -1) from the session; options that are given win. The texts stay the

@@ -9,6 +9,7 @@
 #include "qtui/analysis/snapshot.h"
 #include "qtui/engine/data.h"
 #include "qtui/engine/kernel.h"
+#include "qtui/engine/onnx.h"
 #include "qtui/engine/run.h"
 
 // What the task is measured on, and how. Fields that are NULL are found: labels beside the samples, the kind from
@@ -41,6 +42,8 @@ struct study_options {
 	const char *const *truncate;   // tensors behind which everything stays in float
 	int n_truncate;
 	const char *truncate_in;       // the file that names them, for errors while the study is opened; NULL: an option
+	const struct onnx_input_shape *shape; // of inputs that the model leaves open; those of the samples win
+	int n_shapes;
 };
 struct study;
 MUST_CHECK enum status study_open(struct study **out, const struct study_options *opt, struct error *err);

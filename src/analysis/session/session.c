@@ -1,5 +1,6 @@
 // Session files: see docs/SESSION.md for the members. Unknown members are kept;
 // malformed ones are errors that name the member.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/analysis/session.h"
@@ -39,6 +40,35 @@ static enum status read_strings(const cJSON *a, char ***out, int *n, const char 
 	return STATUS_OK;
 }
 
+bool session_shape(struct shape *out, const struct cJSON *sizes)
+{
+	const cJSON *item;
+	bool right = cJSON_IsArray(sizes) && cJSON_GetArraySize(sizes) <= SHAPE_MAX_RANK;
+	*out = (struct shape){0};
+	for (item = right ? sizes->child : NULL; item; item = item->next) {
+		double n = cJSON_IsNumber(item) ? item->valuedouble : 0;
+		if (out->rank == 0 && !(n >= 1))
+			n = 1;
+		right &= n >= 1 && n <= INT32_MAX && n == floor(n);
+		out->dim[out->rank++] = right ? (int64_t)n : 0;
+	}
+	return right;
+}
+
+static enum status read_shapes(struct session *s, const cJSON *shapes, struct error *err)
+{
+	const cJSON *item;
+	s->shape = xcalloc((size_t)cJSON_GetArraySize(shapes) + 1, sizeof *s->shape);
+	cJSON_ArrayForEach(item, shapes)
+	{
+		struct onnx_input_shape *at = &s->shape[s->n_shapes++];
+		*at = (struct onnx_input_shape){.name = item->string, .file = s->path};
+		if (!session_shape(&at->shape, item))
+			return error_set(err, STATUS_FORMAT, "\"calibration.shapes\": %.80s must be a list of sizes", item->string);
+	}
+	return STATUS_OK;
+}
+
 static enum status read_calibration(struct session *s, const cJSON *c, struct error *err)
 {
 	const char *method = json_text(c, "method", NULL);
@@ -52,6 +82,8 @@ static enum status read_calibration(struct session *s, const cJSON *c, struct er
 	s->data.seed = (uint64_t)seed;
 	if (preprocess_parse(&s->data.pre, cJSON_GetObjectItemCaseSensitive(c, "preprocess"), err) != STATUS_OK)
 		return error_prefix(err, "\"calibration.preprocess\"");
+	if (read_shapes(s, cJSON_GetObjectItemCaseSensitive(c, "shapes"), err) != STATUS_OK)
+		return err->status;
 	if (!method)
 		return STATUS_OK;
 	if (!calib_parse(&m, method))
@@ -79,6 +111,7 @@ static const struct json_member members[] = {
     {NULL, "calibration", cJSON_Object}, {"calibration", "path", cJSON_String}, {"calibration", "method", cJSON_String},
     {"calibration", "samples", cJSON_Number}, {"calibration", "random", cJSON_Number}, {"calibration", "seed", cJSON_Number},
     {"calibration", "preprocess", cJSON_Object}, {"calibration", "fingerprint", cJSON_String},
+    {"calibration", "shapes", cJSON_Object},
     {NULL, "target", cJSON_String}, {NULL, "task", cJSON_Object}, {"task", "data", cJSON_String}, {"task", "labels", cJSON_String},
     {"task", "decoder", cJSON_String}, {"task", "kind", cJSON_String}, {"task", "scorer", cJSON_String}, {"task", "boxes", cJSON_String},
     {"task", "nms", cJSON_Number}, {NULL, "edits", cJSON_Array}, {NULL, "journal", cJSON_Array}, {NULL, "truncate", cJSON_Array},
@@ -153,6 +186,7 @@ void session_free(struct session **sp)
 	free(s->target);
 	free_strings(s->command, s->n_commands);
 	free_strings(s->truncate, s->n_truncate);
+	free(s->shape);
 	cJSON_Delete(s->root);
 	free(s);
 	*sp = NULL;
@@ -238,6 +272,10 @@ void session_options(const struct session *s, struct study_options *opt)
 		opt->truncate = (const char *const *)s->truncate;
 		opt->n_truncate = s->n_truncate;
 		opt->truncate_in = s->path;
+	}
+	if (opt->n_shapes == 0) {
+		opt->shape = s->shape;
+		opt->n_shapes = s->n_shapes;
 	}
 	merge_preprocess(&opt->data.pre, &s->data.pre);
 	merge_task(&opt->task, s);

@@ -38,6 +38,19 @@ static cJSON *model_json(const struct study *st)
 	return o;
 }
 
+// What pictures are brought to, where the model leaves it open.
+static cJSON *shapes_json(const struct graph *g)
+{
+	cJSON *o = cJSON_CreateObject();
+	for (int i = 0; i < g->n_inputs; i++) {
+		const struct value *v = &g->value[g->input[i]];
+		cJSON *a = cJSON_AddArrayToObject(o, v->name);
+		for (int k = 0; k < v->shape.rank; k++)
+			cJSON_AddItemToArray(a, cJSON_CreateNumber((double)v->shape.dim[k]));
+	}
+	return o;
+}
+
 static cJSON *calibration_json(const struct study *st)
 {
 	char text[33];
@@ -55,6 +68,8 @@ static cJSON *calibration_json(const struct study *st)
 	}
 	cJSON_AddStringToObject(o, "fingerprint", text);
 	cJSON_AddItemToObject(o, "preprocess", preprocess_json(dataset_preprocess(d)));
+	if (opt->n_shapes)
+		cJSON_AddItemToObject(o, "shapes", shapes_json(study_graph(st)));
 	return o;
 }
 

@@ -37,10 +37,13 @@ enum status study_load(struct graph **out, const struct study *s, const char *mo
 	enum status st = STATUS_OK;
 	if (s->opt.calib && !s->opt.data.random)
 		st = dataset_peek_shapes(&data, s->opt.calib, err);
-	struct onnx_input_shape *fixed = xcalloc(data.n + 1, sizeof *fixed);
+	size_t n = data.n;
+	struct onnx_input_shape *fixed = xcalloc(n + (size_t)s->opt.n_shapes + 1, sizeof *fixed);
 	for (size_t i = 0; i < data.n; i++)
 		fixed[i] = (struct onnx_input_shape){.name = data.at[i].name, .shape = data.at[i].shape, .file = data.at[i].file};
-	const struct onnx_options how = {.shape = fixed, .n_shapes = (int)data.n, .values = values_in_samples, .arg = &s->opt, .pairs = pairs};
+	for (int i = 0; i < s->opt.n_shapes; i++)
+		fixed[n++] = s->opt.shape[i];
+	const struct onnx_options how = {.shape = fixed, .n_shapes = (int)n, .values = values_in_samples, .arg = &s->opt, .pairs = pairs};
 	if (st == STATUS_OK)
 		st = onnx_load(out, model, &how, err);
 	free(fixed);
@@ -140,6 +143,26 @@ static void resolve(struct study *s)
 		s->opt.data.samples = 32;
 }
 
+static const struct onnx_input_shape *copy_shapes(const struct onnx_input_shape *shape, int n)
+{
+	struct onnx_input_shape *copy = xcalloc((size_t)n + 1, sizeof *copy);
+	for (int i = 0; i < n; i++) {
+		copy[i] = shape[i];
+		copy[i].name = xstrdup(shape[i].name);
+		copy[i].file = xstrdup(shape[i].file);
+	}
+	return copy;
+}
+
+static void free_shapes(const struct onnx_input_shape *shape, int n)
+{
+	for (int i = 0; i < n; i++) {
+		free((char *)shape[i].name);
+		free((char *)shape[i].file);
+	}
+	free((void *)shape);
+}
+
 static void copy_options(struct study *s, const struct study_options *opt)
 {
 	s->opt = *opt;
@@ -150,6 +173,7 @@ static void copy_options(struct study *s, const struct study_options *opt)
 	for (int i = 0; i < opt->n_truncate; i++)
 		list[i] = xstrdup(opt->truncate[i]);
 	s->opt.truncate = (const char *const *)list;
+	s->opt.shape = copy_shapes(opt->shape, opt->n_shapes);
 }
 
 static enum status open_parts(struct study *s, struct error *err)
@@ -228,6 +252,7 @@ static void free_options(struct study_options *o)
 	for (int i = 0; i < o->n_truncate; i++)
 		free((char *)o->truncate[i]);
 	free((void *)o->truncate);
+	free_shapes(o->shape, o->n_shapes);
 	free((char *)o->model);
 	free((char *)o->calib);
 	free((char *)o->target);

@@ -384,7 +384,7 @@ void dims_report(const struct graph *g, const Onnx__GraphProto *proto, const str
 		shape_text(&g->value[id].shape, text, sizeof text);
 		if (i < 64 && t->guessed >> i & 1)
 			log_warn("input %s is dynamic: taken as %s, the first common size that fits; data of another shape (.npy, .npz, .pb) "
-			         "change that",
+			         "and the input_shape of --config change that",
 			    g->value[id].name, text);
 		else
 			log_info("input %s is dynamic: taken as %s", g->value[id].name, text);
