@@ -160,6 +160,41 @@ void test_import__types_for_all_tensors(void **state)
 	}
 }
 
+// Quark's newer configuration says of tensors what the target decides.
+void test_import__specifications_of_all_tensors(void **state)
+{
+	static const struct {
+		const char *target, *text, *note; // "": nothing is said
+	} row[] = {
+	    {"xint8", "\"global_config\": {\"input_tensors\": {\"scale_type\": \"ScaleType.PowerOf2\"}, \"weight\": {\"data_type\": \"Int8\","
+	              " \"symmetric\": true, \"scale_type\": \"ScaleType.PowerOf2\", \"quant_granularity\": \"QuantGranularity.Tensor\"}}", ""},
+	    {"a8w8", "\"global_config\": {\"activation\": {\"scale_type\": \"ScaleType.PowerOf2\"}}",
+	        "scale_type: ScaleType.PowerOf2, but activations of the target have scales that are no powers of two"},
+	    {"xint8", "\"global_config\": {\"weight\": {\"scale_type\": \"ScaleType.Float32\"}}",
+	        "weight.scale_type: ScaleType.Float32, but weights of the target have scales that are powers of two"},
+	    {"a8w8", "\"global_config\": {\"weight\": {\"quant_granularity\": \"QuantGranularity.Channel\"}}",
+	        "weight.quant_granularity: QuantGranularity.Channel, but weights of the target have a scale for each tensor"},
+	    {"a8w8", "\"global_config\": {\"weight\": {\"symmetric\": false}}", "weight.symmetric: false, but weights of the target are symmetric"},
+	    {"a8w8", "\"global_config\": {\"weight\": {\"data_type\": \"Int4\"}}",
+	        "weight.data_type: Int4 has 4 bits, weights of the target have 8"},
+	    {"a8w8", "\"global_config\": {\"weight\": {\"data_type\": \"BFloat16\"}}",
+	        "weight.data_type: BFloat16 is no integer, weights of the target have 8 bits"},
+	    {"a8w8", "\"calibrate_method\": \"PowerOfTwoMethod.MinMSE\"",
+	        "calibrate_method: PowerOfTwoMethod.MinMSE, but activations of the target have scales that are no powers of two"},
+	};
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		char text[512];
+		snprintf(text, sizeof text, "{\"exclude\": [\"" CLASS_CONV "\"], %s}", row[i].text);
+		struct study *st = case_open(MODEL, NULL, row[i].target);
+		struct import_report r = take(st, file(text));
+		assert_has(&r.notes, row[i].note);
+		if (r.n_notes != (row[i].note[0] != '\0'))
+			fail_msg("%s: %s", row[i].text, str_text(&r.notes));
+		import_report_done(&r);
+		study_close(&st);
+	}
+}
+
 // What PPQ itself exported for TensorRT gives each tensor that rules its scale that of its run.
 void test_import__ppq_s_own_export_for_tensorrt(void **state)
 {

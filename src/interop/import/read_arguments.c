@@ -275,27 +275,68 @@ static void read_activation_type(struct wishes *w, const char *name, bool symmet
 		    symmetric ? "true" : "false", q->symmetric ? "" : "not ");
 }
 
+static void note_channels(struct wishes *w, const char *member, const char *said, bool channels)
+{
+	if (channels != has_weights_per_channel(w->p))
+		wish_note(w, "%s: %.40s, but weights of the target have a scale for each %s: choose another --target", member, said,
+		    channels ? "tensor" : "channel");
+}
+
+static void note_weight_type(struct wishes *w, const char *member, const char *name, const struct quantizer *q)
+{
+	const struct type *type = name ? find_type(name) : NULL;
+	if (type && type->bits == WISH_FLOAT)
+		wish_note(w, "%s: %.40s is no integer, weights of the target have %d bits: choose another --target", member, name, q->bits);
+	else if (type && type->bits != q->bits)
+		wish_note(w, "%s: %.40s has %d bits, weights of the target have %d: choose another --target", member, name, type->bits, q->bits);
+}
+
+static void note_weight_symmetry(struct wishes *w, const char *member, const cJSON *symmetric, const struct quantizer *q)
+{
+	if (cJSON_IsBool(symmetric) && cJSON_IsTrue(symmetric) != q->symmetric)
+		wish_note(w, "%s: %s, but weights of the target are %ssymmetric: choose another --target", member,
+		    cJSON_IsTrue(symmetric) ? "true" : "false", q->symmetric ? "" : "not ");
+}
+
+// With the enumeration in front that it is of: ScaleType, PowerOfTwoMethod.
+static void note_scales(struct wishes *w, const char *member, const char *said, bool pow2, bool weight)
+{
+	const struct quantizer *q = plain_quantizer(w->p, weight);
+	if (q && pow2 != q->pow2)
+		wish_note(w, "%s: %.40s, but %s of the target have scales that are %spowers of two: choose another --target", member, said,
+		    weight ? "weights" : "activations", q->pow2 ? "" : "no ");
+}
+
 // What a file says of weights is the target's own business: only where they differ is it told.
 static void note_other_weights(struct wishes *w, const cJSON *root, const cJSON *extra)
 {
-	const char *name = json_text(root, "weight_type", NULL);
-	const struct type *type = name ? find_type(name) : NULL;
 	const struct quantizer *q = plain_quantizer(w->p, true);
 	const cJSON *by_channel = cJSON_GetObjectItemCaseSensitive(root, "per_channel");
 	if (!q)
 		return;
-	if (type && type->bits != q->bits)
-		wish_note(
-		    w, "weight_type: %.40s has %d bits, weights of the target have %d: choose another --target", name, type->bits, q->bits);
-	if (cJSON_IsBool(by_channel) && cJSON_IsTrue(by_channel) != has_weights_per_channel(w->p))
-		wish_note(w, "per_channel: %s, but weights of the target have a scale for each %s: choose another --target",
-		    cJSON_IsTrue(by_channel) ? "true" : "false", cJSON_IsTrue(by_channel) ? "tensor" : "channel");
-	const cJSON *symmetric = cJSON_GetObjectItemCaseSensitive(extra, "WeightSymmetric");
-	if (cJSON_IsBool(symmetric) && cJSON_IsTrue(symmetric) != q->symmetric)
-		wish_note(w, "WeightSymmetric: %s, but weights of the target are %ssymmetric: choose another --target",
-		    cJSON_IsTrue(symmetric) ? "true" : "false", q->symmetric ? "" : "not ");
+	note_weight_type(w, "weight_type", json_text(root, "weight_type", NULL), q);
+	if (cJSON_IsBool(by_channel))
+		note_channels(w, "per_channel", cJSON_IsTrue(by_channel) ? "true" : "false", cJSON_IsTrue(by_channel));
+	note_weight_symmetry(w, "WeightSymmetric", cJSON_GetObjectItemCaseSensitive(extra, "WeightSymmetric"), q);
 	if (json_bool(root, "reduce_range", false) && q->qmax > 64)
 		wish_note(w, "reduce_range: weights of the target use all their bits: choose another --target");
+}
+
+// Quark's newer way to say it, of a tensor; `inputs` are activations.
+static void note_other_tensors(struct wishes *w, const cJSON *inputs, const cJSON *weight)
+{
+	const struct quantizer *q = plain_quantizer(w->p, true);
+	const char *by = json_text(weight, "quant_granularity", NULL), *scale = json_text(inputs, "scale_type", NULL);
+	if (scale)
+		note_scales(w, "scale_type", scale, str_has_suffix(scale, "PowerOf2"), false);
+	if (!q || !weight)
+		return;
+	note_weight_type(w, "weight.data_type", json_text(weight, "data_type", NULL), q);
+	if (by)
+		note_channels(w, "weight.quant_granularity", by, !str_has_suffix(by, "Tensor"));
+	note_weight_symmetry(w, "weight.symmetric", cJSON_GetObjectItemCaseSensitive(weight, "symmetric"), q);
+	if ((scale = json_text(weight, "scale_type", NULL)))
+		note_scales(w, "weight.scale_type", scale, str_has_suffix(scale, "PowerOf2"), true);
 }
 
 // In hundredths; 0: it says none.
@@ -345,10 +386,13 @@ void read_arguments(struct wishes *w, const cJSON *root)
 	const char *type = json_text(root, "activation_type", json_text(inputs, "data_type", NULL));
 	if (method)
 		w->method = known_method(w, method);
+	if (method && strstr(method, "PowerOfTwoMethod"))
+		note_scales(w, "calibrate_method", method, true, false);
 	w->rank = OF_MODEL;
 	if (type)
 		read_activation_type(w, type, json_bool(inputs ? inputs : extra, inputs ? "symmetric" : "ActivationSymmetric", false));
 	note_other_weights(w, root, extra);
+	note_other_tensors(w, inputs, object_in(w, global, "weight"));
 	w->rank = OF_TYPE;
 	read_layers(w, root, "layer_type_config", true);
 	each_text_in(w, root, "op_types_to_exclude", exclude_type);
