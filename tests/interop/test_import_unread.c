@@ -66,6 +66,21 @@ void test_import_unread__numbers_in_lists_and_as_texts(void **state)
 	}
 }
 
+// A QConfig of Quark's that was made with extra_options writes them one deeper.
+void test_import_unread__options_of_a_written_qconfig(void **state)
+{
+	struct study *st = case_open(MODEL, NULL, "onnxruntime");
+	(void)state;
+	struct import_report r = take(st,
+	    file("{\"global_config\": {}, \"extra_options\": {\"extra_options\": {\"TensorQuantOverrides\": {\"" CLASS_OUT
+	    "\": [{\"quant_type\": \"QUInt16\", \"scale\": 0.5, \"zero_point\": 3}]}}, \"FoldRelu\": true}}"));
+	assert_true(scale(st, CLASS_CONV) == 0.5);
+	assert_has(&r.notes, "extra_options: FoldRelu is not read");
+	assert_int_equal(r.n_notes, 1);
+	import_report_done(&r);
+	study_close(&st);
+}
+
 // Quark's way to leave all operators of a type in float; what is of the tool's run needs no line.
 void test_import_unread__types_that_quark_excludes(void **state)
 {

@@ -377,11 +377,15 @@ static void exclude_type(struct wishes *w, const char *name)
 
 void read_arguments(struct wishes *w, const cJSON *root)
 {
-	const cJSON *item, *extra = object_in(w, root, "extra_options");
+	const cJSON *item, *extra = object_in(w, root, "extra_options"), *inner = object_in(w, extra, "extra_options");
 	const cJSON *global = object_in(w, root, "global_config"),
 	            *inputs = object_in(w, global, "input_tensors"); // Quark's newer way to say it
 	if (!inputs)
 		inputs = object_in(w, global, "activation");
+	if (inner) { // as Quark's to_dict writes what its QConfig was made with
+		note_what_is_not_read(w, extra, "extra_options", "extra_options");
+		extra = inner;
+	}
 	const char *method = json_text(root, "calibrate_method", json_text(inputs, "calibration_method", NULL));
 	const char *type = json_text(root, "activation_type", json_text(inputs, "data_type", NULL));
 	if (method)
