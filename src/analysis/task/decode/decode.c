@@ -238,11 +238,12 @@ bool decode_is_score_name(const char *name)
 bool decode_pair(const struct head *h, int box, int score, struct field *boxes, struct field *scores, int64_t *n)
 {
 	int64_t n_scores;
+	// Shapes first: every pair of a network's outputs is tried, and names take far longer to match.
+	if (box == score || !head_rows(boxes, n, h, box, 4) || !head_rows(scores, &n_scores, h, score, 0) || n_scores != *n)
+		return false;
 	// With four classes both look alike.
-	bool swapped = h->out[box].ends & END_SOFTMAX ||
-	               (decode_is_score_name(h->out[box].name) && !decode_is_score_name(h->out[score].name));
-	return box != score && !swapped && head_rows(boxes, n, h, box, 4) &&
-	       head_rows(scores, &n_scores, h, score, 0) && n_scores == *n;
+	return !(h->out[box].ends & END_SOFTMAX) &&
+	       (!decode_is_score_name(h->out[box].name) || decode_is_score_name(h->out[score].name));
 }
 
 float decode_sigmoid(float x)
