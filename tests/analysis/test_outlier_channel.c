@@ -119,12 +119,14 @@ void test_outlier_channel__is_told_by_the_weights(void **state)
 	struct error err = {0};
 	struct equalize_outlier c;
 	assert_int_equal(onnx_load(&g, path, NULL, &err), STATUS_OK);
-	assert_true(equalize_outlier(&c, g, graph_find_node(g, "two")));
+	struct equalize_fronts *f = equalize_fronts_new(g);
+	assert_true(equalize_outlier(&c, f, graph_find_node(g, "two")));
 	assert_int_equal(c.channel, LOUD);
 	assert_int_equal(c.channels, MID);
 	assert_int_equal(c.maker, graph_find_node(g, "one"));
 	assert_true(c.front > 32 && c.behind > 32 && !c.sums);
-	assert_false(equalize_outlier(&c, g, graph_find_node(g, "between")));
+	assert_false(equalize_outlier(&c, f, graph_find_node(g, "between")));
+	equalize_fronts_free(&f);
 	graph_free(&g);
 	free(path);
 }

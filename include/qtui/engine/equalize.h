@@ -82,8 +82,12 @@ struct equalize_outlier {
 	int maker;                 // the first node in front; -1: the tensor cannot be equalized
 	bool sums;                 // it can, through Add and Sub
 };
+// What can be equalized, found once for all nodes of a graph, which is borrowed.
+struct equalize_fronts;
+struct equalize_fronts *equalize_fronts_new(const struct graph *g);
+void equalize_fronts_free(struct equalize_fronts **f);
 // false: the node's weights do not tell.
-bool equalize_outlier(struct equalize_outlier *out, const struct graph *g, int node);
+bool equalize_outlier(struct equalize_outlier *out, const struct equalize_fronts *f, int node);
 // [n_nodes], the caller frees it: are the node's weights behind, or in front of, a tensor that is equalized through
 // Relu and its kin alone?
 bool *equalize_reaches(const struct graph *g);

@@ -107,9 +107,10 @@ static void speak(struct look *l, int node, const struct site *x, const struct e
 
 void rule_outlier_channel(struct look *l)
 {
+	struct equalize_fronts *fronts = equalize_fronts_new(l->g);
 	for (int node = 0; node < l->g->n_nodes; node++) {
 		struct equalize_outlier c;
-		if (!is_poor_reader(l, node) || !equalize_outlier(&c, l->g, node) || !is_far(&c))
+		if (!is_poor_reader(l, node) || !equalize_outlier(&c, fronts, node) || !is_far(&c))
 			continue;
 		const struct site *x = site_of(l, c.value);
 		if (!x || x->bits != 8 || x->n_scale != 1 || !x->hist_float || x->range.n == 0 || is_explained(l, x->node, FINDING_outlier_range))
@@ -118,4 +119,5 @@ void rule_outlier_channel(struct look *l)
 		if (inner < FEW_CODES * (double)x->scale[0])
 			speak(l, node, x, &c, inner);
 	}
+	equalize_fronts_free(&fronts);
 }

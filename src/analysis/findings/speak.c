@@ -149,19 +149,20 @@ static bool set_regions(struct finding *f, const struct look *l, const int *node
 	return set;
 }
 
-static bool set_float(struct finding *f, const struct look *l, int node)
-{
-	return !finding_is_small(f, l->noise) && finding_set(f, l, &node, 1, PREC_FLOAT);
-}
-
+// Whether more bits are possible takes a plan of the whole network to say: it is not asked for a finding that is too
+// small for an edit, of which a large network has thousands.
 bool finding_widen(struct finding *f, const struct look *l, int node)
 {
-	return can_widen(l, node) ? set_regions(f, l, &node, 1, true, PREC_INT16) : set_float(f, l, node);
+	if (finding_is_small(f, l->noise))
+		return false;
+	return can_widen(l, node) ? set_regions(f, l, &node, 1, true, PREC_INT16) : finding_set(f, l, &node, 1, PREC_FLOAT);
 }
 
 bool finding_widen_region(struct finding *f, const struct look *l, int node)
 {
-	return can_widen(l, node) ? set_regions(f, l, &node, 1, false, PREC_INT16) : set_float(f, l, node);
+	if (finding_is_small(f, l->noise))
+		return false;
+	return can_widen(l, node) ? set_regions(f, l, &node, 1, false, PREC_INT16) : finding_set(f, l, &node, 1, PREC_FLOAT);
 }
 
 bool finding_free_region(struct finding *f, const struct look *l, int node)
@@ -181,7 +182,9 @@ bool can_widen_weights(const struct look *l, int node)
 
 bool finding_widen_weights(struct finding *f, const struct look *l, int node)
 {
-	return can_widen_weights(l, node) ? set_regions(f, l, &node, 1, false, PREC_INT16) : set_float(f, l, node);
+	if (finding_is_small(f, l->noise))
+		return false;
+	return can_widen_weights(l, node) ? set_regions(f, l, &node, 1, false, PREC_INT16) : finding_set(f, l, &node, 1, PREC_FLOAT);
 }
 
 bool finding_scale(struct finding *f, const struct look *l, const struct site *s, double scale)

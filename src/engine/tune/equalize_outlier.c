@@ -42,14 +42,6 @@ static bool raise(float *top, const struct graph *g, int node, bool rows)
 	return ok;
 }
 
-static bool is_behind(const struct equalize_group *group, int node)
-{
-	for (int i = 0; i < group->n_behind; i++)
-		if (group->behind[i] == node)
-			return true;
-	return false;
-}
-
 // The tensor's other readers count as well: what factors can be moved to.
 static bool raise_group(struct around *a, const struct graph *g, const struct equalize_group *group)
 {
@@ -68,17 +60,49 @@ static bool raise_group(struct around *a, const struct graph *g, const struct eq
 	return ok;
 }
 
-static bool find_front(struct around *a, const struct graph *g, int node, bool sums)
+// ---- groups, found once for all nodes that are asked about
+
+enum { STRAIGHT, SUMS, WAYS }; // through Relu and its kin, and through Add and Sub too
+struct equalize_fronts {
+	const struct graph *g;
+	struct equalize_group *group[WAYS];
+	int n[WAYS];
+	int *behind[WAYS]; // [n_nodes] the group that the node is behind, -1: none
+};
+
+struct equalize_fronts *equalize_fronts_new(const struct graph *g)
 {
-	struct equalize_group *group;
-	int n = groups_find(&group, g, &(struct reaching){.sums = sums, .wide = true});
-	bool found = false;
-	for (int i = 0; i < n; i++) {
-		found = found || (is_behind(&group[i], node) && raise_group(a, g, &group[i]));
-		group_done(&group[i]);
+	struct equalize_fronts *f = xcalloc(1, sizeof *f);
+	f->g = g;
+	for (int way = 0; way < WAYS; way++) {
+		f->n[way] = groups_find(&f->group[way], g, &(struct reaching){.sums = way == SUMS, .wide = true});
+		f->behind[way] = xmalloc(((size_t)g->n_nodes + 1) * sizeof *f->behind[way]);
+		for (int node = 0; node < g->n_nodes; node++)
+			f->behind[way][node] = -1;
+		for (int i = 0; i < f->n[way]; i++)
+			for (int k = 0; k < f->group[way][i].n_behind; k++)
+				f->behind[way][f->group[way][i].behind[k]] = i;
 	}
-	free(group);
-	return found;
+	return f;
+}
+
+void equalize_fronts_free(struct equalize_fronts **fp)
+{
+	struct equalize_fronts *f = *fp;
+	for (int way = 0; f && way < WAYS; way++) {
+		for (int i = 0; i < f->n[way]; i++)
+			group_done(&f->group[way][i]);
+		free(f->group[way]);
+		free(f->behind[way]);
+	}
+	free(f);
+	*fp = NULL;
+}
+
+static bool find_front(struct around *a, const struct equalize_fronts *f, int node, int way)
+{
+	int i = f->behind[way][node];
+	return i >= 0 && raise_group(a, f->g, &f->group[way][i]);
 }
 
 static void choose(struct equalize_outlier *out, const struct around *a)
@@ -96,15 +120,16 @@ static void choose(struct equalize_outlier *out, const struct around *a)
 	}
 }
 
-bool equalize_outlier(struct equalize_outlier *out, const struct graph *g, int node)
+bool equalize_outlier(struct equalize_outlier *out, const struct equalize_fronts *f, int node)
 {
+	const struct graph *g = f->g;
 	struct layer l;
 	*out = (struct equalize_outlier){.maker = -1, .front = NAN, .channel = -1};
 	if (!layer_find(&l, g, node, true) || l.addend || l.in < 0 || l.columns < 2)
 		return false;
 	struct around a = {.channels = l.columns, .behind = xcalloc((size_t)l.columns, sizeof *a.behind), .maker = -1};
 	if (raise(a.behind, g, node, false)) {
-		out->sums = !find_front(&a, g, node, false) && find_front(&a, g, node, true);
+		out->sums = !find_front(&a, f, node, STRAIGHT) && find_front(&a, f, node, SUMS);
 		out->value = l.in;
 		out->channels = a.channels;
 		out->maker = a.maker;
