@@ -100,6 +100,24 @@ void test_ui__marks_and_ranges_select(void **state)
 	ui_done(&ui);
 }
 
+// A range begins where its rows are seen, and Esc in another view leaves that view, not the range that is out of sight.
+void test_ui__ranges_are_of_the_list_of_layers(void **state)
+{
+	struct ui ui;
+	start(&ui, FAKE_MEASURED);
+	press(&ui, "2v");
+	assert_string_equal(ui.note, "a range is one of the list of layers: 1 shows it");
+	assert_int_equal(layers_n_visual(&ui.layers), 0);
+	press(&ui, "1vj2<Esc>");
+	assert_int_equal(ui.view, VIEW_LAYERS);
+	assert_int_equal(layers_n_visual(&ui.layers), 2);
+	press(&ui, "<Esc>2<Space>");
+	assert_string_equal(strrchr(ui.note, ':'), ": marked");
+	press(&ui, "k<Space>");
+	assert_string_equal(strrchr(ui.note, ':'), ": not marked any more");
+	ui_done(&ui);
+}
+
 void test_ui__the_chosen_row_stays_while_the_order_changes(void **state)
 {
 	struct ui ui;

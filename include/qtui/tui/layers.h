@@ -38,6 +38,7 @@ void layers_choose(struct layers *l);                 // what is under the curso
 bool layers_go(struct layers *l, int node);           // false when it is not shown
 int layers_row(const struct layers *l, int node);     // -1 when it is not shown
 bool layers_in_visual(const struct layers *l, int row);
+int layers_n_visual(const struct layers *l); // rows of the visual range, 0 without one
 void layers_mark(struct layers *l, int node, bool on);
 // The nodes that an edit is about: the visual range, else the marks, else the cursor. Heap; *n may be 0.
 int *layers_selection(const struct layers *l, int *n);

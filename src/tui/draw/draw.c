@@ -229,7 +229,7 @@ static int tabs_width(const struct ui *ui, enum tabs tabs)
 	return width;
 }
 
-// "64 of 233  op:Conv  /cv3  3 marked"
+// "64 of 233  op:Conv  /cv3  3 in range  3 marked"
 static void list_state(char *out, size_t size, const struct ui *ui, int row)
 {
 	const struct layers *l = &ui->layers;
@@ -241,6 +241,8 @@ static void list_state(char *out, size_t size, const struct ui *ui, int row)
 		used += (size_t)snprintf(out, size, " %d/%d", n ? row + 1 : 0, n);
 	if (ui->search[0] && used < size)
 		used += (size_t)snprintf(out + used, size - used, "  /%s", ui->search);
+	if (ui->view == VIEW_LAYERS && layers_n_visual(l) && used < size)
+		used += (size_t)snprintf(out + used, size - used, "  %*d in range", snprintf(NULL, 0, "%d", l->n), layers_n_visual(l));
 	if (ui->view == VIEW_LAYERS && l->n_marked && used < size)
 		used += (size_t)snprintf(out + used, size - used, "  %d marked", l->n_marked);
 	if (used < size)
@@ -250,7 +252,7 @@ static void list_state(char *out, size_t size, const struct ui *ui, int row)
 // What a list is filtered by or searched for says more than tabs do; they say more than where one is in it.
 static bool has_state(const struct ui *ui)
 {
-	return ui->search[0] || (ui->view == VIEW_LAYERS && (ui->layers.filter || ui->layers.n_marked));
+	return ui->search[0] || (ui->view == VIEW_LAYERS && (ui->layers.filter || ui->layers.n_marked || layers_n_visual(&ui->layers)));
 }
 
 static enum tabs tabs_of(const struct ui *ui)

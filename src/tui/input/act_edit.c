@@ -187,6 +187,8 @@ void act_mark(struct ui *ui)
 	if (node < 0)
 		return;
 	layers_mark(&ui->layers, node, !ui->layers.marked[node]);
+	if (ui->view != VIEW_LAYERS) // marks are seen in the list of layers alone
+		ui_note(ui, "%s: %s", ui->snap->g->node[node].name, ui->layers.marked[node] ? "marked" : "not marked any more");
 	if (ui->focus == PANEL_MAIN && ui_rows_are_nodes(ui))
 		act_down(ui);
 }
@@ -204,6 +206,10 @@ void act_mark_all(struct ui *ui)
 
 void act_visual(struct ui *ui)
 {
+	if (ui->view != VIEW_LAYERS) {
+		ui_note(ui, "a range is one of the list of layers: 1 shows it");
+		return;
+	}
 	ui->layers.visual = ui->layers.visual >= 0 ? -1 : layers_node(&ui->layers);
 	layers_choose(&ui->layers);
 }

@@ -90,7 +90,7 @@ void act_zoom(struct ui *ui)
 void act_back(struct ui *ui)
 {
 	struct layers *l = &ui->layers;
-	if (l->visual >= 0) {
+	if (l->visual >= 0 && ui->view == VIEW_LAYERS) {
 		l->visual = -1;
 	} else if (ui->zoom) {
 		ui->zoom = false;

@@ -162,6 +162,13 @@ bool layers_in_visual(const struct layers *l, int row)
 	return row >= first && row < last;
 }
 
+int layers_n_visual(const struct layers *l)
+{
+	int first, last;
+	find_visual(l, &first, &last);
+	return last - first;
+}
+
 void layers_mark(struct layers *l, int node, bool on)
 {
 	l->n_marked += on - l->marked[node];
