@@ -19,7 +19,7 @@ static enum status choose_calibration(struct options *o, struct error *err)
 		return STATUS_OK;
 	}
 	enum status st = session_read(&se, o->session, err);
-	if (st == STATUS_OK && se->calib && file_exists(se->calib))
+	if (st == STATUS_OK && session_has_samples(se))
 		o->positional.n = 1;
 	session_free(&se);
 	return st;

@@ -201,11 +201,12 @@ static enum status leave_to_session(struct options *o, struct session *se, struc
 }
 
 // What the session names may lie elsewhere by now, or on the machine of somebody else.
-static enum status take_places(const struct session *se, struct options *o, struct error *err)
+static enum status take_places(struct session *se, struct options *o, struct error *err)
 {
 	struct study_options *s = &o->study;
 	bool has_model = s->model, has_samples = s->calib || s->data.random;
 	uint64_t seed = s->data.seed;
+	session_find_places(se, s);
 	session_options(se, s);
 	if (o->seed) // 0 is one, too
 		s->data.seed = seed;

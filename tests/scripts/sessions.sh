@@ -52,3 +52,18 @@ cp "$dir/samples/002.jpg" "$dir/samples/000.jpg"
 "$qtui" analyze "$model" "$dir/samples" --session "$dir/samples.json" -q >/dev/null 2>&1
 "$qtui" analyze --session "$dir/samples.json" >/dev/null 2>"$dir/err"
 ! grep -q 'other samples' "$dir/err"; report samples_of_the_session_are_not $? "$(cat "$dir/err")"
+
+# ---- a session that was moved with what it names (another checkout) opens by itself; a file of the same name that is another model is refused
+mkdir -p "$dir/first/models" "$dir/first/data"
+cp "$model" "$dir/first/models/m.onnx"; cp -r "$calib" "$dir/first/data/calib"; cp -r "$val" "$dir/first/data/val"; cp "$labels" "$dir/first/val.json"
+(cd "$dir/first" && "$qtui" analyze models/m.onnx data/calib --samples 1 --set /model.12/Sub=float --eval data/val --labels val.json --session s.json -q >../before.txt)
+mv "$dir/first" "$dir/second"
+"$qtui" analyze --session "$dir/second/s.json" >"$dir/after.txt" 2>"$dir/err"
+[ $? = 0 ] && grep -q 'mAP' "$dir/after.txt" && diff <(sed '1d; s/ over .*//' "$dir/before.txt") <(sed '1d; s/ over .*//' "$dir/after.txt"); report a_moved_session_finds_what_it_names $? "$(cat "$dir/err")"
+[ "$(grep -c 'takes its place' "$dir/err")" = 4 ] && grep -q "$dir/first/models/m.onnx: not there, $dir/second/models/m.onnx takes" "$dir/err"; report and_says_where $? "$(cat "$dir/err")"
+"$qtui" eval "$dir/second/data/val" --session "$dir/second/s.json" --samples 1 -q --labels "$dir/second/val.json" --json "$dir/eval.json" >/dev/null 2>"$dir/err"; report eval_of_a_moved_session $? "$(cat "$dir/err")"
+grep -q "\"path\":	\"$dir/second/data/calib\"" "$dir/second/s.json"; report which_calibrates_on_its_samples $? "$(grep '"path"' "$dir/second/s.json")"
+"$qtui" tune "$model" "$calib" --samples 2 -o "$dir/second/models/m.onnx" -q >/dev/null 2>&1
+mv "$dir/second" "$dir/third"
+"$qtui" analyze --session "$dir/third/s.json" >/dev/null 2>"$dir/err"
+[ $? = 1 ] && grep -q 'made for another model' "$dir/err"; report another_model_beside_it_is_refused $? "$(cat "$dir/err")"

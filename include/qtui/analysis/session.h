@@ -27,6 +27,10 @@ struct session {
 bool session_shape(struct shape *out, const struct cJSON *sizes);
 MUST_CHECK enum status session_read(struct session **out, const char *path, struct error *err);
 void session_free(struct session **s);
+// What the session names and is not there any more is looked for below the directory of the session, which may have been
+// moved with it, and taken with a warning; what `given` names itself is not looked for. Before session_options.
+void session_find_places(struct session *s, const struct study_options *given);
+bool session_has_samples(const struct session *s); // files that it names are there, or would be found so
 // Fills what `opt` leaves open (NULL, 0, -1) from the session; options that are given win. The texts stay the
 // session's.
 void session_options(const struct session *s, struct study_options *opt);
