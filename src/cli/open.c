@@ -332,15 +332,27 @@ static enum status write_session(const struct study *st, const struct session *s
 	return s;
 }
 
+static bool decides(const struct options *o)
+{
+	return o->repairs || options_decision(o, false);
+}
+
 // Where only the session decides, it is read and stays as it is.
 static bool changes_session(const struct options *o)
 {
-	return o->repairs || o->positional.n > 1 || options_decision(o, false);
+	return decides(o) || o->positional.n > 1;
+}
+
+// One that may only be read (a pipe, a checkout of somebody else's) does not learn where MODEL and CALIB are now, which loses nothing.
+static bool is_only_read(const struct options *o)
+{
+	struct error unused = {0};
+	return !decides(o) && session_may_write(o->session, &unused) != STATUS_OK;
 }
 
 enum status save_session(const struct study *st, const struct session *se, const struct options *o, struct error *err)
 {
-	return o->session && (!se || changes_session(o)) ? write_session(st, se, o->session, err) : STATUS_OK;
+	return o->session && (!se || (changes_session(o) && !is_only_read(o))) ? write_session(st, se, o->session, err) : STATUS_OK;
 }
 
 // That a result is to go over what is read is wrong usage.
@@ -351,8 +363,16 @@ static enum status refused_is_usage(enum status s, struct error *err)
 
 enum status check_session(const struct options *o, struct error *err)
 {
-	bool written = o->session && file_exists(o->session) && changes_session(o);
-	return written ? refused_is_usage(session_may_write(o->session, err), err) : STATUS_OK;
+	const char *option = options_decision(o, false);
+	if (!o->session || !file_exists(o->session) || !changes_session(o) || session_may_write(o->session, err) == STATUS_OK)
+		return STATUS_OK;
+	if (is_only_read(o)) {
+		log_warn("the places that are given beside the session are not noted in it: %s", err->text);
+		return STATUS_OK;
+	}
+	error_set(err, err->status, "%s; %s%s is saved with a session: name a copy that can be written", err->text, option ? "--" : "",
+	    option ? option : "what is found");
+	return refused_is_usage(err->status, err);
 }
 
 enum status check_output(const char *path, struct error *err)
