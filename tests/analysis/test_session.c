@@ -1,8 +1,10 @@
 // Session files that no program wrote: edits without a journal, edits changed by hand, members of the wrong kind.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "qtui/analysis/frontier.h"
 #include "qtui/analysis/session.h"
+#include "qtui/base/json.h"
 #include "qtui/base/str.h"
 #include "studies.h"
 
@@ -109,6 +111,56 @@ void test_session__malformed_members_are_named(void **state)
 }
 
 // A member of the wrong kind, wherever it is, is named and not passed over.
+void test_session__an_edit_that_decides_nothing_is_named(void **state)
+{
+	struct study *st = open_study();
+	struct error err = {0};
+	assert_int_equal(apply(st, "{\"qtui_session\":1,\"edits\":[{\"node\":\"" CONV "\",\"precison\":\"int16\"}]}", &err), STATUS_FORMAT);
+	assert_non_null(strstr(err.text, CONV " has neither precision, scale nor calibration"));
+	assert_int_equal(apply(st, "{\"qtui_session\":1,\"edits\":[{\"tensor\":\"images\",\"scall\":1}]}", &err), STATUS_FORMAT);
+	assert_non_null(strstr(err.text, "tensor images has no scale"));
+	study_close(&st);
+}
+
+static char *written(const struct study *st, const struct session *base)
+{
+	struct error err = {0};
+	cJSON *root = NULL;
+	const char *path = support_temp_file("kept.json", "", 0);
+	assert_int_equal(session_write(st, path, base, &err), STATUS_OK);
+	assert_int_equal(json_read(&root, path, &err), STATUS_OK);
+	char *text = cJSON_PrintUnformatted(root);
+	cJSON_Delete(root);
+	return text;
+}
+
+void test_session__what_others_have_added_is_kept(void **state)
+{
+	static const char text[] = "{\"qtui_session\":1,\"ours\":[\"a1\"],\"model\":{\"ours\":\"a2\"},\"calibration\":{\"ours\":\"a3\"},"
+	    "\"task\":{\"ours\":\"a4\"},\"latency\":{\"ours\":\"a5\"},\"edits\":[{\"node\":\"" CONV "\",\"precision\":\"int16\","
+	    "\"why\":\"a6\"},{\"node\":\"" OTHER "\",\"scale\":0.0625,\"why\":\"a7\"}]}";
+	struct study *st = open_study();
+	struct error err = {0};
+	struct session *s = NULL;
+	int node, refused;
+	assert_int_equal(session_read(&s, support_temp_file("session.json", text, strlen(text)), &err), STATUS_OK);
+	assert_int_equal(session_apply(s, st, &err), STATUS_OK);
+	char *with = written(st, s);
+	for (int i = 1; i <= 7; i++) {
+		const char word[] = {'"', 'a', (char)('0' + i), '"', '\0'};
+		assert_non_null(strstr(with, word));
+	}
+	node = graph_find_node(study_graph(st), CONV);
+	assert_int_equal(study_set(st, &node, 1, -1, &refused, &err), STATUS_OK);
+	char *without = written(st, s);
+	assert_null(strstr(without, "\"a6\"")); // with the edit that it stood beside
+	assert_non_null(strstr(without, "\"a7\""));
+	free(with);
+	free(without);
+	session_free(&s);
+	study_close(&st);
+}
+
 void test_session__wrong_kinds_inside_are_named(void **state)
 {
 	static const struct {

@@ -96,6 +96,8 @@ static enum status parse_tensor(struct edits *e, const struct graph *g, const cJ
 		return error_set(err, STATUS_NOTFOUND, "the model has no tensor %.200s that a node makes or that it is given", name);
 	if (!read_scale(&scale, &zero, o))
 		return error_set(err, STATUS_FORMAT, "tensor %s has a scale or zero point that there is not", name);
+	if (scale == 0)
+		return error_set(err, STATUS_FORMAT, "an edit of tensor %s has no scale", name);
 	edits_give_scale(e, value, scale, zero);
 	return STATUS_OK;
 }
@@ -115,6 +117,8 @@ static enum status parse_node(struct edits *e, const struct graph *g, const cJSO
 		return graph_no_node(g, name, err);
 	if ((word && !precision_parse(&p, word)) || (calibrator && !calib_parse(&m, calibrator)) || !has_scale)
 		return error_set(err, STATUS_FORMAT, "node %s has a precision, calibration, scale or zero point that there is not", name);
+	if (!word && !calibrator && scale == 0) // a word that is misspelt, mostly: the edit would be lost with the next writing
+		return error_set(err, STATUS_FORMAT, "an edit of node %s has neither precision, scale nor calibration", name);
 	if (scale != 0 && graph_output(g, node) < 0)
 		return error_set(err, STATUS_FORMAT, "node %s has no output that anybody reads, and so no scale", name);
 	e->precision[node] = (signed char)(word ? (int)p : -1);

@@ -120,11 +120,13 @@ static const struct json_member members[] = {
 };
 enum { N_MEMBERS = sizeof members / sizeof *members };
 
-bool session_has_member(const char *name)
+bool session_has_member(const char *in, const char *name)
 {
-	for (int i = 0; i < N_MEMBERS; i++)
-		if (!members[i].in && strcmp(members[i].name, name) == 0)
+	for (int i = 0; i < N_MEMBERS; i++) {
+		const char *of = members[i].in;
+		if ((in && of ? strcmp(of, in) == 0 : of == in) && strcmp(members[i].name, name) == 0)
 			return true;
+	}
 	return false;
 }
 

@@ -5,7 +5,8 @@
 #include <stdbool.h>
 
 struct cJSON;
-bool session_has_member(const char *name); // of the file itself: one that this version knows, and writes
+// Of an object in the file, or (NULL) of the file itself: a member that this version knows, and writes.
+bool session_has_member(const char *in, const char *name);
 bool session_is_tuned(const struct cJSON *item); // a member of "tuned": the name of tuned weights that lie beside the session
 
 #endif

@@ -104,14 +104,46 @@ static cJSON *latency_json(const struct study *st)
 	return o;
 }
 
-// What else the file held that was read.
-static cJSON *copy_unknown(const struct session *base)
+// What else the file held that was read, itself (NULL) or in one of its objects.
+static void keep_unknown(cJSON *into, const cJSON *from, const char *in)
 {
-	cJSON *root = cJSON_CreateObject();
-	for (const cJSON *item = base ? base->root->child : NULL; item; item = item->next)
-		if (!session_has_member(item->string))
-			cJSON_AddItemToObject(root, item->string, cJSON_Duplicate(item, true));
-	return root;
+	for (const cJSON *item = from ? from->child : NULL; item; item = item->next)
+		if (!session_has_member(in, item->string))
+			cJSON_AddItemToObject(into, item->string, cJSON_Duplicate(item, true));
+}
+
+static void keep_in_objects(cJSON *root, const cJSON *base)
+{
+	static const char *const objects[] = {"model", "calibration", "task", "latency"};
+	for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
+		keep_unknown(cJSON_GetObjectItemCaseSensitive(root, objects[i]), cJSON_GetObjectItemCaseSensitive(base, objects[i]), objects[i]);
+}
+
+static cJSON *find_edit(const cJSON *edits, const cJSON *like)
+{
+	cJSON *e;
+	const char *key = cJSON_GetObjectItemCaseSensitive(like, "tensor") ? "tensor" : "node", *name = json_text(like, key, "");
+	cJSON_ArrayForEach(e, edits)
+		if (strcmp(json_text(e, key, ""), name) == 0)
+			return *name ? e : NULL;
+	return NULL;
+}
+
+// As long as the edit is in force: the reason that somebody wrote beside it, say.
+static void keep_in_edits(cJSON *edits, const cJSON *before)
+{
+	static const char *const known[] = {"node", "tensor", "precision", "scale", "zero_point", "calibration", "tuned"};
+	const cJSON *e, *item;
+	cJSON_ArrayForEach(e, before)
+		cJSON_ArrayForEach(item, e)
+		{
+			size_t i = 0;
+			while (i < sizeof known / sizeof *known && strcmp(known[i], item->string) != 0)
+				i++;
+			cJSON *into = i < sizeof known / sizeof *known ? NULL : find_edit(edits, e);
+			if (into)
+				cJSON_AddItemToObject(into, item->string, cJSON_Duplicate(item, true));
+		}
 }
 
 static bool has_tuning(const struct session_save *s, const struct tuning *t)
@@ -197,7 +229,8 @@ struct session_save *session_save_begin(const struct study *st, const struct ses
 	int current;
 	const struct study_options *opt = study_options(st);
 	struct session_save *s = xcalloc(1, sizeof *s);
-	cJSON *root = s->root = copy_unknown(base);
+	cJSON *root = s->root = cJSON_CreateObject();
+	keep_unknown(root, base ? base->root : NULL, NULL);
 	cJSON_AddNumberToObject(root, "qtui_session", SESSION_VERSION);
 	cJSON_AddItemToObject(root, "model", model_json(st));
 	cJSON_AddItemToObject(root, "calibration", calibration_json(st));
@@ -211,6 +244,8 @@ struct session_save *session_save_begin(const struct study *st, const struct ses
 	cJSON_AddItemToObject(root, "variants", study_save_variants(st));
 	if (st->frontier)
 		cJSON_AddItemToObject(root, "pareto", study_frontier_save(st));
+	keep_in_objects(root, base ? base->root : NULL);
+	keep_in_edits(cJSON_GetObjectItemCaseSensitive(root, "edits"), base ? cJSON_GetObjectItemCaseSensitive(base->root, "edits") : NULL);
 	s->g = st->g;
 	add_tunings(s, st);
 	s->history = take_history(st);
