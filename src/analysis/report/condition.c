@@ -17,13 +17,16 @@ const struct drop_row *drop_row(enum drop d)
 
 static enum status parse_one(void *out, const struct condition *table, size_t n, const char *words, const char *word, struct error *err)
 {
-	size_t name = strcspn(word, "<>");
+	size_t sign = strcspn(word, "<>"), name = sign;
+	while (name && word[name - 1] == ' ')
+		name--;
 	for (size_t i = 0; i < n; i++) {
 		const struct condition *c = &table[i];
 		double value;
-		if (strlen(c->name) != name || strncmp(word, c->name, name) != 0 || word[name] != c->sign)
+		if (strlen(c->name) != name || strncmp(word, c->name, name) != 0 || word[sign] != c->sign)
 			continue;
-		if (!str_to_double(word + name + 1, &value) || !(value >= c->low && value <= c->high))
+		const char *number = word + sign + 1;
+		if (!str_to_double(number + strspn(number, " "), &value) || !(value >= c->low && value <= c->high))
 			return error_set(err, STATUS_USAGE, "%s: %s takes a number from %g to %g", word, c->name, c->low, c->high);
 		*(double *)(void *)((char *)out + c->field) = value;
 		return STATUS_OK;
