@@ -83,13 +83,16 @@ static void print_help(const struct verb *v)
 	}
 }
 
-// A first word that is a verb's name is the verb; a model of that name is given as ./NAME.
+// The first word that is no option is the verb, where it is a verb's name, and is put in front; a model of that name is given as ./NAME.
 static const struct verb *find_verb(int argc, char **argv, int *first)
 {
+	int at = options_first_word(argc, argv);
 	*first = 1;
-	for (size_t i = 0; argc > 1 && i < N_VERBS; i++)
-		if (strcmp(argv[1], verbs[i].name) == 0) {
-			*first = 2;
+	for (size_t i = 0; at < argc && i < N_VERBS; i++)
+		if (strcmp(argv[at], verbs[i].name) == 0) {
+			for (*first = 2; at > 1; at--)
+				argv[at] = argv[at - 1];
+			argv[1] = (char *)verbs[i].name;
 			return &verbs[i];
 		}
 	return &tui;

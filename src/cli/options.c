@@ -97,6 +97,20 @@ static const struct row *find_letter(char c)
 	return NULL;
 }
 
+static bool takes_word(const char *arg)
+{
+	const struct row *r = arg[1] == '-' ? find(arg + 2, strlen(arg + 2)) : arg[2] ? NULL : find_letter(arg[1]);
+	return r && r->kind != FLAG;
+}
+
+int options_first_word(int argc, char **argv)
+{
+	int i = 1;
+	while (i < argc && argv[i][0] == '-' && argv[i][1] && strcmp(argv[i], "--") != 0)
+		i += takes_word(argv[i]) ? 2 : 1;
+	return i;
+}
+
 static const char *nearest(const char *name)
 {
 	struct nearest near = {.name = name};

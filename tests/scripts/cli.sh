@@ -28,6 +28,9 @@ same() { if diff -q <(numbers "$2") <(numbers "$3") >/dev/null && [ -s "$2" ]; t
 
 # ---- usage
 expect no_model 2 "a MODEL is needed" analyze
+expect options_before_the_verb 0 "" -q --samples 1 analyze $model $calib
+grep -q 'kl, 1 sample,' "$dir/out"; report and_they_count $? "$(head -n 1 "$dir/out")"
+expect an_argument_is_no_verb 1 "run" --session run analyze $model
 expect no_data 2 "calibration data are needed" analyze $model
 expect unknown_option 2 "did you mean --samples" analyze $model $calib --sample 3
 expect option_of_another_verb 2 "--all has no meaning here" analyze $model $calib --all
@@ -133,6 +136,7 @@ expect scale_refused 1 "the nearest is 2^-2" analyze $model $calib --scale /mode
 expect truncate_unknown 1 "--truncate foo: the model has no such tensor" analyze $model $calib --truncate foo
 expect truncate_node 1 "the output of this node is /model.0/conv/Conv_output_0" analyze $model $calib --truncate /model.0/conv/Conv
 expect truncate_nearest 1 "the nearest is /model.12/Concat_2_output_0" analyze $model $calib --truncate /model.12/Concat_2_outptu_0
+expect check_with_blanks 1 "check failed: snr>90: output0" analyze $model $calib --samples 1 -q --check 'cos > 0.1 , snr > 90'
 expect output_unwritable 1 "no directory /nosuch" analyze $model $calib --json /nosuch/x.json
 expect output_directory 1 "is a directory" analyze $model $calib --json "$dir"
 expect output_full 1 "/dev/full" analyze $model $calib --samples 1 --json /dev/full

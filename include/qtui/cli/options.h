@@ -38,6 +38,8 @@ enum {
 	VERB_TASK = VERB_TUI | VERB_ANALYZE | VERB_EVAL | VERB_SEARCH | VERB_TUNE,
 };
 
+// Which of the words behind the program's name is the first that is neither an option nor its argument; argc or more: none.
+int options_first_word(int argc, char **argv);
 // Takes the words apart; what they say is checked by options_resolve, which also reads --config.
 MUST_CHECK enum status options_parse(struct options *o, int argc, char **argv, int first, unsigned verb, struct error *err);
 MUST_CHECK enum status options_resolve(struct options *o, unsigned verb, struct error *err);
