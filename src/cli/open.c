@@ -205,11 +205,8 @@ static enum status take_places(struct session *se, struct options *o, struct err
 {
 	struct study_options *s = &o->study;
 	bool has_model = s->model, has_samples = s->calib || s->data.random;
-	uint64_t seed = s->data.seed;
 	session_find_places(se, s);
 	session_options(se, s);
-	if (o->seed) // 0 is one, too
-		s->data.seed = seed;
 	if (!s->model)
 		return error_set(err, STATUS_USAGE, "%s names no model: give one", o->session);
 	if (!has_model && !file_exists(s->model))

@@ -215,6 +215,7 @@ static enum status resolve_numbers(struct options *o, struct error *err)
 		if ((st = parse_number(&n, "seed", o->seed, 0, err)) != STATUS_OK)
 			return st;
 		o->study.data.seed = (uint64_t)n;
+		o->study.data.seed_set = true;
 	}
 	if (o->memory && (!str_to_size(o->memory, &o->study.memory) || o->study.memory == 0))
 		return error_set(err, STATUS_USAGE, "--memory %s: a size like 512M or 2G is needed", o->memory);

@@ -20,6 +20,14 @@ sed "s|$dir/a/mine.json|mine.json|" "$dir/a/s.json" >"$dir/a/old.json"
 (cd "$dir/b" && "$qtui" analyze --session ../a/old.json --target ../a/mine.json -q >/dev/null 2>../err); report which_helps $? "$(cat "$dir/err")"
 grep -q "^	\"target\":	\"$dir/a/mine.json\"" "$dir/a/old.json" && grep -q 'set /model.12/Sub float' "$dir/a/old.json"; report and_is_saved $?
 
+# ---- the seed of random samples holds until another is given, of which 0 is one
+seed() { sed -n 's/^		"seed":	\([0-9]*\).*/\1/p' "$dir/random.json"; }
+"$qtui" analyze "$model" --random-data 1 --seed 5 --session "$dir/random.json" -q >/dev/null 2>"$dir/err"
+"$qtui" analyze --session "$dir/random.json" --random-data 2 -q >/dev/null 2>"$dir/err"
+[ "$(seed)" = 5 ]; report more_random_samples_keep_the_seed $? "$(seed) $(cat "$dir/err")"
+"$qtui" analyze --session "$dir/random.json" --seed 0 -q >/dev/null 2>"$dir/err"
+[ "$(seed)" = 0 ]; report a_seed_of_0_wins_over_the_session $? "$(seed) $(cat "$dir/err")"
+
 # ---- what the task is measured on is an option like others: it wins over the session, and is saved with it
 task() { sed -n '/^	"task":/,/^	}/p' "$dir/task.json" | tr -d '\n\t'; }
 val=$PWD/examples/val labels=$PWD/examples/val.json

@@ -34,6 +34,7 @@ struct dataset_options {
 	int samples;            // the first N; 0: all
 	int random;             // > 0: N random samples (uniform 0..1, or rows of the tables that integers pick from), no path
 	uint64_t seed;
+	bool seed_set;          // it is asked for: 0 is a seed like others
 	bool prepared;          // a later decision says how pictures are prepared, or an earlier dataset has said it: nothing to warn of
 };
 // `path`: a directory, a list file or one data file (README.md, In batch). Images fill the model's image input; a

@@ -314,8 +314,9 @@ void session_options(const struct session *s, struct study_options *opt)
 	if (!opt->calib && opt->data.random == 0) {
 		opt->calib = s->calib;
 		opt->data.random = s->data.random;
-		opt->data.seed = opt->data.seed ? opt->data.seed : s->data.seed;
 	}
+	if (!opt->data.seed_set)
+		opt->data.seed = s->data.seed; // of another number of random samples, too
 	if (!opt->target)
 		opt->target = s->target;
 	if (opt->method < 0)
