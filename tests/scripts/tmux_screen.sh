@@ -82,6 +82,15 @@ same_terminal() { cmp -s "$dir/tty.before" "$dir/tty.after" && shows AFTERWARDS 
 quits() { keys q && until_true 20 ends && [ "$(cat "$dir/code")" = 0 ] && see AFTERWARDS && same_terminal; }
 check tmux__quit_gives_the_terminal_back quits
 
+# A key that does nothing says so, function keys too; those that rxvt adds to the common ones are none of curses' own.
+# In bytes as rxvt sends them: F1, and Ctrl-Down.
+function_keys() {
+	start 80x24 TERM=rxvt "" && see "$done_" && keys F5 && see "this key does nothing here" && keys -H 1b 5b 31 31 7e && see "Help" &&
+		keys q && until_true 10 lacks "Help" && keys -H 1b 4f 62 && see "this key does nothing here" && keys j && see " 2/" &&
+		lacks "pasted text"
+}
+check tmux__function_keys_are_answered function_keys
+
 # What a batch verb prints stands in lines of its own while the bar is shown.
 bar_and_lines() {
 	t kill-session -t s 2>/dev/null

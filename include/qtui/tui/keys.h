@@ -9,7 +9,8 @@
 // A key is a Unicode code point, a control character (C-r is 18), or one of these.
 enum {
 	K_NONE = -1,
-	K_UP = 0x110000, K_DOWN, K_LEFT, K_RIGHT, K_PGUP, K_PGDN, K_HOME, K_END, K_DEL, K_SHIFT_TAB, K_MOUSE,
+	K_UP = 0x110000, K_DOWN, K_LEFT, K_RIGHT, K_PGUP, K_PGDN, K_HOME, K_END, K_DEL, K_SHIFT_TAB, K_MOUSE, K_F1,
+	K_OTHER, // a key of the terminal's that has no name here: it is answered as others that do nothing
 	K_ENTER = '\r', K_ESC = 27, K_BACKSPACE = 127,
 };
 // Contexts in which a binding holds; those of the moment are asked in this order, CTX_ANY last.

@@ -10,7 +10,9 @@
 #include "qtui/tui/keys.h"
 
 enum { K_END_OF_KEYS = -2 }; // nothing more is waiting
-enum { PASTE_BEGINS = KEY_MAX + 1, PASTE_ENDS }; // curses' codes for what it is told by define_key
+// Codes for what curses is told by define_key: behind those from KEY_MAX on that it gives to the keys which a terminal's
+// entry adds to the common ones (rxvt's Ctrl-Down is KEY_MAX + 1).
+enum { PASTE_BEGINS = KEY_MAX + 0x4000, PASTE_ENDS };
 
 // How long the rest of a sequence may take behind its Escape. A user who presses Escape waits for it, a paste does not.
 static void set_pasting(struct keyboard *k, bool on)
@@ -46,12 +48,13 @@ static int function_key(wint_t code)
 	} map[] = {
 		{KEY_UP, K_UP}, {KEY_DOWN, K_DOWN}, {KEY_LEFT, K_LEFT}, {KEY_RIGHT, K_RIGHT}, {KEY_PPAGE, K_PGUP},
 		{KEY_NPAGE, K_PGDN}, {KEY_HOME, K_HOME}, {KEY_END, K_END}, {KEY_DC, K_DEL}, {KEY_BTAB, K_SHIFT_TAB},
-		{KEY_BACKSPACE, K_BACKSPACE}, {KEY_ENTER, K_ENTER}, {KEY_MOUSE, K_MOUSE},
+		{KEY_BACKSPACE, K_BACKSPACE}, {KEY_ENTER, K_ENTER}, {KEY_MOUSE, K_MOUSE}, {KEY_F(1), K_F1},
+		{KEY_RESIZE, K_NONE},
 	};
 	for (size_t i = 0; i < sizeof map / sizeof *map; i++)
 		if (map[i].code == code)
 			return map[i].key;
-	return K_NONE;
+	return K_OTHER;
 }
 
 static struct screen_key mouse_key(void)
@@ -123,7 +126,7 @@ struct screen_key keyboard_read(struct keyboard *k)
 		k->held = 0;
 		return out;
 	}
-	// Keys that mean nothing here (KEY_RESIZE, unknown function keys) are passed over.
+	// Keys that mean nothing here (KEY_RESIZE, a button of the mouse that is let go) are passed over.
 	while (out.key == K_NONE)
 		out = next_key(k);
 	ask_go_on(&k->ask);

@@ -18,7 +18,7 @@ struct key_name {
 };
 static const struct key_name names[] = {
 	{"Enter", K_ENTER}, {"Esc", K_ESC}, {"Space", ' '}, {"Tab", '\t'}, {"S-Tab", K_SHIFT_TAB}, {"BS", K_BACKSPACE},
-	{"Del", K_DEL}, {"Up", K_UP}, {"Down", K_DOWN}, {"Left", K_LEFT}, {"Right", K_RIGHT}, {"PgUp", K_PGUP},
+	{"Del", K_DEL}, {"F1", K_F1}, {"Up", K_UP}, {"Down", K_DOWN}, {"Left", K_LEFT}, {"Right", K_RIGHT}, {"PgUp", K_PGUP},
 	{"PgDn", K_PGDN}, {"Home", K_HOME}, {"End", K_END}, {"lt", '<'},
 };
 enum { N_NAMES = sizeof names / sizeof *names };
