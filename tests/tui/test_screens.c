@@ -603,6 +603,9 @@ void test_screens__why(void **state)
 	    // Parts longer than the panel, by panels; the others whole.
 	    {"why_steps_40x10", FAKE_DAMAGED, 40, 10, false, "Wjjj"},
 	    {"why_steps_back_40x10", FAKE_DAMAGED, 40, 10, false, "WGkkk"},
+	    // The edit that a would apply stands there whole, what it gains where there is room.
+	    {"findings_80x24", FAKE_MEASURED, 80, 24, false, "F"},
+	    {"findings_60x16", FAKE_MEASURED, 60, 16, false, "F"},
 	};
 	struct ui ui;
 	int differ = 0;

@@ -17,7 +17,7 @@ enum { X_NUMBER = 2, X_RULE = 6, X_TEXT = 25 };
 // Lines of what stands above the list, on screens of at least so many rows: on a small one the sentence alone.
 static const struct head {
 	int rows, sentence, evidence, remedy, edit, all;
-} heads[] = {{30, 3, 2, 2, 3, 11}, {16, 3, 1, 1, 1, 7}, {0, 3, 0, 0, 0, 3}};
+} heads[] = {{30, 3, 2, 2, 3, 11}, {24, 3, 1, 1, 3, 9}, {16, 3, 1, 1, 1, 7}, {0, 3, 0, 0, 0, 3}};
 
 static const struct head *head_of(const struct ui *ui)
 {
@@ -75,7 +75,7 @@ static void draw_whole(struct canvas *c, struct rect r, const struct finding *f,
 	if (f->advice)
 		str_addf(&remedy, "remedy: %s", f->advice);
 	if (f->edit)
-		str_addf(&edit, "a applies%s :%s", worth(f, worth_text, sizeof worth_text), f->edit);
+		str_addf(&edit, "a applies :%s%s", f->edit, worth(f, worth_text, sizeof worth_text)); // the edit first: what does not fit is cut
 	r.y += canvas_paragraph(c, (struct rect){r.x, r.y, r.w, h->sentence}, ROLE_TEXT, f->text);
 	r.y += canvas_paragraph(c, (struct rect){r.x, r.y, r.w, h->evidence}, ROLE_DIM, str_text(&evidence));
 	r.y += canvas_paragraph(c, (struct rect){r.x, r.y, r.w, h->remedy}, ROLE_TEXT, str_text(&remedy));
