@@ -235,6 +235,10 @@ static void list_state(char *out, size_t size, const struct ui *ui, int row)
 	const struct layers *l = &ui->layers;
 	int n = view_row(ui->view)->count(ui);
 	size_t used = 0;
+	if (!n && ui->view == VIEW_TASK && ui->task.open) { // an open sample without rows of its own: where [ and ] are
+		row = ui->scroll[VIEW_TASK].cursor;
+		n = ui->task.n;
+	}
 	if (ui->view == VIEW_LAYERS && l->filter)
 		used += (size_t)snprintf(out, size, " %s  %d of %d", l->filter_text, l->n, l->total);
 	else
