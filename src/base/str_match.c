@@ -1,4 +1,4 @@
-// Comparing names: globs, affixes, distance.
+// Comparing names: globs, words, affixes, distance.
 #include "qtui/base/str.h"
 
 #include <ctype.h>
@@ -169,4 +169,13 @@ void nearest_try(struct nearest *n, const char *candidate)
 		return;
 	n->best = candidate;
 	n->distance = d;
+}
+
+bool str_has_word(const char *words, const char *word)
+{
+	size_t len = strlen(word);
+	for (const char *at = words; len && (at = strstr(at, word)); at += len)
+		if ((at == words || at[-1] == ' ') && (at[len] == ' ' || at[len] == '\0'))
+			return true;
+	return false;
 }

@@ -93,7 +93,7 @@ static void tell_members(struct exporting *e)
 	for (int i = 0; target_member(snapshot_plan(e->snap)->target, i, member); i++) {
 		char *value = strchr(member, '=');
 		*value = '\0';
-		if (strcmp(e->format->told, "*") == 0 || strcmp(e->format->told, member) == 0 || strcmp(member, "calibration.default") == 0)
+		if (strcmp(e->format->told, "*") == 0 || str_has_word(e->format->told, member) || strcmp(member, "calibration.default") == 0)
 			continue;
 		*value = '=';
 		str_addf(&e->loss, "target: %s, which was given beside it, is not said: the tool keeps its own\n", member);

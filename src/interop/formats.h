@@ -37,6 +37,11 @@ static inline int range_bits(int64_t qmin, int64_t qmax)
 		bits++;
 	return bits;
 }
+// Not so of a reduced range.
+static inline bool range_is_full(int64_t qmin, int64_t qmax, int bits)
+{
+	return qmax > (int64_t)1 << (bits - (qmin < 0 ? 2 : 1));
+}
 // For tools whose widths are those of what an operator reads: a line where one at int16 is read by one that is not.
 void lose_wide_ends(struct str *loss, const struct graph *g, const signed char *want, const char *tool);
 // The node has 16 bits where the target's nodes have 8; where all have 16, as for a16w8, no tool need be told.

@@ -34,6 +34,8 @@ static void add_types(cJSON *root, cJSON *extra, const struct snapshot *s)
 	if (weight) {
 		cJSON_AddStringToObject(root, "weight_type", site_type(weight));
 		cJSON_AddBoolToObject(root, "per_channel", has_weights_per_channel(s));
+		cJSON_AddBoolToObject(root, "reduce_range", !range_is_full(weight->qmin, weight->qmax, weight->bits));
+		cJSON_AddBoolToObject(extra, "WeightSymmetric", snapshot_plan(s)->slot[weight->slot].quant.symmetric);
 	}
 }
 

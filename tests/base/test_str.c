@@ -130,6 +130,12 @@ static const struct {
     {"*[", "a[", true},
 };
 
+void test_str__words(void **state)
+{
+	assert_true(str_has_word("a.b a.bc", "a.b") && str_has_word("a.b a.bc", "a.bc") && str_has_word("x a.b", "a.b"));
+	assert_false(str_has_word("a.bc", "a.b") || str_has_word("xa.b", "a.b") || str_has_word("", "a") || str_has_word("a", ""));
+}
+
 void test_str__glob(void **state)
 {
 	for (size_t i = 0; i < sizeof globs / sizeof *globs; i++)

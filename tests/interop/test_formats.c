@@ -88,6 +88,39 @@ void test_formats__onnxruntime_writes_its_own_target_as_it_is(void **state)
 	study_close(&st);
 }
 
+// What was changed of the target and has an argument there is written, and not said to be lost.
+void test_formats__onnxruntime_says_what_its_arguments_can(void **state)
+{
+	struct study *st = case_open(MODEL, CALIB, "onnxruntime");
+	cJSON *j = case_export_json(st, "onnxruntime", NULL);
+	assert_false(json_bool(j, "reduce_range", true));
+	assert_true(json_bool(case_at(j, "extra_options"), "WeightSymmetric", false));
+	cJSON_Delete(j);
+	study_close(&st);
+	struct str loss = {0};
+	st = case_open(MODEL, CALIB, "onnxruntime,weight.reduce_range=true,activation.signed=true,activation.reduce_range=true");
+	j = case_export_json(st, "onnxruntime", NULL);
+	assert_true(json_bool(j, "reduce_range", false));
+	assert_string_equal(json_text(j, "activation_type", ""), "QInt8");
+	struct error err = {0};
+	struct snapshot *s = study_snapshot(st);
+	assert_int_equal(export_write("onnxruntime", support_temp_file("json", "", 0), st, s, &loss, &err), STATUS_OK);
+	snapshot_drop(&s);
+	assert_non_null(strstr(str_text(&loss), "activation.reduce_range=true"));
+	assert_null(strstr(str_text(&loss), "weight."));
+	assert_null(strstr(str_text(&loss), "activation.signed"));
+	cJSON_Delete(j);
+	study_close(&st);
+	str_done(&loss);
+	st = case_open(MODEL, CALIB, "onnxruntime,weight.symmetric=false,weight.signed=false");
+	j = case_export_json(st, "onnxruntime", NULL);
+	assert_string_equal(json_text(j, "weight_type", ""), "QUInt8");
+	assert_false(json_bool(case_at(j, "extra_options"), "WeightSymmetric", true));
+	assert_false(json_bool(j, "reduce_range", true));
+	cJSON_Delete(j);
+	study_close(&st);
+}
+
 // quantize_static begins with unsigned activations, and weights of one scale.
 void test_formats__onnxruntime_is_told_the_targets_types(void **state)
 {

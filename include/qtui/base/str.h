@@ -38,6 +38,7 @@ char *str_trim(char *text); // without the blanks around it: cuts the end off in
 // * ? [a-z] [!a-z] and \ as in the shell, on whole characters of UTF-8, with no special treatment of '/' or leading
 // dots. A text always matches itself, so that a name with brackets can be given as it is.
 bool str_glob(const char *pattern, const char *text);
+bool str_has_word(const char *words, const char *word); // one of those between spaces
 // Is a POSIX expression from a file harmless for regcomp and regexec? They copy what is repeated {n} times, recurse for
 // each bracket, and try all ways for a \1: a few bytes can take all memory, the stack or hours.
 bool str_is_small_regex(const char *pattern);

@@ -15,7 +15,7 @@ struct decided {
 struct decided decided_now(const struct study *st); // borrows all of it; the edits live until the study's next decision
 struct export_format {
 	const char *name, *suffix, *help;
-	const char *told; // the member of a target that the file says too; "*": it holds scales, which need none; ""
+	const char *told; // members of a target that the file says too, between spaces; "*": it holds scales, which need none; ""
 	// Appends the file's text to `out` and to `loss` a line for each decision that it cannot say.
 	// `s` has the plan of `d`'s decisions. An error is that the target's decisions are none of the tool's at all.
 	enum status (*write)(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err);

@@ -39,22 +39,13 @@ const cJSON *list_in(struct wishes *w, const cJSON *o, const char *name)
 	return member_of_kind(w, o, name, cJSON_Array, "a list");
 }
 
-static bool has_word(const char *words, const char *word)
-{
-	size_t len = strlen(word);
-	for (const char *at = words; len && (at = strstr(at, word)); at += len)
-		if ((at == words || at[-1] == ' ') && (at[len] == ' ' || at[len] == '\0'))
-			return true;
-	return false;
-}
-
 void note_unread(struct wishes *w, const cJSON *o, const char *where, const char *known)
 {
 	struct str names = {0};
 	const cJSON *item;
 	int n = 0;
 	cJSON_ArrayForEach(item, o)
-		if (item->string && !has_word(known, item->string) && n++ < 5)
+		if (item->string && !str_has_word(known, item->string) && n++ < 5)
 			str_addf(&names, "%s%.40s", n > 1 ? ", " : "", item->string);
 	if (n)
 		wish_note(w, "%s: %s%s not read", where, str_text(&names), n > 5 ? " ... are" : n > 1 ? " are" : " is");

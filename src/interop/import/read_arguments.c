@@ -318,8 +318,8 @@ static void note_other_weights(struct wishes *w, const cJSON *root, const cJSON 
 	if (cJSON_IsBool(by_channel))
 		note_channels(w, "per_channel", cJSON_IsTrue(by_channel) ? "true" : "false", cJSON_IsTrue(by_channel));
 	note_weight_symmetry(w, "WeightSymmetric", cJSON_GetObjectItemCaseSensitive(extra, "WeightSymmetric"), q);
-	if (json_bool(root, "reduce_range", false) && q->qmax > 64)
-		wish_note(w, "reduce_range: weights of the target use all their bits: choose another --target");
+	if (json_bool(root, "reduce_range", false) && range_is_full(q->qmin, q->qmax, q->bits))
+		wish_note(w, "reduce_range: weights of the target use all their bits: choose --target NAME,weight.reduce_range=true");
 }
 
 // Quark's newer way to say it, of a tensor; `inputs` are activations.
