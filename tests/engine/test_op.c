@@ -117,6 +117,7 @@ void test_op__documentation_is_current(void **state)
 	    "- sequences whose length is known or that a Loop appends to: "
 	    "SequenceConstruct, SequenceInsert, SequenceErase, SplitToSequence, SequenceAt, SequenceLength, ConcatFromSequence;\n"
 	    "- outputs of strings that are only moved (the label that a classifier picks): they are left out, with a warning;\n"
+	    "- outputs of maps from labels to numbers (ai.onnx.ml's ZipMap): the numbers stand in their place, with a warning;\n"
 	    "- com.microsoft's NhwcMaxPool, QLinearConv and pooling of codes with channels last;\n"
 	    "- com.amd.quark's ExtendedQuantizeLinear and ExtendedDequantizeLinear, com.vai.quantize's VitisQuantizeLinear and VitisDequantizeLinear, "
 	    "as com.microsoft's pair.\n"

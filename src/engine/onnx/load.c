@@ -12,6 +12,7 @@
 #include "qtui/base/thread.h"
 #include "rewrite/channels_last.h"
 #include "rewrite/functions.h"
+#include "rewrite/maps.h"
 #include "rewrite/on_codes.h"
 #include "rewrite/sequences.h"
 #include "rewrite/strings.h"
@@ -123,6 +124,7 @@ enum status onnx_load(struct graph **out, const char *path, const struct onnx_op
 	externals = externals_new(path, &file);
 	s = functions_inline(model.proto, err);
 	if (!s) {
+		maps_resolve(model.proto);
 		strings_leave_out(model.proto);
 		sequences_resolve(model.proto);
 		channels_last_resolve(model.proto);

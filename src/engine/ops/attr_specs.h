@@ -207,6 +207,7 @@ SPEC(bernoulli, random_attrs) = {INT(random_attrs, dtype, "dtype", 0), FLOAT(ran
 SPEC(imagescaler, imagescaler_attrs) = {
 	FLOAT(imagescaler_attrs, scale, "scale", 1), FLOATS(imagescaler_attrs, bias, "bias"), END,
 };
+SPEC(scaler, scaler_attrs) = {FLOATS(scaler_attrs, offset, "offset"), FLOATS(scaler_attrs, scale, "scale"), END};
 SPEC(reverse, reverse_attrs) = {
 	INT(reverse_attrs, batch_axis, "batch_axis", 1), INT(reverse_attrs, time_axis, "time_axis", 0), END,
 };

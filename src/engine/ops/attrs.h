@@ -179,6 +179,9 @@ struct signal_attrs { // DFT, STFT, MelWeightMatrix, windows
 struct slice_attrs {
 	struct ints starts, ends, axes;
 };
+struct scaler_attrs {
+	struct floats offset, scale;
+};
 struct tensorscatter_attrs {
 	int64_t axis;
 	const char *mode;

@@ -7,6 +7,7 @@
 #include "rule.h"
 
 #define ONNX ""
+#define ML "ai.onnx.ml"
 #define MS "com.microsoft"
 #define TRT "trt"
 #define MAX_ELEMENTS ((int64_t)1 << 40)

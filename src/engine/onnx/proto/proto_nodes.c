@@ -37,6 +37,12 @@ const char *proto_node_name(const Onnx__NodeProto *p)
 	return text_of(p->name)[0] || !p->n_output ? text_of(p->name) : p->output[0];
 }
 
+void proto_set_text(char **field, const char *text)
+{
+	free(*field);
+	*field = xstrdup(text);
+}
+
 static Onnx__AttributeProto *proto_add_attribute(Onnx__NodeProto *p, const char *name, Onnx__AttributeProto__AttributeType type)
 {
 	Onnx__AttributeProto *a = xmalloc(sizeof *a);

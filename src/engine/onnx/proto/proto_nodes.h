@@ -17,6 +17,7 @@ void proto_replace(Onnx__GraphProto *g, struct proto_list *l);
 // The caller fills in input[] and output[], NULL so far, with what free() takes.
 Onnx__NodeProto *proto_node(const char *op, const char *name, size_t n_in, size_t n_out);
 const char *proto_node_name(const Onnx__NodeProto *p); // or the name of its output, where it has none
+void proto_set_text(char **field, const char *text); // in the place of what it held
 void proto_add_int(Onnx__NodeProto *p, const char *name, int64_t v);
 void proto_add_ints(Onnx__NodeProto *p, const char *name, const int64_t *v, size_t n);
 

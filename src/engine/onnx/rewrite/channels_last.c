@@ -70,12 +70,6 @@ static Onnx__NodeProto *transpose(const Onnx__NodeProto *p, const char *what, si
 	return t;
 }
 
-static void set_text(char **field, const char *text)
-{
-	free(*field);
-	*field = xstrdup(text);
-}
-
 static void drop_flag(Onnx__NodeProto *p)
 {
 	size_t kept = 0;
@@ -97,8 +91,8 @@ static void take(struct proto_list *to, const Onnx__GraphProto *g, Onnx__NodePro
 		proto_push(to, p);
 		return;
 	}
-	set_text(&p->op_type, rule->to);
-	set_text(&p->domain, rule->domain);
+	proto_set_text(&p->op_type, rule->to);
+	proto_set_text(&p->domain, rule->domain);
 	drop_flag(p);
 	if (!last) {
 		proto_push(to, p);

@@ -13,8 +13,8 @@
 enum { TEXT = ONNX__TENSOR_PROTO__DATA_TYPE__STRING };
 
 struct strings {
+	const Onnx__ModelProto *m;
 	Onnx__GraphProto *g;
-	int opset;
 	struct namemap *names; // of tensors of strings
 	bool *moves;           // [n_node] the node makes such by moving others
 	const char *picked_by; // the last tensor that such a node reads and that is computed
@@ -35,7 +35,8 @@ static bool is_text_constant(const Onnx__NodeProto *p)
 
 static bool is_mover(const struct strings *s, const Onnx__NodeProto *p)
 {
-	const struct op *op = domain_of(p->domain)[0] ? NULL : op_find("", text_of(p->op_type), s->opset);
+	const char *domain = domain_of(p->domain);
+	const struct op *op = op_find(domain, text_of(p->op_type), opset_of(s->m, domain));
 	return op && ((op->flags & (OPF_MOVES | OPF_VIEW)) || op->id == OP_Where);
 }
 
@@ -140,7 +141,7 @@ static void drop_outputs(struct strings *s)
 
 void strings_leave_out(Onnx__ModelProto *m)
 {
-	struct strings s = {.g = m->graph, .opset = opset_of(m, ""), .names = namemap_new()};
+	struct strings s = {.m = m, .g = m->graph, .names = namemap_new()};
 	s.moves = xcalloc(s.g->n_node + 1, sizeof *s.moves);
 	find(&s);
 	size_t n = count_outputs(&s);

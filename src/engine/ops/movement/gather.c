@@ -1,4 +1,4 @@
-// Gather, GatherElements, GatherND: elements picked by index. Negative indices count from the end; one out of range is
+// Gather, ArrayFeatureExtractor, GatherElements, GatherND: elements picked by index. Negative indices count from the end; one out of range is
 // an error.
 #include <string.h>
 #include "gather.h"
@@ -91,15 +91,12 @@ static void pick(char *to, const char *from, int64_t outer, int64_t picks, int64
 #undef PICK
 }
 
-enum status gather_eval(
-    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+static enum status gather_along(int axis, const struct tensor *const *in, struct tensor *out, struct error *err)
 {
 	const struct shape *x = &in[0]->shape;
-	int axis = 0;
-	enum status s = rule_axis(&axis, ((const struct axis_attrs *)n->attrs)->axis, x->rank, err);
+	enum status s = STATUS_OK;
 	int64_t outer = rule_product(x, 0, axis), picks = tensor_count(in[1]), dim = x->dim[axis];
 	size_t run = (size_t)rule_product(x, axis + 1, x->rank) * dtype_size(in[0]->type);
-	(void)width;
 	for (int64_t p = 0; s == STATUS_OK && p < picks; p++) {
 		int64_t at = 0;
 		s = gather_index(&at, in[1], p, dim, err);
@@ -107,6 +104,39 @@ enum status gather_eval(
 			pick((char *)out[0].data + (size_t)p * run, (const char *)in[0]->data + (size_t)at * run, outer, picks, dim, run);
 	}
 	return s;
+}
+
+enum status gather_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+{
+	int axis = 0;
+	enum status s = rule_axis(&axis, ((const struct axis_attrs *)n->attrs)->axis, in[0]->shape.rank, err);
+	(void)width;
+	return s ? s : gather_along(axis, in, out, err);
+}
+
+// Of the last dimension, whatever shape the indices have. A vector is a row.
+enum status arrayfeature_shape(const struct node *n, const struct tensor *const *in, struct tensor *out, struct error *err)
+{
+	struct shape y = in[0]->shape;
+	enum status s = rule_rank_at_least(in[0], 0, 1, err);
+	(void)n;
+	if (s == STATUS_OK)
+		s = gather_check(in[1], y.dim[y.rank - 1], err);
+	if (s != STATUS_OK)
+		return s;
+	if (y.rank == 1)
+		y = (struct shape){.rank = 2, .dim = {1}};
+	y.dim[y.rank - 1] = tensor_count(in[1]);
+	return set_shape(&out[0], in[0], &y, err);
+}
+
+enum status arrayfeature_eval(
+    const struct node *n, const struct tensor *const *in, struct tensor *out, int width, struct error *err)
+{
+	(void)n;
+	(void)width;
+	return gather_along(in[0]->shape.rank - 1, in, out, err);
 }
 
 enum status gather_elements_shape(
