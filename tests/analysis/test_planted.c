@@ -605,6 +605,7 @@ void test_planted__terms_beyond_the_range_of_their_difference(void **state)
 	assert_non_null(f);
 	assert_non_null(strstr(f->text, "down reads up_out"));
 	assert_non_null(strstr(f->edit, "scale down 2^"));
+	assert_true(f->reach > 0.1); // what the terms lose is lost where they are made, and the edit takes that away
 	struct error err = {0};
 	double before = snr_at(&p, "down");
 	char *edit = xstrdup(f->edit);

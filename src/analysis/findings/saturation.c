@@ -4,6 +4,7 @@
 // and the network's outputs do not agree with it. Of probabilities the upper end counts:
 // detections that are clipped to the same score cannot be told apart.
 #include <math.h>
+#include <string.h>
 #include "rule.h"
 
 static const double SHARE = 0.001, GOOD_DB = 24;
@@ -182,6 +183,23 @@ static struct term poorest_term(const struct look *l, const struct site *y, doub
 	return poorest;
 }
 
+// What terms lose where they are made: the target gives them the scale of their sum there, so a better one takes it away too.
+static double lost_by_terms(const struct look *l, const struct site *y)
+{
+	const struct node *n = &l->g->node[y->node];
+	double lost = 0;
+	bool given = l->plan && !strcmp(target_alignment(l->plan->target, n->op->name), "to_output");
+	for (int i = 0; given && i < n->n_in; i++) {
+		const struct site *x = n->in[i] < 0 ? NULL : site_of(l, n->in[i]);
+		bool again = false; // x + x
+		for (int k = 0; k < i; k++)
+			again |= n->in[k] == n->in[i];
+		if (!again && x && x->kind == SITE_OUTPUT && x->n_scale == 1 && x->scale[0] == y->scale[0])
+			lost += l->made[n->in[i]];
+	}
+	return lost;
+}
+
 static void clipped_term(struct look *l, const struct site *y, const struct term *now, const struct term *then, double offer)
 {
 	char range[RANGE_TEXT];
@@ -197,6 +215,7 @@ static void clipped_term(struct look *l, const struct site *y, const struct term
 	    100 * now->share, now->snr, scale_phrase(to, offer), then->snr);
 	finding_advise(f, "set the scale %s, which result and terms share", to);
 	prove_clipping(f, now->share, y->scale[0], &x->range);
+	f->reach += lost_by_terms(l, y);
 	finding_prove(f, "SNR dB of the term", now->snr);
 	finding_prove(f, "SNR dB of the term with the offer", then->snr);
 	finding_scale(f, l, y, offer);
