@@ -246,3 +246,20 @@ void test_figures__the_ends_of_a_range(void **state)
 	for (size_t i = 0; i < sizeof range / sizeof *range; i++)
 		assert_string_equal(range_text(text, range[i].min, range[i].max, " .. "), range[i].text);
 }
+
+// Counts of a tensor are kept in about the bytes that they need: a graph of thousands of nodes has two a node, outside of
+// what --memory says.
+void test_figures__small_tensors_keep_small_counts(void **state)
+{
+	struct memo *m = memo_new(SAMPLES);
+	measure_all(m);
+	size_t before = memo_bytes(m);
+	static float x[64];
+	static int8_t codes[64];
+	for (int i = 0; i < 64; i++)
+		x[i] = (float)i / 7;
+	for (int s = 0; s < SAMPLES; s++)
+		measure(m, "small", s, x, codes, 64);
+	assert_true(memo_bytes(m) - before < 8000);
+	memo_free(&m);
+}

@@ -1,6 +1,7 @@
 // Histograms of floats on steps of a power of two: whatever the parts, they merge to the grid of the whole.
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "stats_case.h"
 
 static struct grid *grid_of(const struct tensor *f)
@@ -68,6 +69,32 @@ void test_grid__far_apart_merge(void **state)
 	}
 	tensor_drop(&small);
 	tensor_drop(&large);
+}
+
+// Few elements and many, far from each other and close: what is packed comes out as it was, in a small part of the bytes.
+void test_grid__packed_is_the_same(void **state)
+{
+	static const int64_t counts[] = {1, 500, 40000, 3000000};
+	for (int k = 0; k < 4; k++) {
+		struct tensor f = tensor(DT_F32, LAYOUT_PLAIN, 1, &counts[k]);
+		for (int64_t i = 0; i < counts[k]; i++) // half of them zeros, as a Relu leaves them: one bin has more than 16 bits
+			((float *)f.data)[i] = i % 2 ? noise() : 0;
+		struct grid *g = grid_of(&f), *back = malloc(sizeof *back);
+		struct packed_grid *p = packed_grid_new(g);
+		memset(back, 0xa5, sizeof *back);
+		packed_grid_open(back, p);
+		assert_true(back->n == g->n && back->exponent == g->exponent && back->first == g->first);
+		assert_memory_equal(back->bin, g->bin, (size_t)g->n * sizeof g->bin[0]);
+		assert_true(packed_grid_bytes(p) < sizeof *g * (counts[k] < 100000 ? 10 : 20) / 32);
+		memset(back, 0xa5, sizeof *back);
+		packed_grid_shape(back, p);
+		assert_true(back->n == g->n && back->exponent == g->exponent && back->first == g->first);
+		assert_true(total(back->bin, back->n) == 0);
+		free(p);
+		free(back);
+		free(g);
+		tensor_drop(&f);
+	}
 }
 
 void test_grid__odd_values(void **state)

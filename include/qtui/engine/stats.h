@@ -37,8 +37,13 @@ struct grid {
 	int64_t first;         // bin[i] counts the elements of [(first + i) * 2^exponent, (first + i + 1) * 2^exponent)
 	uint32_t bin[GRID_BINS];
 };
-void grid_shape(struct grid *g, const struct grid *like); // *g gets the bins of `like`, all with a count of 0
 void grid_merge(struct grid *into, const struct grid *one); // adds the counts; *into gets more or wider bins where it needs them
+// A grid to keep, as small as its counts are: one block, which the caller frees.
+struct packed_grid;
+struct packed_grid *packed_grid_new(const struct grid *g);
+size_t packed_grid_bytes(const struct packed_grid *p);
+void packed_grid_open(struct grid *g, const struct packed_grid *p);  // *g gets its bins and counts
+void packed_grid_shape(struct grid *g, const struct packed_grid *p); // its bins, all with a count of 0
 // How often the codes of a tensor occur, neighbours together: count[i] is of the codes whose bits are i << shift up to
 // ((i + 1) << shift) - 1. All are borrowed.
 struct code_counts {

@@ -31,7 +31,7 @@ struct range_memo {
 struct hist_memo {
 	struct key key;
 	pthread_mutex_t lock;
-	struct grid *grid;         // of floats, NULL: none yet; or
+	struct packed_grid *grid;  // of floats, NULL: none yet; or
 	uint32_t *count;           // of codes: [levels >> shift], by their bits; NULL: none yet
 	int levels, shift;
 	enum dtype type;           // of the codes

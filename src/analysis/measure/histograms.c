@@ -41,7 +41,7 @@ bool hist_lacks_floats(struct hist_memo *h, int sample, struct grid *g)
 	bool lacks = !h->merged && h->n_part == 0 && !h->have[sample];
 	g->n = 0;
 	if (lacks && h->grid)
-		grid_shape(g, h->grid);
+		packed_grid_shape(g, h->grid);
 	pthread_mutex_unlock(&h->lock);
 	return lacks;
 }
@@ -58,9 +58,13 @@ void hist_add_floats(struct hist_memo *h, int sample, const struct grid *g)
 {
 	pthread_mutex_lock(&h->lock);
 	if (take_sample(h, sample)) {
-		if (!h->grid)
-			h->grid = xcalloc(1, sizeof *h->grid);
-		grid_merge(h->grid, g);
+		struct grid sum;
+		sum.n = 0;
+		if (h->grid)
+			packed_grid_open(&sum, h->grid);
+		grid_merge(&sum, g);
+		free(h->grid);
+		h->grid = packed_grid_new(&sum);
 	}
 	pthread_mutex_unlock(&h->lock);
 }
@@ -133,13 +137,22 @@ void hist_set(struct hist_memo *h, struct hist *whole)
 	pthread_mutex_unlock(&h->lock);
 }
 
+// On the heap: parts are spread within parts.
+static void spread_floats(const struct packed_grid *p, float lo, float hi, uint32_t *bin)
+{
+	struct grid *g = xmalloc(sizeof *g);
+	packed_grid_open(g, p);
+	grid_spread(g, lo, hi, bin, STATS_BINS);
+	free(g);
+}
+
 // Adds its counts, or its parts', to the bins over [lo, hi].
 static void spread(struct hist_memo *h, float lo, float hi, uint32_t *bin)
 {
 	h->quant.scale = &h->scale;
 	h->quant.zero = &h->zero;
 	if (h->grid)
-		grid_spread(h->grid, lo, hi, bin, STATS_BINS);
+		spread_floats(h->grid, lo, hi, bin);
 	if (h->count)
 		grid_codes(&(struct code_counts){h->count, h->type, h->shift, &h->quant}, lo, hi, bin, STATS_BINS);
 	for (int i = 0; i < h->n_part; i++) {

@@ -95,7 +95,7 @@ static size_t hist_bytes(const void *value, int samples)
 {
 	const struct hist_memo *h = value;
 	size_t counts = ((size_t)h->levels >> h->shift) * sizeof *h->count + (size_t)h->levels;
-	return sizeof *h + (size_t)samples + (h->grid ? sizeof *h->grid : 0) + counts + (h->shown ? sizeof *h->shown : 0) +
+	return sizeof *h + (size_t)samples + (h->grid ? packed_grid_bytes(h->grid) : 0) + counts + (h->shown ? sizeof *h->shown : 0) +
 	    (size_t)h->n_part * sizeof(void *);
 }
 

@@ -74,14 +74,6 @@ static void widen(struct grid *g, float lo, float hi)
 	include(g, e, steps_down(lo, e), steps_down(hi, e));
 }
 
-void grid_shape(struct grid *g, const struct grid *like)
-{
-	g->exponent = like->exponent;
-	g->first = like->first;
-	g->n = like->n;
-	memset(g->bin, 0, (size_t)g->n * sizeof g->bin[0]);
-}
-
 void grid_merge(struct grid *into, const struct grid *one)
 {
 	if (one->n == 0)
