@@ -149,3 +149,54 @@ void test_decode_families__rows_that_nms_left(void **state)
 		made_check(&m, "nms-indices", 1, 0);
 	}
 }
+
+// n rows of four numbers in front of the others: all of one box in the input's corner, but for that of row 50, which is scaled likewise.
+static void put_boxes(float *x, int64_t n, int64_t row, int64_t channel, const float box[4], float unit)
+{
+	for (int64_t i = 0; i < n; i++)
+		for (int c = 0; c < 4; c++)
+			x[i * row + c * channel] = (i == 50 ? box[c] : c < 2 ? 8 : 16) * unit;
+	x[channel] = 3 * SIDE * unit; // one that is far beyond
+}
+
+void test_decode_families__rows_may_be_fractions(void **state)
+{
+	enum { N = 84, CLASSES = 3 };
+	static const float centred[4] = {32, 38, 24, 16}, corners[4] = {20, 30, 44, 46};
+	for (int pixels = 0; pixels < 2; pixels++) {
+		float unit = pixels ? 1 : 1.f / SIDE;
+		struct made m = made_new(CLASSES, 0);
+		float *x = add_output(&m, "output0", END_PRODUCT | END_OTHER | END_SIGMOID, SHAPE(1, 4 + CLASSES, N), 0);
+		put_boxes(x, N, 1, N, centred, unit);
+		x[5 * N + 50] = .9f;
+		made_check(&m, "yolov8", 1, 0);
+
+		m = made_new(CLASSES, 0);
+		x = add_output(&m, "output", END_PRODUCT | END_OTHER | END_SIGMOID, SHAPE(1, 3 * N, 5 + CLASSES), 0);
+		put_boxes(x, 3 * N, 5 + CLASSES, 1, centred, unit);
+		x[50 * (5 + CLASSES) + 4] = 1;
+		x[50 * (5 + CLASSES) + 6] = .9f;
+		made_check(&m, "yolov5", 1, 0);
+
+		m = made_new(CLASSES, 0);
+		float *p = add_output(&m, "scores", END_SIGMOID, SHAPE(1, CLASSES, N), 0);
+		put_boxes(add_output(&m, "boxes", END_OTHER, SHAPE(1, N, 4), 0), N, 4, 1, corners, unit);
+		p[N + 50] = .9f;
+		made_check(&m, "yolov8", 1, 0);
+	}
+	(void)state;
+}
+
+void test_decode_families__ssd_may_be_in_pixels(void **state)
+{
+	enum { N = 2000, CLASSES = 3 };
+	static const float corners[4] = {20, 30, 44, 46};
+	for (int pixels = 0; pixels < 2; pixels++) {
+		struct made m = made_new(CLASSES, 0);
+		float *p = add_output(&m, "scores", END_SOFTMAX, SHAPE(1, N, 1 + CLASSES), 0);
+		put_boxes(add_output(&m, "boxes", END_OTHER, SHAPE(1, N, 4), 0), N, 4, 1, corners, pixels ? 1 : 1.f / SIDE);
+		p[50 * (1 + CLASSES) + 2] = .9f;
+		made_check(&m, "ssd", 1, 0);
+	}
+	(void)state;
+}

@@ -251,6 +251,30 @@ float decode_sigmoid(float x)
 	return 1 / (1 + expf(-x));
 }
 
+// Boxes may reach beyond the input's edge, and single ones far. Four equal numbers fill up a list, and say nothing.
+bool decode_are_fractions(const struct head *h, const struct field *box, int64_t n)
+{
+	enum { FRACTION_MAX = 2 };
+	int64_t within = 0, all = 0;
+	for (int64_t i = 0; h->out[box->output].data && i < n; i++) {
+		float least = INFINITY, most = -INFINITY;
+		for (int c = 0; c < 4; c++) {
+			float v = field_get(h, box, 0, i, c);
+			least = fminf(least, v);
+			most = fmaxf(most, v);
+		}
+		all += most > least;
+		within += most > least && least >= -FRACTION_MAX && most <= FRACTION_MAX;
+	}
+	return (double)within > .9 * (double)all;
+}
+
+void decode_to_input(float box[4], const struct head *h, const struct bound *b)
+{
+	for (int c = 0; b->fractions && c < 4; c++)
+		box[c] *= (float)(c % 2 ? h->input_h : h->input_w);
+}
+
 void decode_from_centre(float out[4], float cx, float cy, float w, float h)
 {
 	out[0] = cx - w / 2;

@@ -131,6 +131,9 @@ bool decode_is_score_name(const char *name);
 // Output `box` as n rows of 4 and output `score` as n rows of anything.
 bool decode_pair(const struct head *h, int box, int score, struct field *boxes, struct field *scores, int64_t *n);
 float decode_sigmoid(float x);
+// Are n boxes fractions of the input, and not in its pixels? Their values tell; without data they do not.
+bool decode_are_fractions(const struct head *h, const struct field *box, int64_t n);
+void decode_to_input(float box[4], const struct head *h, const struct bound *b); // to pixels, where b->fractions says so
 void decode_from_centre(float out[4], float cx, float cy, float w, float h);
 
 #endif

@@ -1,11 +1,8 @@
-// Outputs that are detections already, or say which of the others are. Boxes that all lie within a fraction of 2 are fractions of the input, others
-// pixels.
-#include <math.h>
+// Outputs that are detections already, or say which of the others are.
 #include "../decode_family.h"
 #include "qtui/base/str.h"
 
 enum { FINAL_ROWS_MAX = 2000 }; // a longer list has not been through NMS
-enum { FRACTION_MAX = 2 };      // of the input: boxes may reach beyond its edge
 
 // A list of n items of `channels` values: [1, n, channels] or [n, channels]; [1, n] or [n] when channels is 1.
 static bool list_of(struct field *f, int64_t *n, const struct head *h, int output, int channels)
@@ -42,17 +39,6 @@ static bool is_label(const struct head_output *o)
 	       o->type == DT_I64 || o->type == DT_I32;
 }
 
-static bool are_fractions(const struct head *h, const struct source *s)
-{
-	if (!h->out[s->box.output].data)
-		return false;
-	for (int64_t i = 0; i < s->n; i++)
-		for (int c = 0; c < 4; c++)
-			if (fabsf(field_get(h, &s->box, 0, i, c)) > FRACTION_MAX)
-				return false;
-	return true;
-}
-
 // Boxes first, then of the outputs with as many items the scores and the labels.
 static bool find_lists(struct source *s, const struct head *h)
 {
@@ -82,7 +68,7 @@ static bool bind_lists(struct bound *b, const struct head *h, bool ids)
 	b->ids = ids;
 	if (!find_lists(&b->source[0], h))
 		return false;
-	b->fractions = are_fractions(h, &b->source[0]);
+	b->fractions = decode_are_fractions(h, &b->source[0].box, b->source[0].n);
 	return true;
 }
 
@@ -118,7 +104,7 @@ bool final_bind_mmdet(struct bound *b, const struct head *h)
 			b->source[0].box = field_part(&rows, 0, 4);
 			b->source[0].score = field_part(&rows, 4, 1);
 			b->source[0].label = label;
-			b->fractions = are_fractions(h, &b->source[0]);
+			b->fractions = decode_are_fractions(h, &b->source[0].box, b->source[0].n);
 			return true;
 		}
 	return false;
@@ -145,7 +131,7 @@ static bool bind_rows(struct bound *b, const struct head *h, int channels, int b
 	b->source[0].box = field_part(&f, box, 4);
 	b->source[0].score = field_part(&f, score, 1);
 	b->source[0].label = field_part(&f, label, 1);
-	b->fractions = are_fractions(h, &b->source[0]);
+	b->fractions = decode_are_fractions(h, &b->source[0].box, b->source[0].n);
 	decode_bind_points(b, &b->source[0], h, &f, channels);
 	decode_bind_masks(&b->source[0], h, &f, channels);
 	return true;
@@ -229,7 +215,7 @@ bool final_bind_picks(struct bound *b, const struct head *h)
 			b->source[0].pick = pick;
 			b->source[0].n_picks = picks;
 			b->score = decode_squash(&score);
-			b->fractions = are_fractions(h, &b->source[0]);
+			b->fractions = decode_are_fractions(h, &b->source[0].box, b->source[0].n);
 			return true;
 		}
 	return false;
@@ -239,14 +225,14 @@ void final_box(
     float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
 {
 	for (int c = 0; c < 4; c++)
-		out[c] = field_get(h, &s->box, anchor, cell, c) *
-		         (b->fractions ? (float)(c % 2 ? h->input_h : h->input_w) : 1);
+		out[c] = field_get(h, &s->box, anchor, cell, c);
+	decode_to_input(out, h, b);
 }
 
 void final_box_yx(
     float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
 {
 	for (int c = 0; c < 4; c++)
-		out[c] = field_get(h, &s->box, anchor, cell, c ^ 1) *
-		         (b->fractions ? (float)(c % 2 ? h->input_h : h->input_w) : 1);
+		out[c] = field_get(h, &s->box, anchor, cell, c ^ 1);
+	decode_to_input(out, h, b);
 }

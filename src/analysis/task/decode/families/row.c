@@ -1,4 +1,4 @@
-// One output of decoded rows: cx,cy,w,h in pixels, perhaps an objectness, and a score for each class, perhaps keypoints
+// One output of decoded rows: cx,cy,w,h in pixels (TensorFlow: as fractions of the input), perhaps an objectness, and a score for each class, perhaps keypoints
 // or coefficients of masks behind; or the boxes and the scores as two outputs, the boxes perhaps as corners.
 #include "../decode_family.h"
 
@@ -14,6 +14,7 @@ static struct bound list(const struct head *h, const struct field *rows, int64_t
 	b.source[0].box = field_part(rows, 0, 4);
 	b.source[0].score = field_part(rows, others, classes);
 	b.score = decode_squash(rows);
+	b.fractions = decode_are_fractions(h, &b.source[0].box, n);
 	decode_bind_points(&b, &b.source[0], h, rows, others + classes);
 	decode_bind_masks(&b.source[0], h, rows, others + classes);
 	return b;
@@ -117,13 +118,14 @@ void row_box(
 	}
 	for (int c = 0; c < 4; c++)
 		v[c] = field_get(h, &s->box, anchor, cell, c);
+	decode_to_input(v, h, b);
 	decode_from_centre(out, v[0], v[1], v[2], v[3]);
 }
 
 void row_box_corners(
     float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
 {
-	(void)b;
 	for (int c = 0; c < 4; c++)
 		out[c] = field_get(h, &s->box, anchor, cell, c);
+	decode_to_input(out, h, b);
 }

@@ -1,4 +1,4 @@
-// Corners as fractions of the input: SSD with its priors applied in the graph, whose first score is the background's, and
+// Corners as fractions of the input or in its pixels: SSD with its priors applied in the graph, whose first score is the background's, and
 // YOLOv4 as its PyTorch code writes it.
 #include "../decode_family.h"
 
@@ -21,6 +21,7 @@ bool ssd_bind(struct bound *b, const struct head *h)
 			        .object = FIELD_NONE,
 			        .label = FIELD_NONE}}};
 			b->score = decode_squash(&score) == SQUASH_SIGMOID ? SQUASH_SOFTMAX : SQUASH_NONE;
+			b->fractions = decode_are_fractions(h, &box, n);
 			return true;
 		}
 	return false;
@@ -45,6 +46,7 @@ bool ssd_bind_yolov4(struct bound *b, const struct head *h)
 			        .object = FIELD_NONE,
 			        .label = FIELD_NONE}}};
 			b->score = decode_squash(&score);
+			b->fractions = decode_are_fractions(h, &b->source[0].box, n);
 			return true;
 		}
 	return false;
@@ -53,7 +55,7 @@ bool ssd_bind_yolov4(struct bound *b, const struct head *h)
 void ssd_box(
     float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
 {
-	(void)b;
 	for (int c = 0; c < 4; c++)
-		out[c] = field_get(h, &s->box, anchor, cell, c) * (float)(c % 2 ? h->input_h : h->input_w);
+		out[c] = field_get(h, &s->box, anchor, cell, c);
+	decode_to_input(out, h, b);
 }
