@@ -48,6 +48,36 @@ void test_import_esp_ppq__alignments_that_the_target_has_not(void **state)
 	study_close(&st);
 }
 
+void test_import_esp_ppq__steps_that_a_setting_leaves_out(void **state)
+{
+	static const struct {
+		const char *target, *text, *note; // "": nothing is said
+	} row[] = {
+	    {"esp32p4", "\"quantize_activation\": true, \"fusion\": true, \"fusion_setting\": {\"fuse_activation\": true},"
+	                " \"quantize_parameter_setting\": {\"calib_algorithm\": null, \"quantize_passive_parameter\": true}", ""},
+	    {"esp32p4", "\"quantize_activation\": false", "quantize_activation: false is not read: set nodes to float"},
+	    {"esp32p4", "\"fusion_setting\": {\"fuse_passive_op\": false}", "fuse_passive_op: false is not read: choose --target"},
+	    {"esp32p4", "\"graph_format_setting\": {\"fuse_swish\": false}", "fuse_swish: false is not read: choose --target NAME,fusion.swish"},
+	    {"esp32p4", "\"quantize_parameter_setting\": {\"calib_algorithm\": \"kl\"}", "quantize_parameter_setting: kl is not read"},
+	    {"esp32p4", "\"dispatcher\": \"conservative\"", "dispatcher: conservative is not read: the target takes what allin does"},
+	    {"esp32p4", "\"dispatcher\": \"AllIn\"", ""},
+	    {"tensorrt", "\"dispatcher\": \"allin\"", "dispatcher: allin is not read: the target takes what conservative does"},
+	    {"onnxruntime", "\"dispatcher\": \"allin\", \"quantize_activation\": false", ""}, // whose rules are its own
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		char text[512];
+		snprintf(text, sizeof text, "{\"quantize_activation_setting\": {}, %s}", row[i].text);
+		struct study *st = case_open(MODEL, NULL, row[i].target);
+		struct import_report r = take(st, file(text));
+		assert_has(&r.notes, row[i].note);
+		if (r.n_notes != (row[i].note[0] != '\0'))
+			fail_msg("%s: %s", row[i].text, str_text(&r.notes));
+		import_report_done(&r);
+		study_close(&st);
+	}
+}
+
 // The platforms that compute in float64 have the codes of the others.
 void test_import_esp_ppq__high_precision_is_16_bit(void **state)
 {

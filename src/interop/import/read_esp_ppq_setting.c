@@ -1,7 +1,8 @@
 // What esp-ppq and PPQ are told to do: a QuantizationSetting, and AutoQuant's choice of one, which has other names for the same.
 // Widths, scales (operator -> scale of its first output) and the calibrator are taken over. Passes that change weights are
-// named with what does it here, alignments where the target has another one.
+// named with what does it here, alignments and steps that are left out where the target has others.
 #include <string.h>
+#include <strings.h>
 #include "read_esp_ppq.h"
 
 enum dialect { SETTING, AUTOQUANT, DIALECTS };
@@ -32,6 +33,45 @@ static const struct alignment {
 static const struct {
 	const char *text, *member; // of a target's "alignment"
 } aligned[] = {{"None", ""}, {"Align to Output", "to_output"}, {"Align to Large", "to_large"}};
+
+// Steps that every target of these tools has, and that a setting can leave out.
+static const struct step {
+	const char *in, *name, *instead; // `in`: NULL for the root
+} steps[] = {
+    {NULL, "quantize_activation", "set nodes to float"},
+    {NULL, "quantize_parameter", "set nodes to float"},
+    {NULL, "fusion", "the target says what fuses"},
+    {"fusion_setting", "fuse_activation", "choose --target NAME,fusion.activations=[],fusion.behind_any=[]"},
+    {"fusion_setting", "fuse_passive_op", "choose --target NAME,operators.passive=[]"},
+    {"fusion_setting", "remove_useless_quantization", "what is quantized already is not quantized again here"},
+    {"quantize_parameter_setting", "quantize_passive_parameter", "choose --target NAME,bias.quantized=false"},
+    {"graph_format_setting", "fuse_conv_bn", "it is folded here"},
+    {"graph_format_setting", "fuse_swish", "choose --target NAME,fusion.swish=separate"},
+};
+
+static bool is_of_ppq(const struct target *t)
+{
+	return target_is_of(t, "esp-ppq") || target_is_of(t, "PPQ") || target_is_of(t, "TensorRT");
+}
+
+static void note_steps(struct wishes *w, const cJSON *root)
+{
+	for (const struct step *s = steps; s < steps + sizeof steps / sizeof *steps; s++)
+		if (!json_bool(s->in ? object_in(w, root, s->in) : root, s->name, true))
+			wish_note(w, "%s: false is not read: %s", s->name, s->instead);
+	const char *method = json_text(object_in(w, root, "quantize_parameter_setting"), "calib_algorithm", NULL);
+	if (method)
+		wish_note(w, "quantize_parameter_setting: %.40s is not read: the target has calibrators of its own for weights and constants", method);
+}
+
+// PPQ's own quantizes what computing operators lead to, that of esp-ppq for its chips all.
+static void note_dispatcher(struct wishes *w, const char *name)
+{
+	bool all = target_is_of(w->p->target, "esp-ppq");
+	if (name && strcasecmp(name, all ? "allin" : "conservative") != 0)
+		wish_note(w, "dispatcher: %.40s is not read: the target takes what %s does; see operators.after_computing of targets", name,
+		    all ? "allin" : "conservative");
+}
 
 static void note_passes(struct wishes *w, const cJSON *on, enum dialect d)
 {
@@ -126,6 +166,10 @@ void read_esp_ppq_setting(struct wishes *w, const cJSON *root)
 	if (json_bool(root, "equalization", false))
 		note_equalization(w, "equalization", object_in(w, root, "equalization_setting"));
 	note_passes(w, root, SETTING);
+	if (is_of_ppq(w->p->target)) {
+		note_steps(w, root);
+		note_dispatcher(w, json_text(root, "dispatcher", NULL));
+	}
 	note_alignments(w, fusion, json_bool(root, "fusion", true) && json_bool(fusion, "align_quantization", true), SETTING);
 	read_esp_ppq_dispatch(w, object_in(w, root, "dispatching_table"));
 	if (!json_bool(root, "quant_config_modify", true))
