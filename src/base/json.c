@@ -242,6 +242,12 @@ double json_number(const cJSON *obj, const char *key, double dflt)
 	return cJSON_IsNumber(item) && isfinite(item->valuedouble) ? item->valuedouble : dflt;
 }
 
+int json_count(const cJSON *obj, const char *key)
+{
+	double v = json_number(obj, key, 0);
+	return v >= 0 && v <= 1e9 ? (int)v : 0;
+}
+
 bool json_bool(const cJSON *obj, const char *key, bool dflt)
 {
 	const cJSON *item = cJSON_GetObjectItemCaseSensitive(obj, key);

@@ -73,6 +73,23 @@ void test_session_places__weights_lie_beside_the_file_behind_a_link(void **state
 	assert_false(file_exists(real) || file_exists(link));
 }
 
+// A file's name has 255 bytes at the most, and the longest of all that belong to an autosave is that of its weights.
+void test_session_places__a_long_name_is_cut_between_characters(void **state)
+{
+	enum { CHARACTERS = 120, BEHIND = sizeof "-01234567.json" - 1, MORE = sizeof "-16" - 1 + sizeof "..onnx" - 2 + TUNING_NAME };
+	for (int odd = 0; odd < 2; odd++) {
+		char name[2 * CHARACTERS + 2] = "a", *text = name + odd;
+		for (int i = 0; i < CHARACTERS; i++)
+			memcpy(text + 2 * i, "\xc3\xa9", 3);
+		char *path = session_autosave_path(name);
+		size_t kept = strlen(file_base(path)) - BEHIND;
+		assert_int_equal(strncmp(file_base(path), name, kept), 0);
+		assert_int_equal((kept - (size_t)odd) % 2, 0);
+		assert_in_range(kept + BEHIND + MORE, 254, 255);
+		free(path);
+	}
+}
+
 static char *here(void)
 {
 	char *dir = getcwd(NULL, 0);

@@ -47,6 +47,13 @@ void test_json__typed_members(void **state)
 	assert_true(json_number(j, "none", 7) == 7);
 	assert_true(json_number(j, "big", 7) == 7);
 	assert_true(json_number(j, "N", 7) == 1);
+	assert_int_equal(json_count(j, "N"), 1);
+	assert_int_equal(json_count(j, "n"), 0);
+	assert_int_equal(json_count(j, "none"), 0);
+	assert_non_null(cJSON_AddNumberToObject(j, "most", 1e9));
+	assert_int_equal(json_count(j, "most"), 1000000000);
+	assert_non_null(cJSON_AddNumberToObject(j, "more", 3e9));
+	assert_int_equal(json_count(j, "more"), 0);
 	assert_true(json_bool(j, "b", false));
 	assert_false(json_bool(j, "f", true));
 	assert_true(json_bool(j, "z", true));

@@ -1,6 +1,8 @@
 // The table of inputs, and the file that each of them becomes.
 #include "fuzz.h"
 
+#include <ftw.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,23 +21,26 @@ static const struct row {
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
-static char directory[64];
+static char directory[PATH_MAX];
 
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+	(void)st, (void)type, (void)where;
+	return remove(path);
+}
+
+// With all that the parsers have written beside the input.
 static void remove_directory(void)
 {
-	for (int i = 0; i < N_ROWS; i++) {
-		char *path = file_join(directory, rows[i].file);
-		unlink(path);
-		free(path);
-	}
-	rmdir(directory);
+	nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 static void make_directory(void)
 {
 	if (directory[0])
 		return;
-	snprintf(directory, sizeof directory, "/tmp/qtui-fuzz-XXXXXX");
+	const char *base = getenv("TMPDIR");
+	snprintf(directory, sizeof directory, "%.4000s/qtui-fuzz-XXXXXX", base && *base ? base : "/tmp");
 	if (!mkdtemp(directory))
 		abort();
 	atexit(remove_directory);

@@ -30,6 +30,10 @@ void test_filter__terms(void **state)
 	assert_int_equal(count("op:Conv snr<10", NULL), 2);
 	assert_int_equal(count("nsr>0.1", NULL), count("snr<10", NULL));
 	assert_int_equal(count("macs>=100M", NULL), 4);
+	int equal = count("macs=104M", NULL);
+	assert_in_range(equal, 1, all - 1);
+	assert_int_equal(count("macs<=104M", NULL), count("macs<104M", NULL) + equal);
+	assert_int_equal(count("macs>=104M", NULL), count("macs>104M", NULL) + equal);
 	assert_int_equal(count("int16", NULL), 1);
 	assert_int_equal(count("float", NULL), 1);
 	assert_int_equal(count("edited", NULL), 3);

@@ -36,6 +36,7 @@ MUST_CHECK enum status json_check(const cJSON *obj, const struct json_member *me
 const char *json_text(const cJSON *obj, const char *key, const char *dflt);
 double json_number(const cJSON *obj, const char *key, double dflt);
 bool json_bool(const cJSON *obj, const char *key, bool dflt);
+int json_count(const cJSON *obj, const char *key); // from 0 to 10^9; 0 also for what is not there, or is none
 // The shortest number that is this float when it is read again: 125.3 and not 125.30000305175781.
 cJSON *json_float(float v);
 // Adders that leave a member out when the value is not finite ("not known is absent").

@@ -172,12 +172,6 @@ static struct run_nodes *read_nodes(const cJSON *o, const struct graph *g)
 	return r.nodes;
 }
 
-static int read_int(const cJSON *o, const char *key)
-{
-	double v = json_number(o, key, 0);
-	return v >= 0 && v <= 1e9 ? (int)v : 0;
-}
-
 static void read_task(struct run_note *n, const cJSON *task)
 {
 	const cJSON *change = cJSON_GetObjectItemCaseSensitive(task, "change");
@@ -189,7 +183,7 @@ static void read_task(struct run_note *n, const cJSON *task)
 	n->task_float = was;
 	n->task_quant = now;
 	n->task_change = (struct task_interval){.difference = json_number(change, "value", NAN), .low = json_number(change, "low", NAN),
-	    .high = json_number(change, "high", NAN), .samples = read_int(change, "samples")};
+	    .high = json_number(change, "high", NAN), .samples = json_count(change, "samples")};
 	n->has_task_change = isfinite(n->task_change.difference) && isfinite(n->task_change.low) && isfinite(n->task_change.high);
 }
 
@@ -228,7 +222,7 @@ static enum status read_run(struct run_record *out, const struct study *s, const
 	    {"task", "quantized", cJSON_Number}, {"task", "change", cJSON_Object}, {NULL, "node_precision", cJSON_String},
 	    {NULL, "node_snr_db", cJSON_Array}, {NULL, "node_scale", cJSON_Array}, {NULL, "state", cJSON_Object},
 	};
-	struct run_note n = {.earlier = true, .number = read_int(o, "run"), .when = json_number(o, "time", 0)};
+	struct run_note n = {.earlier = true, .number = json_count(o, "run"), .when = json_number(o, "time", 0)};
 	if (!cJSON_IsObject(o))
 		return error_set(err, STATUS_FORMAT, "it must be an object");
 	if (json_check(o, member, sizeof member / sizeof *member, false, err) != STATUS_OK)
@@ -239,14 +233,14 @@ static enum status read_run(struct run_record *out, const struct study *s, const
 		return error_set(err, STATUS_FORMAT, "\"calibration\" is missing or unknown");
 	snprintf(n.title, sizeof n.title, "%s", json_text(o, "title", ""));
 	snprintf(n.target, sizeof n.target, "%s", json_text(o, "target", ""));
-	n.n_edits = read_int(o, "edits");
+	n.n_edits = json_count(o, "edits");
 	read_key(&n.decision, o, "decision");
 	read_key(&n.samples, o, "samples");
 	n.out_snr_db = read_snr(cJSON_GetObjectItemCaseSensitive(o, "worst_snr_db"));
 	n.mean_snr_db = read_snr(cJSON_GetObjectItemCaseSensitive(o, "mean_snr_db"));
 	n.seconds = fmax(json_number(o, "seconds", 0), 0);
-	n.computed = read_int(o, "computed");
-	n.total = read_int(o, "needed");
+	n.computed = json_count(o, "computed");
+	n.total = json_count(o, "needed");
 	read_task(&n, cJSON_GetObjectItemCaseSensitive(o, "task"));
 	const cJSON *state = cJSON_GetObjectItemCaseSensitive(o, "state");
 	*out = (struct run_record){.note = n, .nodes = read_nodes(o, s->g)};

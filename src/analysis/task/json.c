@@ -112,12 +112,6 @@ static const char *copy(struct task_report *r, const cJSON *o, const char *key)
 	return text ? arena_strdup(r->memory, text) : NULL;
 }
 
-static int count_in(const cJSON *o, const char *key)
-{
-	double v = json_number(o, key, 0);
-	return v >= 0 && v <= 1e9 ? (int)v : 0;
-}
-
 // Names of figures that the float network does not have stand in the other's object: agreement.
 static void read_figures(struct task_report *r, const cJSON *root)
 {
@@ -146,7 +140,7 @@ static void read_classes(struct task_report *r, const cJSON *list)
 	cJSON_ArrayForEach(item, list)
 	{
 		struct task_class *c = &r->class[r->n_classes++];
-		*c = (struct task_class){.id = count_in(item, "id"), .name = copy(r, item, "name"), .objects = count_in(item, "objects")};
+		*c = (struct task_class){.id = json_count(item, "id"), .name = copy(r, item, "name"), .objects = json_count(item, "objects")};
 		read_pair(c->value, item);
 	}
 }
@@ -164,7 +158,7 @@ static void read_samples(struct task_report *r, const cJSON *list)
 	cJSON_ArrayForEach(item, list)
 	{
 		struct task_sample *s = &r->sample[r->n_samples++];
-		*s = (struct task_sample){.sample = count_in(item, "sample"), .name = copy(r, item, "name")};
+		*s = (struct task_sample){.sample = json_count(item, "sample"), .name = copy(r, item, "name")};
 		s->name = s->name ? s->name : "";
 		read_pair(s->value, item);
 		read_verdicts(s->verdict, cJSON_GetObjectItemCaseSensitive(item, "right"));
@@ -174,7 +168,7 @@ static void read_samples(struct task_report *r, const cJSON *list)
 static void read_interval(struct task_report *r, const cJSON *o)
 {
 	r->interval = (struct task_interval){.difference = json_number(o, "value", NAN), .low = json_number(o, "low", NAN),
-	    .high = json_number(o, "high", NAN), .samples = count_in(o, "samples")};
+	    .high = json_number(o, "high", NAN), .samples = json_count(o, "samples")};
 	r->has_interval = isfinite(r->interval.difference) && isfinite(r->interval.low) && isfinite(r->interval.high);
 }
 
@@ -184,8 +178,8 @@ struct task_report *task_report_parse(const struct cJSON *root)
 	if (!task_kind_parse(&kind, json_text(root, "task", "")))
 		return NULL;
 	struct task_report *r = xcalloc(1, sizeof *r);
-	*r = (struct task_report){.refs = 1, .kind = kind, .total = count_in(root, "labelled"), .memory = arena_new()};
-	r->not_finite = count_in(root, "not_finite");
+	*r = (struct task_report){.refs = 1, .kind = kind, .total = json_count(root, "labelled"), .memory = arena_new()};
+	r->not_finite = json_count(root, "not_finite");
 	r->note = copy(r, root, "note");
 	r->dataset = copy(r, root, "dataset");
 	r->note = r->note ? r->note : "";
@@ -194,7 +188,7 @@ struct task_report *task_report_parse(const struct cJSON *root)
 	read_classes(r, cJSON_GetObjectItemCaseSensitive(root, "classes"));
 	read_samples(r, cJSON_GetObjectItemCaseSensitive(root, "samples"));
 	read_interval(r, cJSON_GetObjectItemCaseSensitive(root, "difference"));
-	r->samples[TASK_QUANT] = count_in(root, "images");
+	r->samples[TASK_QUANT] = json_count(root, "images");
 	r->samples[TASK_FLOAT] = kind == TASK_AGREE ? 0 : r->samples[TASK_QUANT];
 	if (r->n_figures == 0 || r->samples[TASK_QUANT] == 0)
 		task_report_drop(&r);
