@@ -200,3 +200,13 @@ void test_decode_families__ssd_may_be_in_pixels(void **state)
 	}
 	(void)state;
 }
+
+// Six numbers a row, as detections have: but no class comes out of a sigmoid.
+void test_decode_families__queries_of_two_classes(void **state)
+{
+	struct made m = made_new(2, 0);
+	float *x = add_output(&m, "output0", END_SIGMOID, SHAPE(1, 30, 6), 0);
+	put(x, 7 * 6, 1, (const float[]){.5f, 38.f / SIDE, 24.f / SIDE, .25f, .1f, .9f}, 6);
+	made_check(&m, "rtdetr", 1, 0);
+	(void)state;
+}

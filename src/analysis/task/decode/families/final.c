@@ -120,12 +120,18 @@ static bool rows_of(struct field *f, int64_t *n, const struct head *h, int chann
 	return false;
 }
 
+// A class is a number that something chose: rows out of sigmoids alone are scores of two classes behind boxes (RT-DETR).
+static bool may_have_class(const struct field *f)
+{
+	return !f->ends || f->ends & ~(END_LINEAR | END_SIGMOID);
+}
+
 // One output of rows; channels at which box, score and class begin.
 static bool bind_rows(struct bound *b, const struct head *h, int channels, int box, int score, int label)
 {
 	struct field f;
 	int64_t n;
-	if (h->n < 1 || !rows_of(&f, &n, h, channels) || (!h->named && head_is_pyramid(h, 0)))
+	if (h->n < 1 || !rows_of(&f, &n, h, channels) || (!h->named && (head_is_pyramid(h, 0) || !may_have_class(&f))))
 		return false;
 	*b = one_list(n);
 	b->source[0].box = field_part(&f, box, 4);
