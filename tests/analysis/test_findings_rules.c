@@ -382,10 +382,12 @@ void test_findings_rules__an_average_at_8_bit(void **state)
 // As in a LayerNormalization that is written out: what is subtracted is next to nothing, and so is its noise.
 void test_findings_rules__a_mean_that_is_subtracted(void **state)
 {
-	static int read_mean_twice[] = {N_SOFTMAX, N_ADD};
+	static int read_mean_twice[] = {N_SOFTMAX, N_ADD}, in_sub[] = {V_A, V_MEAN};
 	for (int harm = 0; harm < 2; harm++) {
 		struct made *m = make();
 		m->node[N_SOFTMAX].op = op_find("", "Sub", 13);
+		m->node[N_SOFTMAX].in = in_sub;
+		m->node[N_SOFTMAX].n_in = 2;
 		set_figures(&m->site[S_MEAN].layerwise, 2);
 		m->site[S_MEAN].layerwise.pooled.mse = 1e-3;
 		set_figures(&m->site[S_Y].layerwise, 30);

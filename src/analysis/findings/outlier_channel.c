@@ -107,10 +107,13 @@ static void speak(struct look *l, int node, const struct site *x, const struct e
 
 void rule_outlier_channel(struct look *l)
 {
-	struct equalize_fronts *fronts = equalize_fronts_new(l->g);
+	struct equalize_fronts *fronts = NULL; // found where somebody asks
 	for (int node = 0; node < l->g->n_nodes; node++) {
 		struct equalize_outlier c;
-		if (!is_poor_reader(l, node) || !equalize_outlier(&c, fronts, node) || !is_far(&c))
+		if (!is_poor_reader(l, node))
+			continue;
+		fronts = fronts ? fronts : equalize_fronts_new(l->g);
+		if (!equalize_outlier(&c, fronts, node) || !is_far(&c))
 			continue;
 		const struct site *x = site_of(l, c.value);
 		if (!x || x->bits != 8 || x->n_scale != 1 || !x->hist_float || x->range.n == 0 || is_explained(l, x->node, FINDING_outlier_range))
