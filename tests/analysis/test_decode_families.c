@@ -210,3 +210,23 @@ void test_decode_families__queries_of_two_classes(void **state)
 	made_check(&m, "rtdetr", 1, 0);
 	(void)state;
 }
+
+// A score for each class of the labels: none is the background's, and and no family is known by so many rows.
+void test_decode_families__scores_without_a_background_are_no_ssd(void **state)
+{
+	enum { N = 2000, CLASSES = 3 };
+	static const float corners[4] = {20, 30, 44, 46};
+	for (int background = 0; background < 2; background++) {
+		struct made m = made_new(CLASSES, 0);
+		struct error err;
+		add_output(&m, "scores", END_SIGMOID, SHAPE(1, N, background + CLASSES), 0);
+		put_boxes(add_output(&m, "boxes", END_OTHER, SHAPE(1, N, 4), 0), N, 4, 1, corners, 1);
+		if (background)
+			assert_int_equal(decode_find(&m.d, &m.h, NULL, &err), STATUS_OK);
+		else if (decode_find(&m.d, &m.h, NULL, &err) == STATUS_OK)
+			fail_msg("taken for %s", m.d->name);
+		assert_int_equal(decode_find(&m.d, &m.h, background ? "ssd" : "yolov8", &err), STATUS_OK);
+		made_done(&m);
+	}
+	(void)state;
+}

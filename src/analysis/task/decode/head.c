@@ -233,12 +233,17 @@ bool head_is_known(const struct head *h)
 	return h->n > 0;
 }
 
-bool head_fits(const struct head *h, int64_t classes)
+bool head_is_hinted(const struct head *h, int64_t classes)
 {
 	for (int i = 0; i < h->n_hints; i++)
 		if (h->hint[i] == classes)
 			return true;
-	return h->any_classes && classes > 0;
+	return false;
+}
+
+bool head_fits(const struct head *h, int64_t classes)
+{
+	return head_is_hinted(h, classes) || (h->any_classes && classes > 0);
 }
 
 bool head_is_called(const struct head *h, const char *part)

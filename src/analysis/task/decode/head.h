@@ -51,6 +51,7 @@ void head_done(struct head *h);
 void head_fill(struct head *h, const struct head *declared, const struct tensor *out);
 void head_drain(struct head *h);
 bool head_is_known(const struct head *h);                              // are all shapes known before anything has run?
+bool head_is_hinted(const struct head *h, int64_t classes);            // is it among the likely numbers of classes?
 bool head_fits(const struct head *h, int64_t classes);                 // may it be the number of classes?
 bool head_is_called(const struct head *h, const char *part); // is that in the name of its file?
 bool head_ends(const struct head *h, unsigned ends, unsigned allowed); // only `allowed` ones (or named by the user)

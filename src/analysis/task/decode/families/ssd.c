@@ -2,6 +2,13 @@
 // YOLOv4 as its PyTorch code writes it.
 #include "../decode_family.h"
 
+// A score for each class that is expected leaves none to the background (RetinaNet, EfficientDet): read as an SSD's, each box
+// would have its neighbour's class.
+static bool has_no_background(const struct head *h, const struct field *score)
+{
+	return head_is_hinted(h, score->channels) && !head_is_hinted(h, score->channels - 1);
+}
+
 bool ssd_bind(struct bound *b, const struct head *h)
 {
 	struct field box, score;
@@ -10,8 +17,8 @@ bool ssd_bind(struct bound *b, const struct head *h)
 		for (int k = 0; k < h->n; k++) {
 			if (!decode_pair(h, i, k, &box, &score, &n) || decode_pick_classes(h, &score, 1) < 0)
 				continue;
-			if (!h->named && box.ends == END_LINEAR)
-				continue; // offsets from priors that nobody has applied
+			if (!h->named && (box.ends == END_LINEAR || has_no_background(h, &score)))
+				continue; // offsets from priors that nobody has applied, or another family's scores
 			*b = (struct bound){.n = 1,
 			    .background = 1,
 			    .source = {{.n = n,
