@@ -116,6 +116,11 @@ bool can_widen(const struct look *l, int node)
 	return !l->bare || plan_check_edit(l->bare, node, PREC_INT16, &ignored) == STATUS_OK;
 }
 
+bool can_widen_weights(const struct look *l, int node)
+{
+	return can_widen(l, node) && (!l->bare || target_widens_weights(l->bare->target));
+}
+
 void finding_takes(struct finding *f, const struct look *l, const int *nodes, int n)
 {
 	double noise = 0;
@@ -151,18 +156,26 @@ static bool set_regions(struct finding *f, const struct look *l, const int *node
 
 // Whether more bits are possible takes a plan of the whole network to say: it is not asked for a finding that is too
 // small for an edit, of which a large network has thousands.
-bool finding_widen(struct finding *f, const struct look *l, int node)
+static bool widen(struct finding *f, const struct look *l, int node, bool readers, bool (*is_possible)(const struct look *l, int node))
 {
 	if (finding_is_small(f, l->noise))
 		return false;
-	return can_widen(l, node) ? set_regions(f, l, &node, 1, true, PREC_INT16) : finding_set(f, l, &node, 1, PREC_FLOAT);
+	return is_possible(l, node) ? set_regions(f, l, &node, 1, readers, PREC_INT16) : finding_set(f, l, &node, 1, PREC_FLOAT);
+}
+
+bool finding_widen(struct finding *f, const struct look *l, int node)
+{
+	return widen(f, l, node, true, can_widen);
 }
 
 bool finding_widen_region(struct finding *f, const struct look *l, int node)
 {
-	if (finding_is_small(f, l->noise))
-		return false;
-	return can_widen(l, node) ? set_regions(f, l, &node, 1, false, PREC_INT16) : finding_set(f, l, &node, 1, PREC_FLOAT);
+	return widen(f, l, node, false, can_widen);
+}
+
+bool finding_widen_weights(struct finding *f, const struct look *l, int node)
+{
+	return widen(f, l, node, false, can_widen_weights);
 }
 
 bool finding_free_region(struct finding *f, const struct look *l, int node)
@@ -173,18 +186,6 @@ bool finding_free_region(struct finding *f, const struct look *l, int node)
 bool finding_set_chain(struct finding *f, const struct look *l, const int *nodes, int n, enum precision p)
 {
 	return set_regions(f, l, nodes, n, false, p);
-}
-
-bool can_widen_weights(const struct look *l, int node)
-{
-	return can_widen(l, node) && (!l->bare || target_widens_weights(l->bare->target));
-}
-
-bool finding_widen_weights(struct finding *f, const struct look *l, int node)
-{
-	if (finding_is_small(f, l->noise))
-		return false;
-	return can_widen_weights(l, node) ? set_regions(f, l, &node, 1, false, PREC_INT16) : finding_set(f, l, &node, 1, PREC_FLOAT);
 }
 
 bool finding_scale(struct finding *f, const struct look *l, const struct site *s, double scale)

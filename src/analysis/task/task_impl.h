@@ -58,6 +58,13 @@ extern const struct task_ops detect_ops, pose_ops, instance_ops, obb_ops, classi
 
 // The mean of the samples' values, each counted weight times: a kind's `score` where it has no better one.
 double task_mean(const struct task *t, const struct frozen *f, const int *weight);
+// Of kinds that have several figures of each sample: one of them; NAN: the sample has none.
+typedef double task_figure_of(const struct frozen *f, int sample, int figure);
+// Its mean over the samples that have it, each counted weight times; `weight` NULL: once. NAN: none has it.
+double task_mean_of(const struct frozen *f, task_figure_of *of, int figure, const int *weight);
+// Reports the means of both networks by name[n]; those behind the first `always` only where one of the networks has them.
+void task_report_means(
+    struct task_report *r, const struct frozen f[TASK_VARIANTS], task_figure_of *of, const char *const name[], int n, int always);
 struct key task_file_key(struct key k, const char *path); // with the bytes of a file
 double task_blind(const char *figure); // what a float network has at the most that is right by chance
 

@@ -122,6 +122,30 @@ static int by_class_loss(const void *a, const void *b)
 	return lx != ly ? (lx > ly ? -1 : 1) : (x > y) - (x < y);
 }
 
+double task_mean_of(const struct frozen *f, task_figure_of *of, int figure, const int *weight)
+{
+	double sum = 0, n = 0;
+	for (int i = 0; i < f->n; i++) {
+		double v = of(f, i, figure), times = isnan(v) ? 0 : weight ? weight[i] : 1;
+		sum += times > 0 ? times * v : 0;
+		n += times;
+	}
+	return n > 0 ? sum / n : NAN;
+}
+
+void task_report_means(
+    struct task_report *r, const struct frozen f[TASK_VARIANTS], task_figure_of *of, const char *const name[], int n, int always)
+{
+	r->figure = xcalloc((size_t)n, sizeof *r->figure);
+	for (int i = 0; i < n; i++) {
+		struct task_figure *to = &r->figure[r->n_figures];
+		to->name = name[i];
+		for (int v = 0; v < TASK_VARIANTS; v++)
+			to->value[v] = task_mean_of(&f[v], of, i, NULL);
+		r->n_figures += i < always || !isnan(to->value[TASK_FLOAT]) || !isnan(to->value[TASK_QUANT]);
+	}
+}
+
 const struct task_class **task_classes_lost(const struct task_report *r, int *n)
 {
 	const struct task_class **lost = xcalloc((size_t)r->n_classes + 1, sizeof *lost);

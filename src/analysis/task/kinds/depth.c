@@ -337,21 +337,10 @@ static double figure_of(const struct frozen *f, int sample, int figure)
 	return f->at[sample] && reading != NO_VOTE ? ((const struct depths *)f->at[sample])->figure[reading][figure] : NAN;
 }
 
-static double mean_of(const struct frozen *f, int figure, const int *weight)
-{
-	double sum = 0, n = 0;
-	for (int i = 0; i < f->n; i++) {
-		double v = figure_of(f, i, figure), times = isnan(v) ? 0 : weight ? weight[i] : 1;
-		sum += times > 0 ? times * v : 0;
-		n += times;
-	}
-	return n > 0 ? sum / n : NAN;
-}
-
 static double depth_score(const struct task *t, const struct frozen *f, const int *weight)
 {
 	(void)t;
-	return mean_of(f, DELTA1, weight);
+	return task_mean_of(f, figure_of, DELTA1, weight);
 }
 
 static double depth_value(const struct frozen *f, int sample)
@@ -362,14 +351,7 @@ static double depth_value(const struct frozen *f, int sample)
 static void depth_report(const struct task *t, const struct frozen f[TASK_VARIANTS], struct task_report *r)
 {
 	(void)t;
-	r->figure = xcalloc(FIGURES, sizeof *r->figure);
-	for (int i = 0; i < FIGURES; i++) {
-		struct task_figure *to = &r->figure[r->n_figures];
-		to->name = figure_name[i];
-		for (int v = 0; v < TASK_VARIANTS; v++)
-			to->value[v] = mean_of(&f[v], i, NULL);
-		r->n_figures += i != RMSE || !isnan(to->value[TASK_FLOAT]) || !isnan(to->value[TASK_QUANT]);
-	}
+	task_report_means(r, f, figure_of, figure_name, FIGURES, RMSE);
 }
 
 // ---- a look

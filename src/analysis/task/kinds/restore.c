@@ -121,35 +121,21 @@ static void restore_look(struct task *t, const struct looked *at, struct task_lo
 
 // ---- scoring
 
-// Over those samples that have the figure.
-static double mean_of(const struct frozen *f, const int *weight, int figure)
+static double figure_of(const struct frozen *f, int sample, int figure)
 {
-	double sum = 0, n = 0;
-	for (int i = 0; i < f->n; i++) {
-		double v = f->at[i] ? ((const struct restored *)f->at[i])->made.figure[figure] : NAN, times = weight ? weight[i] : 1;
-		sum += isnan(v) ? 0 : times * v;
-		n += isnan(v) ? 0 : times;
-	}
-	return n > 0 ? sum / n : NAN;
+	return f->at[sample] ? ((const struct restored *)f->at[sample])->made.figure[figure] : NAN;
 }
 
 static double restore_score(const struct task *t, const struct frozen *f, const int *weight)
 {
 	(void)t;
-	return mean_of(f, weight, MADE_PSNR);
+	return task_mean_of(f, figure_of, MADE_PSNR, weight);
 }
 
 static void restore_report(const struct task *t, const struct frozen f[TASK_VARIANTS], struct task_report *r)
 {
 	(void)t;
-	r->figure = xcalloc(MADE_FIGURES, sizeof *r->figure);
-	for (int i = 0; i < MADE_FIGURES; i++) {
-		struct task_figure *to = &r->figure[r->n_figures];
-		to->name = made_figure[i];
-		for (int v = 0; v < TASK_VARIANTS; v++)
-			to->value[v] = mean_of(&f[v], NULL, i);
-		r->n_figures += i == 0 || !isnan(to->value[TASK_FLOAT]) || !isnan(to->value[TASK_QUANT]);
-	}
+	task_report_means(r, f, figure_of, made_figure, MADE_FIGURES, 1);
 }
 
 const struct task_ops restore_ops = {
