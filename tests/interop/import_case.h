@@ -33,6 +33,18 @@ static inline struct import_report take(struct study *st, const char *path)
 	return r;
 }
 
+// What is read for a target makes one note, which has these words; none where they are "". The caller closes the study.
+static inline struct study *take_noted(const char *target, const char *text, const char *note)
+{
+	struct study *st = case_open(MODEL, NULL, target);
+	struct import_report r = take(st, file(text));
+	assert_has(&r.notes, note);
+	if (r.n_notes != (note[0] != '\0'))
+		fail_msg("%s: %s", text, str_text(&r.notes));
+	import_report_done(&r);
+	return st;
+}
+
 static inline int node(const struct study *st, const char *name)
 {
 	int n = graph_find_node(study_graph(st), name);

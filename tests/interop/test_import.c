@@ -148,14 +148,9 @@ void test_import__types_for_all_tensors(void **state)
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		char text[256];
 		snprintf(text, sizeof text, "{\"nodes_to_exclude\": [\"" CLASS_CONV "\"], %s}", row[i].text);
-		struct study *st = case_open(MODEL, NULL, row[i].target);
-		struct import_report r = take(st, file(text));
+		struct study *st = take_noted(row[i].target, text, row[i].note);
 		assert_int_equal(precision(st, STEM), row[i].stem);
 		assert_int_equal(precision(st, CLASS_CONV), PREC_FLOAT);
-		assert_has(&r.notes, row[i].note);
-		if (r.n_notes != (row[i].note[0] != '\0'))
-			fail_msg("%s: %s", row[i].text, str_text(&r.notes));
-		import_report_done(&r);
 		study_close(&st);
 	}
 }
@@ -185,12 +180,7 @@ void test_import__specifications_of_all_tensors(void **state)
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		char text[512];
 		snprintf(text, sizeof text, "{\"exclude\": [\"" CLASS_CONV "\"], %s}", row[i].text);
-		struct study *st = case_open(MODEL, NULL, row[i].target);
-		struct import_report r = take(st, file(text));
-		assert_has(&r.notes, row[i].note);
-		if (r.n_notes != (row[i].note[0] != '\0'))
-			fail_msg("%s: %s", row[i].text, str_text(&r.notes));
-		import_report_done(&r);
+		struct study *st = take_noted(row[i].target, text, row[i].note);
 		study_close(&st);
 	}
 }
