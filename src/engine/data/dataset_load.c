@@ -109,27 +109,27 @@ static enum status load_array(
 	return s;
 }
 
-enum { ALL = -1 };
-
-// Fills the inputs that have no data yet from a part's arrays: that of index `only`, or ALL.
-static enum status load_arrays(
-    const struct dataset *d, const char *path, int part, int row, int only, struct tensor *in, struct error *err)
-{
-	struct arrays *a = NULL;
-	enum status s = dataset_open_file(&a, d, path, part, err);
-	const struct row from = {a, path, row};
-	for (int i = 0; i < d->g->n_inputs && !s; i++) {
-		int array = only == ALL || only == i ? dataset_array(d, a, part, i) : -1;
-		if (array >= 0 && !in[i].data)
-			s = load_array(d, &from, array, i, &in[i], err);
-	}
-	dataset_close_file(d, &a);
-	return s;
-}
-
 static const char *part_path(const struct dataset *d, int i, int part)
 {
 	return d->files.path[d->sample[i].file * (size_t)d->files.n_parts + (size_t)part];
+}
+
+enum { ALL = -1 };
+
+// Fills the inputs that have no data yet from the arrays of a part of sample i: that of index `only`, or ALL.
+static enum status load_arrays(const struct dataset *d, int i, int part, int only, struct tensor *in, struct error *err)
+{
+	struct arrays *a = NULL;
+	const char *path = part_path(d, i, part);
+	enum status s = dataset_open_file(&a, d, path, part, err);
+	const struct row from = {a, path, d->sample[i].row};
+	for (int k = 0; k < d->g->n_inputs && !s; k++) {
+		int array = only == ALL || only == k ? dataset_array(d, a, part, k) : -1;
+		if (array >= 0 && !in[k].data)
+			s = load_array(d, &from, array, k, &in[k], err);
+	}
+	dataset_close_file(d, &a);
+	return s;
 }
 
 // Part `part` of sample i.
@@ -138,7 +138,7 @@ static enum status load_part(
 {
 	const char *path = part_path(d, i, part);
 	if (!image_is_name(path))
-		return load_arrays(d, path, part, d->sample[i].row, ALL, in, err);
+		return load_arrays(d, i, part, ALL, in, err);
 	if (d->image_input < 0 || (d->files.input[part] >= 0 && d->files.input[part] != d->image_input))
 		return error_set(err, STATUS_UNSUPPORTED, "%s: this input does not take images", path);
 	return load_image(d, path, &in[d->image_input], where, err);
@@ -336,7 +336,7 @@ static enum status load_input(const struct dataset *d, int i, int input, struct 
 	enum status s = STATUS_OK;
 	for (int part = 0; part < d->files.n_parts && !s; part++)
 		if (!image_is_name(part_path(d, i, part)))
-			s = load_arrays(d, part_path(d, i, part), part, d->sample[i].row, input, in, err);
+			s = load_arrays(d, i, part, input, in, err);
 	return s || in[input].data ? s : fill_missing(d, i, input, &in[input], err);
 }
 

@@ -43,33 +43,40 @@ static void round_to(const struct quantizer *q, float *y, int64_t n)
 	fake_quantize(&t, &t, q, 1);
 }
 
-// y[s] += M x[s] for some rows of M and `many` vectors.
-static void multiply(float *const y[], const struct rnn_matrix *m, int64_t first, int64_t rows, const float *const x[], int many)
+// Some rows of a matrix.
+struct rows {
+	const struct rnn_matrix *of;
+	int64_t first, n;
+};
+
+// y[s] += M x[s] for `many` vectors.
+static void multiply(float *const y[], const struct rows *m, const float *const x[], int many)
 {
 	enum { TILE = 16 }; // rows that stay in the first-level cache
-	if (m->turned) {
-		dot_columns(y, m->turned + first, m->apart, x, many, rows, m->columns);
+	const struct rnn_matrix *all = m->of;
+	if (all->turned) {
+		dot_columns(y, all->turned + m->first, all->apart, x, many, m->n, all->columns);
 		return;
 	}
-	for (int64_t i = 0; i < rows; i += TILE)
+	for (int64_t i = 0; i < m->n; i += TILE)
 		for (int s = 0; s < many; s++)
-			dot_rows(y[s] + i, m->rows + (first + i) * m->columns, x[s], rows - i < TILE ? rows - i : TILE, m->columns);
+			dot_rows(y[s] + i, all->rows + (m->first + i) * all->columns, x[s], m->n - i < TILE ? m->n - i : TILE, all->columns);
 }
 
 // The same for all samples, rounded by itself where steps are; `part[s]` has room for it.
-static void add_products(const struct rnn_cell *cell, int n, float *const y[], const struct rnn_matrix *m, int64_t first, int64_t rows,
-    const float *const x[], float *const part[])
+static void add_products(
+    const struct rnn_cell *cell, int n, float *const y[], const struct rows *m, const float *const x[], float *const part[])
 {
 	if (!cell->attrs->rounding) {
-		multiply(y, m, first, rows, x, n);
+		multiply(y, m, x, n);
 		return;
 	}
 	for (int s = 0; s < n; s++)
-		start_with(part[s], NULL, rows);
-	multiply(part, m, first, rows, x, n);
+		start_with(part[s], NULL, m->n);
+	multiply(part, m, x, n);
 	for (int s = 0; s < n; s++) {
-		round_to(&cell->attrs->rounding->sums, part[s], rows);
-		add(y[s], part[s], rows);
+		round_to(&cell->attrs->rounding->sums, part[s], m->n);
+		add(y[s], part[s], m->n);
 	}
 }
 
@@ -106,8 +113,8 @@ static void add_inputs(const struct rnn_cell *cell, int gates, const struct rnn_
 			add(g->gate[s], cell->r_bias, rows);
 	}
 	if (!g->start[0])
-		add_products(cell, g->n, g->gate, &cell->w, 0, rows, g->x, part);
-	add_products(cell, g->n, g->gate, &cell->r, 0, rows, states(g), part);
+		add_products(cell, g->n, g->gate, &(struct rows){&cell->w, 0, rows}, g->x, part);
+	add_products(cell, g->n, g->gate, &(struct rows){&cell->r, 0, rows}, states(g), part);
 }
 
 void rnn_starts(const struct rnn_cell *cell, int gates, int both, const float *x, int64_t apart, float *y, int steps)
@@ -121,7 +128,7 @@ void rnn_starts(const struct rnn_cell *cell, int gates, int both, const float *x
 		start_with(to[i], cell->w_bias, rows);
 		add(to[i], cell->r_bias, both * cell->hidden);
 	}
-	multiply(to, &cell->w, 0, rows, from, steps);
+	multiply(to, &(struct rows){&cell->w, 0, rows}, from, steps);
 }
 
 void rnn_step(const struct rnn_cell *cell, const struct rnn_group *g)
@@ -152,7 +159,7 @@ void rnn_step_gru(const struct rnn_cell *cell, const struct rnn_group *g)
 		start_with(candidate[s], g->start[0] ? g->start[s] + 2 * n : w_bias, n);
 	}
 	if (!g->start[0])
-		add_products(cell, g->n, candidate, &cell->w, 2 * n, n, g->x, more);
+		add_products(cell, g->n, candidate, &(struct rows){&cell->w, 2 * n, n}, g->x, more);
 	for (int s = 0; s < g->n; s++) {
 		start_with(part[s], linear ? r_bias : NULL, n);
 		if (!linear) {
@@ -160,7 +167,8 @@ void rnn_step_gru(const struct rnn_cell *cell, const struct rnn_group *g)
 			add(candidate[s], r_bias, n);
 		}
 	}
-	add_products(cell, g->n, linear ? part : candidate, &cell->r, 2 * n, n, linear ? states(g) : (const float *const *)part, more);
+	const struct rows last = {&cell->r, 2 * n, n};
+	add_products(cell, g->n, linear ? part : candidate, &last, linear ? states(g) : (const float *const *)part, more);
 	for (int s = 0; s < g->n; s++) {
 		float *h = g->h[s], *update = g->gate[s], *c = candidate[s];
 		if (linear)
