@@ -326,14 +326,17 @@ void test_import__what_the_target_cannot_do_is_left_and_said(void **state)
 	struct import_report r = take(st,
 	    file(
 	        "{\"quant_config_modify_setting\": {\"custom_config\": {\"" CLASS_CONV "\": 0.3, \"" STEM "\": -1, "
-	        "\"/model.1/conv/Conv\": \"x\", \"/model.3/conv/Conv\": 0.25}}, \"quantize_activation_setting\": {\"calib_algorithm\": \"percentile\"}}"));
+	        "\"/model.1/conv/Conv\": \"x\", \"/model.3/conv/Conv\": 0.25, \"/model.5/conv/Conv\": 1e39, "
+	        "\"/model.7/cv1/conv/Conv\": 1e-60}}, \"quantize_activation_setting\": {\"calib_algorithm\": \"percentile\"}}"));
 	assert_int_equal(r.scales, 1);
 	assert_true(r.method);
 	assert_true(scale(st, "/model.3/conv/Conv") == 0.25);
 	assert_true(scale(st, CLASS_CONV) == 0 && scale(st, STEM) == 0);
-	assert_int_equal(r.n_notes, 3);
+	assert_int_equal(r.n_notes, 5);
 	assert_non_null(strstr(str_text(&r.notes), CLASS_CONV)); // no power of two
 	assert_non_null(strstr(str_text(&r.notes), STEM ": -1 is no scale"));
+	assert_non_null(strstr(str_text(&r.notes), "/model.5/conv/Conv: 1e+39 is no scale")); // not as the float that it would be
+	assert_non_null(strstr(str_text(&r.notes), "/model.7/cv1/conv/Conv: 1e-60 is no scale"));
 	import_report_done(&r);
 	study_close(&st);
 }

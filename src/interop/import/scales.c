@@ -52,7 +52,7 @@ static bool accepts_scale(struct wishes *w, int value, int bits, const struct ed
 	const char *name = graph_output_name(w->g, value);
 	struct error err = {0};
 	if (!(scale > 0) || !isfinite(scale)) {
-		wish_note(w, "%s: %g is no scale", name, scale);
+		wish_note(w, "%s: %g is no scale", name, w->scale[value]);
 		return false;
 	}
 	if (!has_room(w, value, bits))
