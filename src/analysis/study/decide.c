@@ -1,6 +1,5 @@
 // Decisions: edits, target and calibrator, as a history of whole states.
 // Undo is going back to a state; nothing is ever inverted.
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,13 +76,12 @@ static struct decision *add_step(struct study *s, struct decision d)
 	return &s->step[s->n_steps++];
 }
 
-// A new state behind the one in force, equal to it so far; the caller changes it and calls commit.
-static struct decision *branch(struct study *s, char *text)
+struct decision *decision_begin(struct study *s, char *text)
 {
 	return add_step(s, decision_copy(&s->step[s->current], text));
 }
 
-static void commit(struct study *s)
+void decision_commit(struct study *s)
 {
 	s->current = s->n_steps - 1;
 	show_decision(s);
@@ -127,10 +125,10 @@ static void commit_giving(struct study *s, const struct giving *g, const int *no
 	str_add(&text, g->command);
 	add_nodes(&text, s->g, nodes, n);
 	str_addf(&text, " %s", g->to < 0 ? "auto" : g->word);
-	struct decision *d = branch(s, str_detach(&text));
+	struct decision *d = decision_begin(s, str_detach(&text));
 	for (int i = 0; i < n; i++)
 		g->field(d->edits)[nodes[i]] = (signed char)g->to;
-	commit(s);
+	decision_commit(s);
 }
 
 // To the nodes that do not refuse it and do not have it; err has the reason of one that is refused.
@@ -213,89 +211,6 @@ enum status study_set_calibrator(struct study *s, const int *nodes, int n, int m
 	return st;
 }
 
-void study_add_scale(struct str *out, const struct graph *g, int value, double scale, int32_t zero)
-{
-	enum { EXACT = 9 }; // digits: a float is read back as it was
-	const char *name = graph_output_name(g, value);
-	bool alike = graph_goes_by_own_name(g, value) && (graph_find_node(g, name) >= 0 || str_has_prefix(name, STUDY_TENSOR));
-	char text[SCALE_TEXT];
-	str_addf(out, " %s", alike ? STUDY_TENSOR : "");
-	study_add_word(out, name);
-	str_addf(out, " %s", scale == 0 ? "auto" : scale_text(text, scale, EXACT));
-	if (scale != 0 && zero != ZERO_FOLLOWS)
-		str_addf(out, ",%d", (int)zero);
-}
-
-// Its maker, or one who reads it, is set to 16 bits.
-static bool may_be_wide(const struct study *s, int value)
-{
-	const signed char *precision = study_edits(s)->precision;
-	const struct value *v = &s->g->value[value];
-	bool wide = v->producer >= 0 && precision[v->producer] == PREC_INT16;
-	for (int i = 0; i < v->n_consumers; i++)
-		wide |= precision[v->consumer[i]] == PREC_INT16;
-	return wide;
-}
-
-enum status study_check_scale(struct study *s, const struct scale_edit *e, struct error *err)
-{
-	if (e->scale == 0)
-		return STATUS_OK;
-	if (!isfinite(e->scale) || e->scale < 0x1p-60 || e->scale > 0x1p60)
-		return error_set(err, STATUS_REFUSED, "%s: a scale is a number from 2^-60 to 2^60, like 2^-4 or 0.0625",
-		    graph_output_name(s->g, e->value));
-	return plan_check_scale(refusals_bare(s), e->value, e->scale, e->zero, may_be_wide(s, e->value), err);
-}
-
-enum status study_scales(struct study *s, const struct scale_edit *e, int n, struct error *err)
-{
-	struct str text = {0};
-	enum status st = STATUS_OK;
-	bool any = false;
-	for (int i = 0; i < n && st == STATUS_OK; i++) {
-		st = study_check_scale(s, &e[i], err);
-		any |= study_edits(s)->scale[e[i].value] != e[i].scale || study_edits(s)->zero[e[i].value] != e[i].zero;
-	}
-	if (st != STATUS_OK)
-		return st;
-	if (!any)
-		return study_nothing_changed(err, "the scale is set so already");
-	str_add(&text, "scale");
-	for (int i = 0; i < n; i++)
-		study_add_scale(&text, s->g, e[i].value, e[i].scale, e[i].zero);
-	struct decision *d = branch(s, str_detach(&text));
-	for (int i = 0; i < n; i++)
-		edits_give_scale(d->edits, e[i].value, e[i].scale, e[i].zero);
-	commit(s);
-	return STATUS_OK;
-}
-
-enum status study_scale_all(struct study *s, const int *values, int n, double scale, int32_t zero, int *refused, struct error *err)
-{
-	struct scale_edit *e = xcalloc((size_t)n + 1, sizeof *e);
-	const char **name = xcalloc((size_t)n + 1, sizeof *name); // of those refused
-	enum status st = STATUS_OK;
-	int kept = 0;
-	*refused = 0;
-	for (int i = 0; i < n; i++) {
-		e[kept] = (struct scale_edit){values[i], scale, zero};
-		enum status one = refusals_inside(s, values[i], err);
-		if (one == STATUS_OK)
-			one = study_check_scale(s, &e[kept], err);
-		if (one == STATUS_OK)
-			kept++;
-		else
-			name[(*refused)++] = graph_output_name(s->g, values[i]), st = one;
-	}
-	if (*refused > 1)
-		refusals_name_others(err, name, *refused - 1); // err has the reason of the last
-	free(name);
-	if (kept > 0)
-		st = study_scales(s, e, kept, err);
-	free(e);
-	return st;
-}
-
 // The study's own target is the one of the decision in force.
 static enum status reload_target(struct study *s, const char *name, struct error *err)
 {
@@ -322,10 +237,10 @@ static enum status set_target(struct study *s, const char *name, struct error *e
 		return st;
 	str_add(&text, "target ");
 	study_add_word(&text, name);
-	struct decision *d = branch(s, str_detach(&text));
+	struct decision *d = decision_begin(s, str_detach(&text));
 	snprintf(d->target, sizeof d->target, "%s", name);
 	d->method = target_default_calibration(s->target);
-	commit(s);
+	decision_commit(s);
 	return STATUS_OK;
 }
 
@@ -343,15 +258,15 @@ enum status study_set_method(struct study *s, enum calib_method m, struct error 
 	if (s->step[s->current].method == m)
 		return study_nothing_changed(err, "this is the calibrator already");
 	str_addf(&text, "calibration %s", calib_name(m));
-	branch(s, str_detach(&text))->method = m;
-	commit(s);
+	decision_begin(s, str_detach(&text))->method = m;
+	decision_commit(s);
 	return STATUS_OK;
 }
 
 void study_take_preparation(struct study *s, int preparation, char *text)
 {
-	branch(s, text)->preparation = preparation;
-	commit(s);
+	decision_begin(s, text)->preparation = preparation;
+	decision_commit(s);
 }
 
 enum status study_tune(struct study *s, const char *name, struct error *err)
@@ -366,10 +281,10 @@ enum status study_tune(struct study *s, const char *name, struct error *err)
 	}
 	struct str text = {0};
 	str_addf(&text, "tune %s", name);
-	struct decision *d = branch(s, str_detach(&text));
+	struct decision *d = decision_begin(s, str_detach(&text));
 	tuning_drop(&d->edits->tuning);
 	d->edits->tuning = t;
-	commit(s);
+	decision_commit(s);
 	return STATUS_OK;
 }
 
@@ -448,6 +363,6 @@ enum status study_go_variant(struct study *s, const struct decision *v, struct e
 	str_add(&text, "variant ");
 	study_add_word(&text, v->text);
 	add_step(s, decision_copy(v, str_detach(&text)));
-	commit(s);
+	decision_commit(s);
 	return STATUS_OK;
 }

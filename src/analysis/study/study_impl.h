@@ -144,16 +144,22 @@ void snapshot_take_beside(struct snapshot *s, const struct study *st);
 int edits_count(const struct edits *e);
 struct decision decision_copy(const struct decision *from, char *text); // which the copy owns
 void decision_done(struct decision *d);
+// A new state behind the one in force, equal to it so far, and what was undone is forgotten; the caller changes it and commits.
+// Takes the command's text. Valid until the next one begins.
+struct decision *decision_begin(struct study *s, char *text);
+void decision_commit(struct study *s); // it is in force, and shown
 void study_replay(struct study *s, bool begin);     // what is decided from here on is shown when it ends
 void study_fall_back(struct study *s, size_t step); // to a step in force before, without what came behind it
 enum status study_nothing_changed(struct error *err, const char *why); // STATUS_OK, and the reason as a text
 void study_take_preparation(struct study *s, int preparation, char *text); // as a step; takes the command's text
 // Brings the state of a variant back, as a step of the history.
 MUST_CHECK enum status study_go_variant(struct study *s, const struct decision *v, struct error *err);
-// Part of a command's text: a blank, what study_find_output finds the tensor by, and a scale as "2^-4", a number or "auto".
-void study_add_scale(struct str *out, const struct graph *g, int value, double scale, int32_t zero);
 // As study_set, of these nodes and no other part of their operators: commands name all that they mean.
 MUST_CHECK enum status study_set_only(struct study *s, const int *nodes, int n, int precision, int *refused, struct error *err);
+
+// ---- decide_scales.c
+// Part of a command's text: a blank, what study_find_output finds the tensor by, and a scale as "2^-4", a number or "auto".
+void study_add_scale(struct str *out, const struct graph *g, int value, double scale, int32_t zero);
 
 // ---- step_text.c
 void study_add_word(struct str *out, const char *word); // of a command: a name, escaped
