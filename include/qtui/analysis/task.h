@@ -27,7 +27,8 @@ enum task_kind {
 	TASK_REGRESS,  // numbers against numbers: angles, ages, forecasts, landmarks, signals
 	TASK_KINDS,
 };
-const char *task_kind_name(enum task_kind k); // "detect", "pose", "instance", "obb", "classify", "segment", "restore", "agree", "score", "text", "embed", "depth", "regress"
+// "detect", "pose", "instance", "obb", "classify", "segment", "restore", "agree", "score", "text", "embed", "depth", "regress"
+const char *task_kind_name(enum task_kind k);
 enum status task_kind_unknown(const char *option, const char *name, struct error *err); // STATUS_USAGE: names all that there are
 bool task_kind_parse(enum task_kind *out, const char *name);
 // What is seen of one sample.
@@ -46,7 +47,8 @@ enum task_variant { TASK_FLOAT, TASK_QUANT, TASK_VARIANTS };
 
 struct task_options {
 	int kind;            // enum task_kind, or -1: what labels and metadata say
-	const char *labels;  // COCO JSON, a directory of text files, XML files, masks, pictures or arrays, an array, a CSV; NULL: what lies beside the data set
+	// COCO JSON, a directory of text files, XML files, masks, pictures or arrays, an array, a CSV; NULL: what lies beside the data set
+	const char *labels;
 	const char *decoder; // a name of docs/TASK.md; NULL: found from names and shapes of the outputs
 	const char *scorer;  // of TASK_SCORE: a command for /bin/sh, which is started with the first sample
 	const char *boxes_by; // of TASK_DETECT: likewise, which reads the boxes in place of a decoder; NULL: none
@@ -141,7 +143,8 @@ struct task_sample {
 	int sample;
 	const char *name;
 	enum task_verdict verdict[TASK_VARIANTS]; // of kinds whose figure[0] counts right samples
-	double value[TASK_VARIANTS]; // AP of the image, probability of its class, mean IoU of its classes, PSNR, nearness of its text or numbers, its delta1, cosine
+	// AP of the image, probability of its class, mean IoU of its classes, PSNR, nearness of its text or numbers, its delta1, cosine
+	double value[TASK_VARIANTS];
 };
 // What figure[0] loses or gains from one network to another, with a 95 % interval from bootstrap draws of samples, the
 // same draws for both.

@@ -71,7 +71,8 @@ struct task_look {
 	int cells_w, cells_h;
 
 	const char *class;                 // TASK_CLASSIFY, TASK_EMBED: the label's class; TASK_TEXT: its text; TASK_REGRESS: its numbers
-	const char *said[TASK_VARIANTS];   // TASK_CLASSIFY: the class with the highest probability; TASK_TEXT: what was read; TASK_EMBED: the class of the nearest other
+	// TASK_CLASSIFY: the class with the highest probability; TASK_TEXT: what was read; TASK_EMBED: the class of the nearest other
+	const char *said[TASK_VARIANTS];
 	const char *nearest[TASK_VARIANTS]; // TASK_EMBED: the sample that this is
 	double sure[TASK_VARIANTS];        // and that probability; how near it comes, 1: that is it
 	double value[TASK_VARIANTS];       // as in the report

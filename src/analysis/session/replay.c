@@ -154,7 +154,8 @@ static bool add_asked(struct asking *of, const struct graph *g, char *command)
 	char **word = xcalloc(strlen(command) / 2 + 2, sizeof *word);
 	int words = split_words(command, word, (int)(strlen(command) / 2 + 1));
 	enum precision p;
-	bool stays = words == 0 || strcmp(word[0], "target") != 0, sets = words >= 3 && strcmp(word[0], "set") == 0 && precision_parse(&p, word[words - 1]);
+	bool stays = words == 0 || strcmp(word[0], "target") != 0;
+	bool sets = words >= 3 && strcmp(word[0], "set") == 0 && precision_parse(&p, word[words - 1]);
 	for (int k = 1; sets && k < words - 1; k++) {
 		int node = graph_find_node(g, word[k]);
 		of[p].node = xgrow(of[p].node, &of[p].cap, (size_t)of[p].n + 1, sizeof *of[p].node);

@@ -73,7 +73,8 @@ static void tell_task(struct telling *t)
 	if (t->blind)
 		tell(t, STORY_LOSS, "The float network itself %s: its labels, the way its outputs are read (--decoder) or its "
 		    "pictures are prepared (:survey) are not its own, or the file was ruined before.",
-		    r->kind == TASK_RESTORE || r->kind == TASK_DEPTH || r->kind == TASK_REGRESS ? "comes nowhere near the truth" : "recognizes next to nothing");
+		    r->kind == TASK_RESTORE || r->kind == TASK_DEPTH || r->kind == TASK_REGRESS ? "comes nowhere near the truth"
+		                                                                                : "recognizes next to nothing");
 }
 
 static void tell_output(struct telling *t, int worst)

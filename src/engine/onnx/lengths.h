@@ -22,7 +22,8 @@ void lengths_done(struct lengths *l);
 // Is the open dimension i of the input a length?
 bool lengths_has(const struct lengths *l, const Onnx__ValueInfoProto *input, int i);
 // What it is taken as. `settled`: sizes by the names of symbols.
-int64_t lengths_of(const struct lengths *l, const struct lengths_try *t, const Onnx__ValueInfoProto *input, int i, const struct namemap *settled);
+int64_t lengths_of(
+    const struct lengths *l, const struct lengths_try *t, const Onnx__ValueInfoProto *input, int i, const struct namemap *settled);
 
 struct lengths_try lengths_first(void);
 // `past`: both lengths are asked for; `few`: other sizes are tried with each. False: there are no more.

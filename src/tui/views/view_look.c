@@ -123,7 +123,8 @@ static void draw_verdict(struct canvas *c, struct rect r, const struct task_look
 		bool right = l->kind == TASK_TEXT ? l->sure[v] == 1 : l->said[v] && !strcmp(l->said[v], l->class);
 		bool judged = l->kind != TASK_REGRESS; // numbers are hardly ever those to the last digit
 		canvas_textf(c, r.x + X_KIND, r.y + 1 + v, r.w - X_KIND, !judged ? ROLE_TEXT : right ? ROLE_BETTER : ROLE_WORSE, "%-10s %s%s  %s%s%s",
-		    label[v], !judged ? "" : right ? "✓ " : "× ", l->said[v], format_score2(text, l->sure[v]), l->nearest[v] ? "  " : "", l->nearest[v] ? l->nearest[v] : "");
+		    label[v], !judged ? "" : right ? "✓ " : "× ", l->said[v], format_score2(text, l->sure[v]), l->nearest[v] ? "  " : "",
+		    l->nearest[v] ? l->nearest[v] : "");
 	}
 }
 
@@ -259,7 +260,8 @@ static int draw_box_legend(struct canvas *c, const struct ui *ui, struct rect r,
 	static const struct {
 		const char *text, *pose;
 		enum pen_kind pen;
-	} item[] = {{"t─ truth", "t─+ truth", PEN_TRUTH}, {"f╌ float", "f╌○ float", PEN_FLOAT}, {"q═ quantized", "q═● quantized", PEN_QUANT}};
+	} item[] = {{"t─ truth", "t─+ truth", PEN_TRUTH}, {"f╌ float", "f╌○ float", PEN_FLOAT},
+	    {"q═ quantized", "q═● quantized", PEN_QUANT}};
 	bool poses = has_poses(look(ui));
 	for (size_t i = !has_labels(look(ui)); i < sizeof item / sizeof *item; i++)
 		x += canvas_text(c, x, r.y, r.x + r.w - x, picture_role(item[i].pen), poses ? item[i].pose : item[i].text) + 2;

@@ -154,7 +154,8 @@ enum status labels_read_list(struct labels *l, const char *path, const struct la
 	if (memchr(b.data, '\0', b.size)) {
 		bytes_done(&b);
 		return error_set(err, STATUS_FORMAT,
-		    "%s holds no labels: COCO JSON (.json), a directory of YOLO or DOTA text files, of Pascal VOC XML or of masks, or CSV is needed (arrays are for --task depth and regress)",
+		    "%s holds no labels: COCO JSON (.json), a directory of YOLO or DOTA text files, of Pascal VOC XML or of masks, or CSV is "
+		    "needed (arrays are for --task depth and regress)",
 		    path);
 	}
 	t.sample = sample_index_new(s);

@@ -78,7 +78,8 @@ bool pieces_concat(struct proto_list *to, const Onnx__NodeProto *p, const struct
 		return false;
 	char *two = proto_add_constant(to, p, "two", 2, true), *end = proto_add_constant(to, p, "end", INT64_MAX, true);
 	char *any = proto_add_constant(to, p, "any", -1, true);
-	Onnx__NodeProto *shape = proto_add_step(to, p, "Shape", s->whole, 1, "shape"), *rest = proto_add_step(to, p, "Slice", shape->output[0], 3, "rest");
+	Onnx__NodeProto *shape = proto_add_step(to, p, "Shape", s->whole, 1, "shape");
+	Onnx__NodeProto *rest = proto_add_step(to, p, "Slice", shape->output[0], 3, "rest");
 	rest->input[1] = two;
 	rest->input[2] = end;
 	Onnx__NodeProto *joined = proto_add_step(to, p, "Concat", any, 2, "joined");

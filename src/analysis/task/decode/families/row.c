@@ -1,5 +1,6 @@
-// One output of decoded rows: cx,cy,w,h in pixels (TensorFlow: as fractions of the input), perhaps an objectness, and a score for each class, perhaps keypoints
-// or coefficients of masks behind; or the boxes and the scores as two outputs, the boxes perhaps as corners.
+// One output of decoded rows: cx,cy,w,h in pixels (TensorFlow: as fractions of the input), perhaps an objectness, and a score
+// for each class, perhaps keypoints or coefficients of masks behind; or the boxes and the scores as two outputs, the boxes
+// perhaps as corners.
 #include "../decode_family.h"
 
 // The rows of a pyramid, computed already (raw maps end in convolutions and sigmoids alone), as one list.
