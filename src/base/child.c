@@ -1,7 +1,6 @@
 #include "qtui/base/child.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -11,6 +10,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "qtui/base/file.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/pipe.h"
 #include "qtui/base/thread.h"
@@ -20,15 +20,9 @@ enum { LOOK_MS = 20, PIECE = 512 }; // how often a wait looks at what may end it
 struct child {
 	pid_t pid;
 	int to, from; // its standard input and output
-	FILE *said;   // on its standard error; a file without a name
+	int said;     // on its standard error; a file without a name
 	bool failed;  // it has not answered as it should: nobody waits for it any more
 };
-
-// A descriptor that the program does not get, as all others here.
-static bool keep_own(int fd)
-{
-	return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;
-}
 
 static enum status spawn(struct child *c, int in, int out, const char *command, struct error *err)
 {
@@ -43,7 +37,7 @@ static enum status spawn(struct child *c, int in, int out, const char *command, 
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
 	posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-	posix_spawn_file_actions_adddup2(&files, fileno(c->said), STDERR_FILENO);
+	posix_spawn_file_actions_adddup2(&files, c->said, STDERR_FILENO);
 	posix_spawnattr_init(&attr);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 	posix_spawnattr_setsigmask(&attr, &none);
@@ -60,16 +54,18 @@ enum status child_start(struct child **out, const char *command, struct error *e
 	int in[2] = {-1, -1}, from[2] = {-1, -1};
 	enum status st = STATUS_OK;
 	*out = NULL;
-	c->said = tmpfile();
-	if (!c->said || !keep_own(fileno(c->said)) || !pipe_open(in, false) || !pipe_open(from, false))
+	c->said = file_nameless(0);
+	if (c->said < 0)
+		st = error_set(err, STATUS_IO, "%s: no directory for temporary files can be written: set TMPDIR", command);
+	else if (!pipe_open(in, false) || !pipe_open(from, false))
 		st = error_set(err, STATUS_IO, "%s: %s", command, strerror(errno));
 	if (st == STATUS_OK)
 		st = spawn(c, in[0], from[1], command, err);
 	if (st != STATUS_OK) {
 		pipe_close(in);
 		pipe_close(from);
-		if (c->said)
-			fclose(c->said);
+		if (c->said >= 0)
+			close(c->said);
 		free(c);
 		return st;
 	}
@@ -87,8 +83,8 @@ enum status child_start(struct child **out, const char *command, struct error *e
 static void last_words(const struct child *c, char *out, size_t size)
 {
 	char tail[2048], *line = tail;
-	off_t end = lseek(fileno(c->said), 0, SEEK_END), from = end > (off_t)sizeof tail - 1 ? end - (off_t)sizeof tail + 1 : 0;
-	ssize_t n = end > 0 ? pread(fileno(c->said), tail, sizeof tail - 1, from) : 0;
+	off_t end = lseek(c->said, 0, SEEK_END), from = end > (off_t)sizeof tail - 1 ? end - (off_t)sizeof tail + 1 : 0;
+	ssize_t n = end > 0 ? pread(c->said, tail, sizeof tail - 1, from) : 0;
 	n = n > 0 ? n : 0;
 	while (n > 0 && strchr(" \t\r\n", tail[n - 1]))
 		n--;
@@ -141,7 +137,7 @@ void child_end(struct child **cp)
 		kill(-c->pid, SIGKILL);
 		waitpid(c->pid, &status, 0);
 	}
-	fclose(c->said);
+	close(c->said);
 	free(c);
 }
 

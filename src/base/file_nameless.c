@@ -1,4 +1,5 @@
-// Files without names, for what is too large to be held in memory.
+// Files without names, for what is too large to be held in memory, and for what a program says.
+#define _GNU_SOURCE // mkostemp: another thread may start a program at any moment, which is not to have the file
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/statvfs.h>
@@ -17,11 +18,9 @@ static int open_in(const char *dir)
 {
 	struct str path = {0};
 	str_addf(&path, "%s/qtui-XXXXXX", dir);
-	int fd = mkstemp(path.text);
-	if (fd >= 0) {
+	int fd = mkostemp(path.text, O_CLOEXEC);
+	if (fd >= 0)
 		unlink(path.text);
-		(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
-	}
 	str_done(&path);
 	return fd;
 }

@@ -44,6 +44,25 @@ void test_child__answers_line_by_line(void **state)
 	child_end(&c);
 }
 
+// What it says on its standard error lies where temporary files go, of which /tmp may have no room.
+void test_child__its_errors_lie_where_temporary_files_go(void **state)
+{
+	char *before = getenv("TMPDIR") ? strdup(getenv("TMPDIR")) : NULL, answer[512], want[512];
+	char *real = realpath(support_temp("."), NULL);
+	struct error err;
+	setenv("TMPDIR", real, 1);
+	enum status st = ask("read line; readlink /proc/$$/fd/2", "where?", answer, sizeof answer, &err);
+	if (before)
+		setenv("TMPDIR", before, 1);
+	else
+		unsetenv("TMPDIR");
+	assert_int_equal(st, STATUS_OK);
+	snprintf(want, sizeof want, "%s/qtui-", real);
+	assert_memory_equal(answer, want, strlen(want));
+	free(before);
+	free(real);
+}
+
 // More than a pipe holds, to a program that reads all before it answers.
 void test_child__a_long_line(void **state)
 {
