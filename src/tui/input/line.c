@@ -82,7 +82,7 @@ static void keep_matches(char **match, int n, int longest)
 static void prepare_editor(void)
 {
 	static char nothing[] = "";
-	editor.null = fopen("/dev/null", "w");
+	editor.null = fopen("/dev/null", "we");
 	if (editor.null)
 		rl_outstream = editor.null;
 	rl_getc_function = next_byte;
