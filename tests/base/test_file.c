@@ -328,6 +328,43 @@ void test_file__names_that_are_safe(void **state)
 	}
 }
 
+// The descriptor's file; "" where there is none.
+static const char *path_of(int fd)
+{
+	static char path[512];
+	char link[32];
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	ssize_t n = readlink(link, path, sizeof path - 1);
+	path[n > 0 ? n : 0] = '\0';
+	return path;
+}
+
+// Where TMPDIR names a directory that is there; else where the system has temporary files. Nobody else gets the file, by its name
+// or as a program that is started.
+void test_file__a_file_without_a_name(void **state)
+{
+	char *before = getenv("TMPDIR") ? strdup(getenv("TMPDIR")) : NULL, *real = realpath(support_temp("."), NULL), want[512];
+	snprintf(want, sizeof want, "%s/qtui-", real);
+	const char *const tmpdir[] = {real, "/no/such/directory", NULL};
+	for (size_t i = 0; i < sizeof tmpdir / sizeof *tmpdir; i++) {
+		if (tmpdir[i])
+			setenv("TMPDIR", tmpdir[i], 1);
+		else
+			unsetenv("TMPDIR");
+		int fd = file_nameless(1 << 20);
+		assert_true(fd >= 0);
+		assert_int_equal(strncmp(path_of(fd), want, strlen(want)) == 0, i == 0);
+		assert_non_null(strstr(path_of(fd), " (deleted)"));
+		assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+		close(fd);
+	}
+	assert_int_equal(file_nameless(SIZE_MAX), -1); // as nothing has room for it
+	if (before)
+		setenv("TMPDIR", before, 1);
+	free(before);
+	free(real);
+}
+
 // Some files are looked at twice, and a pipe gives its bytes once: `qtui compare <(git show HEAD:s.json) s.json`.
 void test_file__a_pipe_is_read_again(void **state)
 {
