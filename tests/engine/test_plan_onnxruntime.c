@@ -93,3 +93,51 @@ void test_plan_onnxruntime__weights_of_other_arguments(void **state)
 		teardown(&f);
 	}
 }
+
+// x -> two Convs; a Where of both, one of its result and a constant, one that reads what another Conv rounds first.
+static struct graph *three_choices(void)
+{
+	static const char *const made[] = {"picked", "masked", "e", "late"};
+	struct builder b = one_convolution("c");
+	struct shape image = shape_of(4, (int64_t[]){1, 2, 4, 4});
+	for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+		b.g->value[builder_value(&b, made[i])].shape = image;
+	b.g->value[builder_input(&b, "mask")].type = DT_BOOL;
+	builder_node(&b, "Conv", "other", "x w bias", "o");
+	builder_node(&b, "Where", "choose", "mask c o", "picked");
+	builder_node(&b, "Where", "hide", "mask picked low", "masked");
+	builder_node(&b, "Exp", "exp", "masked", "e");
+	builder_node(&b, "Conv", "reader", "e w", "r");
+	builder_node(&b, "Where", "again", "mask e picked", "late");
+	builder_output(&b, "masked");
+	builder_output(&b, "late");
+	return b.g;
+}
+
+// A Where is quantized where both that it chooses from are already, whatever its condition is.
+void test_plan_onnxruntime__a_where_follows_both_that_it_chooses_from(void **state)
+{
+	struct fixture f;
+	fixture_grids(&f, three_choices(), "onnxruntime", usual, usual);
+	has_grid(out(&f, "choose"), usual.scale, usual.zero, 255);
+	assert_int_equal(in(&f, "choose", 0)->state, SLOT_FLOAT);
+	assert_int_equal(in(&f, "choose", 1)->state, SLOT_OVERLAPPED);
+	assert_false(f.p->quantizable[node(&f, "hide")]);
+	assert_int_equal(out(&f, "hide")->state, SLOT_FLOAT);
+	has_grid(out(&f, "again"), usual.scale, usual.zero, 255);
+	teardown(&f);
+}
+
+// A Where that quantizes what it reads does so: AMD's A8W8, and every operator of VINT8.
+void test_plan_onnxruntime__a_where_of_amd_quantizes_its_constant(void **state)
+{
+	static const char *const targets[] = {"a8w8", "vint8"};
+	for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+		struct fixture f;
+		fixture_grids(&f, three_choices(), targets[i], usual, usual);
+		assert_true(f.p->quantizable[node(&f, "hide")]);
+		assert_int_equal(in(&f, "hide", 2)->state, SLOT_ACTIVE);
+		assert_int_equal(in(&f, "hide", 0)->state, SLOT_FLOAT);
+		teardown(&f);
+	}
+}

@@ -14,13 +14,24 @@ static bool compares(enum op_id id)
 	return id == OP_Equal || id == OP_Greater || id == OP_GreaterOrEqual || id == OP_Less || id == OP_LessOrEqual;
 }
 
+// The first and the last of the inputs whose elements it gives on or computes with: a Where chooses from two, by input 0.
+static int first_data(const struct node *n)
+{
+	return n->op->id == OP_Where ? 1 : 0;
+}
+
+static int last_data(const struct node *n)
+{
+	return n->op->id == OP_Where ? 2 : 0;
+}
+
 // Floats in and, but of comparisons, floats out, of shapes that are known:
 // index and shape arithmetic is never quantized.
 static bool works_on_floats(const struct graph *g, const struct node *n)
 {
-	if (n->n_in < 1 || n->n_out < 1 || (n->op->flags & OPF_DATA_DEPENDENT) || n->n_subgraphs > 0)
+	if (n->n_in <= last_data(n) || n->n_out < 1 || (n->op->flags & OPF_DATA_DEPENDENT) || n->n_subgraphs > 0)
 		return false;
-	return is_float(g, n->in[0]) && (is_float(g, n->out[0]) || compares(n->op->id)) && g->value[n->out[0]].shape.rank >= 0;
+	return is_float(g, n->in[first_data(n)]) && (is_float(g, n->out[0]) || compares(n->op->id)) && g->value[n->out[0]].shape.rank >= 0;
 }
 
 static bool has_source_of_swish(const struct plan *p, int value)
@@ -103,15 +114,23 @@ static bool is_made_quantized(const struct plan *p, int value)
 	return producer >= 0 && p->quantizable[producer];
 }
 
-// A transparent operator's input is to be quantized by who makes it or by an earlier reader that wants it
-// quantized for itself. Later ones come too late, as the tool goes through the nodes once.
+// By who makes it or by an earlier reader that wants it quantized for itself. Later ones come too late, as the tool goes
+// through the nodes once.
+static bool gets_quantized(const struct plan *p, const struct node *n, const bool *wanted)
+{
+	int k = first_data(n);
+	while (k <= last_data(n) && (is_made_quantized(p, n->in[k]) || wanted[n->in[k]]))
+		k++;
+	return k > last_data(n);
+}
+
 static void mark_quantizable(struct plan *p)
 {
 	bool *wanted = xcalloc((size_t)p->g->n_values + 1, sizeof *wanted);
 	for (int i = 0; i < p->g->n_nodes; i++) {
 		const struct node *n = &p->g->node[i];
 		bool takes = target_takes(p, i), transparent = is_transparent(p, i), needs = p->target->needs_input && transparent;
-		p->quantizable[i] = takes && (!needs || is_made_quantized(p, n->in[0]) || wanted[n->in[0]]);
+		p->quantizable[i] = takes && (!needs || gets_quantized(p, n, wanted));
 		for (int k = 0; k < n->n_in && takes && !transparent; k++)
 			if (n->in[k] >= 0)
 				wanted[n->in[k]] = true;
