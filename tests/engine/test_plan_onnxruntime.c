@@ -141,3 +141,54 @@ void test_plan_onnxruntime__a_where_of_amd_quantizes_its_constant(void **state)
 		teardown(&f);
 	}
 }
+
+// x -> Conv -> Clip -> Conv -> y.
+static struct graph *clipped_convolution(void)
+{
+	struct builder b = one_convolution("c");
+	builder_node(&b, "Clip", "clip", "c low six", "wide");
+	builder_node(&b, "Conv", "next", "wide w", "y");
+	builder_output(&b, "y");
+	return b.g;
+}
+
+// ActivationSymmetric: a Clip is left out only where codes end at its limits. It stays, with floats as limits, and what it
+// reads is rounded for itself.
+void test_plan_onnxruntime__a_clip_stays_where_codes_are_symmetric(void **state)
+{
+	static const struct grid here = {0x1p-6f, 0}, wide = {0x1p-4f, 0};
+	struct fixture f;
+	fixture_grids(&f, clipped_convolution(), "onnxruntime,activation.symmetric=true,activation.signed=true", here, wide);
+	has_grid(out(&f, "conv"), here.scale, 0, 127);
+	assert_int_equal(out(&f, "conv")->state, SLOT_ACTIVE);
+	assert_int_equal(in(&f, "clip", 2)->state, SLOT_FLOAT);
+	has_grid(out(&f, "clip"), wide.scale, 0, 127);
+	teardown(&f);
+	fixture_grids(&f, clipped_convolution(), "onnxruntime", here, wide);
+	assert_int_equal(out(&f, "conv")->state, SLOT_OVERLAPPED);
+	has_grid(out(&f, "conv"), wide.scale, 0, 255);
+	teardown(&f);
+}
+
+// Scales of symmetric activations are chosen for -127 .. 127, or for all the codes without a sign.
+void test_plan_onnxruntime__scales_of_symmetric_activations(void **state)
+{
+	static const struct { const char *target; double scale; int zero; } cases[] = {
+		{"onnxruntime,activation.symmetric=true,activation.signed=true", 2.0 / 127, 0},
+		{"onnxruntime,activation.symmetric=true", 4.0 / 255, 128},
+		{"onnxruntime,activation.signed=true", 3.0 / 255, -43},
+	};
+	static const float x[2] = {-1, 2};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct builder b = one_convolution("c");
+		struct fixture f;
+		builder_constant(&b, "shift", DT_F32, shape_of(1, (int64_t[]){2}), x);
+		builder_node(&b, "Add", "add", "c shift", "y");
+		builder_output(&b, "y");
+		fixture_plan(&f, b.g, cases[i].target, CALIB_MINMAX);
+		struct quantizer q = in(&f, "add", 1)->quant;
+		assert_float_equal(q.scale[0], (float)cases[i].scale, 0);
+		assert_int_equal(q.zero[0], cases[i].zero);
+		teardown(&f);
+	}
+}

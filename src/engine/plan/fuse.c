@@ -207,7 +207,8 @@ static void promote(struct plan *p, int producer, int act)
 
 static void fuse_behind_any(struct plan *p)
 {
-	for (int act = 0; act < p->g->n_nodes; act++) {
+	bool any = !p->target->only_asymmetric || !p->target->activation.symmetric;
+	for (int act = 0; act < p->g->n_nodes && any; act++) {
 		if (!(p->priv->node[act].rule->flags & RULE_BEHIND_ANY) || !p->quantizable[act])
 			continue;
 		int producer = fusable_producer(p, act);

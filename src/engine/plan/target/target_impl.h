@@ -126,6 +126,7 @@ struct target {
 	bool refines;                    // has a rule that plan_refine knows
 	unsigned shift_limits;           // bit i: scales keep shifts of that kind within what AMD's NPU has (ORDER LIMIT)
 	enum swish_rule swish;
+	bool only_asymmetric;            // RULE_BEHIND_ANY holds only while activations are not symmetric
 	bool outputs_end;                // nothing fuses to what makes an output of the network
 	bool pull_shared, pull_passive, pull_inputs;
 	struct op_rule *rule;

@@ -297,6 +297,7 @@ static const struct member fusion_fields[] = {
 	{"in_front", read_ops, 0, NULL, RULE_FRONT},
 	{"clips", read_clips, 0, NULL, 0},
 	{"behind_any", read_ops, 0, NULL, RULE_BEHIND_ANY},
+	{"only_asymmetric", member_bool, AT(only_asymmetric), NULL, 0},
 	{"promoted", read_ops, 0, NULL, RULE_PROMOTED},
 	{"promoters", read_ops, 0, NULL, RULE_PROMOTER},
 	{"swish", member_choice, AT(swish), swish_names, 0},
