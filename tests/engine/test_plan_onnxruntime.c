@@ -192,3 +192,32 @@ void test_plan_onnxruntime__scales_of_symmetric_activations(void **state)
 		teardown(&f);
 	}
 }
+
+// A MatMul has scales along dimension 1 of whatever constant it multiplies: columns of a matrix, rows of several, and what
+// the left one is summed over. A vector has one.
+void test_plan_onnxruntime__constants_of_a_product(void **state)
+{
+	static const float left[6] = {1, 2, 3, -4, 0, .5f}, right[8] = {1, -2, 3, 4, -5, 6, 7, 8};
+	struct builder b = builder_new();
+	b.g->value[builder_input(&b, "x")].shape = shape_of(3, (int64_t[]){1, 3, 2});
+	builder_constant(&b, "left", DT_F32, shape_of(2, (int64_t[]){2, 3}), left);
+	builder_constant(&b, "several", DT_F32, shape_of(3, (int64_t[]){2, 2, 2}), right);
+	builder_constant(&b, "vector", DT_F32, shape_of(1, (int64_t[]){2}), right);
+	builder_node(&b, "MatMul", "first", "left x", "l");
+	builder_node(&b, "MatMul", "second", "l several", "r");
+	builder_node(&b, "MatMul", "third", "r vector", "y");
+	builder_output(&b, "y");
+	struct fixture f;
+	fixture_grids(&f, b.g, "onnxruntime", usual, usual);
+	const struct quantizer *l = &in(&f, "first", 0)->quant, *r = &in(&f, "second", 1)->quant, *v = &in(&f, "third", 1)->quant;
+	assert_int_equal(l->qmin, -127);
+	assert_int_equal(l->axis, 1);
+	assert_int_equal(l->n, 3);
+	assert_float_equal(l->scale[0], 4.0f / 127, 0);
+	assert_float_equal(l->scale[1], 2.0f / 127, 0);
+	assert_int_equal(r->axis, 1);
+	assert_float_equal(r->scale[0], 6.0f / 127, 0);
+	assert_float_equal(r->scale[1], 8.0f / 127, 0);
+	assert_int_equal(v->n, 1);
+	teardown(&f);
+}

@@ -49,6 +49,16 @@ bool slot_is_bias(const struct plan *p, const struct slot *s)
 	return !s->is_output && s->index == 2 && s->parameter && p->priv->node[s->node].rule->weight.weighted;
 }
 
+// A constant that is no weight by its place, but has the codes of one: also its scales, where it is an operand of what has
+// weights (a MatMul's left one).
+static void like_weight_template(const struct plan *p, struct slot *s)
+{
+	const struct weight_rule *w = &p->priv->node[s->node].rule->weight;
+	set_range(&s->quant, &p->target->weight, node_width(p, s->node)->weight);
+	if (w->weighted)
+		s->quant.axis = weight_axis(&p->g->node[s->node], w, &p->g->value[s->value].shape);
+}
+
 static void weight_template(const struct plan *p, struct slot *s)
 {
 	const struct node *n = &p->g->node[s->node];
@@ -133,7 +143,7 @@ static void slot_template(struct plan *p, int id)
 	else if (is_weight(p, s))
 		weight_template(p, s);
 	else if (s->parameter && (p->priv->node[s->node].rule->flags & RULE_LIKE_WEIGHTS) && !slot_is_bias(p, s))
-		set_range(&s->quant, &p->target->weight, node_width(p, s->node)->weight);
+		like_weight_template(p, s);
 	else if (slot_is_bias(p, s))
 		bias_template(p, s);
 	else if (slot_has_step_scale(p, s))
