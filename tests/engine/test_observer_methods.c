@@ -278,3 +278,20 @@ void test_observer_methods__percentile_of_onnxruntime_is_pooled(void **state)
 	check_sets(&s, numpy);
 	target_free(&t);
 }
+
+// 99 percent of 2000 values, one a bin, end between two bins. numpy's cumsum of 1/2000 has 0.98999.. there, so that the
+// tool takes the next one.
+void test_observer_methods__percentile_of_onnxruntime_between_two_bins(void **state)
+{
+	enum { N = 2000 };
+	struct target *t = load("onnxruntime,calibration.percentile=0.99");
+	struct observer_setup s = setup_for(t, CALIB_PERCENTILE, false, 1);
+	float x[N];
+	int32_t zero;
+	for (int i = 0; i < N; i++)
+		x[i] = (float)i;
+	x[N - 1] = 2048;
+	assert_float_equal(scale_of(&s, x, N, &zero, false), 1980.0f / 255, 0);
+	assert_int_equal(zero, 0);
+	target_free(&t);
+}

@@ -49,15 +49,17 @@ static void hist_feed(struct observer *o, int sample, const float *x, int64_t n)
 	pthread_mutex_unlock(&o->lock);
 }
 
+// Shares are added up and the percentile comes in hundredths, as there: where it lies between two bins, the last bits of both
+// decide which.
 static void finish(struct observer *o, float *scale, int32_t *zero)
 {
 	observer_start(o, BINS);
 	struct range m = magnitudes(&o->total);
-	double total = 0, below = 0;
+	double total = 0, below = 0, percent = round(o->setup.target->calibration.percentile * 1e10) / 1e8;
 	int bin = 0;
 	for (int i = 0; i < BINS; i++)
 		total += o->hist[i];
-	while (bin < BINS - 1 && (below += o->hist[bin]) < o->setup.target->calibration.percentile * total)
+	while (bin < BINS - 1 && (below += o->hist[bin] / total) < percent / 100)
 		bin++;
 	float end = (float)(m.lo + ((double)m.hi - m.lo) * (m.hi > m.lo ? bin : BINS) / BINS);
 	scale_of_range(scale, zero, o->setup.target, &o->setup.quant, fmaxf(-end, o->total.lo), fminf(end, o->total.hi));
