@@ -62,20 +62,35 @@ static bool has_wide_weights(const struct snapshot *s, int node)
 	return w->quant.kind == QUANT_LINEAR && w->quant.qmax - w->quant.qmin > UINT8_MAX;
 }
 
-// Each input of each node whose producer has another width; a parameter has the width of its node.
+// By its producer; of what comes in float (an input of the network, the result of an Exp) as soon as one reader takes it so, since
+// a conversion rounds what is rounded already: the other way about its 16 bits would be those of 8.
+static bool is_wide_tensor(const struct snapshot *s, int value)
+{
+	const struct value *v = &s->g->value[value];
+	if (v->producer >= 0 && s->row[v->producer].precision != PREC_FLOAT)
+		return is_wide(s, v->producer);
+	int i = 0;
+	while (i < v->n_consumers && !is_wide(s, v->consumer[i]))
+		i++;
+	return i < v->n_consumers;
+}
+
+// Each input of each node that it takes with another width than the tensor has; a parameter has the width of its node.
 static void add_inputs(cJSON *overrides, const struct snapshot *s, int node)
 {
 	const struct graph *g = s->g;
 	bool wide = is_wide(s, node);
 	for (int i = 0; s->row[node].precision != PREC_FLOAT && i < g->node[node].n_in; i++) {
-		int v = g->node[node].in[i], from = v >= 0 ? g->value[v].producer : -1;
-		if (v < 0 || (from >= 0 && s->row[from].precision == PREC_FLOAT))
+		int v = g->node[node].in[i];
+		if (v < 0 || g->value[v].type != DT_F32)
 			continue;
-		bool own = from >= 0 && is_wide(s, from);
+		bool own = is_wide_tensor(s, v);
 		if (g->value[v].constant && wide && i == 1 && has_wide_weights(s, node))
 			set_text(first_entry(overrides, g->value[v].name), "quant_type", "QInt16");
 		else if (!g->value[v].constant && own != wide)
 			convert(overrides, g, v, node, type_of(s, v, own), type_of(s, v, wide));
+		else if (!g->value[v].constant && own)
+			set_text(first_entry(overrides, g->value[v].name), "quant_type", type_of(s, v, true));
 	}
 }
 

@@ -24,9 +24,8 @@ void test_formats__onnxruntime_converts_between_widths(void **state)
 	assert_int_equal(cJSON_GetArraySize(case_at(j, "nodes_to_exclude")), 1);
 	const cJSON *o = case_at(j, "extra_options|TensorQuantOverrides");
 	const cJSON *image = cJSON_GetArrayItem(case_at(o, "images"), 0), *stem = cJSON_GetArrayItem(case_at(o, STEM_OUT), 0);
-	assert_string_equal(json_text(image, "quant_type", ""), "QInt8");
-	assert_string_equal(json_text(case_at(image, "convert"), "quant_type", ""), "QInt16");
-	assert_true(case_has_text(case_at(image, "convert|recv_nodes"), STEM));
+	assert_string_equal(json_text(image, "quant_type", ""), "QInt16"); // a conversion would round to 8 bits first
+	assert_null(case_at(image, "convert"));
 	assert_string_equal(json_text(stem, "quant_type", ""), "QInt16");
 	assert_string_equal(json_text(case_at(stem, "convert"), "quant_type", ""), "QInt8");
 	const cJSON *logits = cJSON_GetArrayItem(case_at(o, CLASS_CONV "_output_0"), 0);
@@ -37,7 +36,7 @@ void test_formats__onnxruntime_converts_between_widths(void **state)
 	study_close(&st);
 }
 
-// A node in float has no scale, and gives nothing that its readers would convert.
+// A node in float has no scale, and gives nothing that its readers would convert: what it makes has their width.
 void test_formats__onnxruntime_says_nothing_of_floats(void **state)
 {
 	struct study *st = case_open(MODEL, CALIB, "esp32p4");
@@ -49,8 +48,27 @@ void test_formats__onnxruntime_says_nothing_of_floats(void **state)
 	cJSON *j = case_export_json(st, "onnxruntime", NULL);
 	const cJSON *o = case_at(j, "extra_options|TensorQuantOverrides");
 	assert_null(case_at(o, CLASS_CONV "_output_0"));
-	assert_null(case_at(o, STEM_OUT));
+	const cJSON *stem = cJSON_GetArrayItem(case_at(o, STEM_OUT), 0);
+	assert_string_equal(json_text(stem, "quant_type", ""), "QInt16");
+	assert_null(stem->child->next);
 	assert_non_null(case_at(o, "/model.0/act/Mul_output_0"));
+	cJSON_Delete(j);
+	study_close(&st);
+}
+
+// Of the readers of a tensor that comes in float one has 16 bits: the tensor has them, and is converted for the others.
+void test_formats__onnxruntime_converts_for_the_narrow_readers(void **state)
+{
+	struct study *st = case_open(MODEL, CALIB, "onnxruntime");
+	(void)state;
+	case_set(st, STEM, PREC_FLOAT);
+	case_set(st, "/model.0/act/Mul", PREC_INT16);
+	cJSON *j = case_export_json(st, "onnxruntime", NULL);
+	const cJSON *stem = cJSON_GetArrayItem(case_at(j, "extra_options|TensorQuantOverrides|" STEM_OUT), 0);
+	assert_string_equal(json_text(stem, "quant_type", ""), "QUInt16");
+	assert_string_equal(json_text(case_at(stem, "convert"), "quant_type", ""), "QUInt8");
+	assert_int_equal(cJSON_GetArraySize(case_at(stem, "convert|recv_nodes")), 1);
+	assert_true(case_has_text(case_at(stem, "convert|recv_nodes"), "/model.0/act/Sigmoid"));
 	cJSON_Delete(j);
 	study_close(&st);
 }
@@ -67,8 +85,8 @@ void test_formats__onnxruntime_writes_its_own_target_as_it_is(void **state)
 	cJSON *j = case_export_json(st, "onnxruntime", &loss);
 	const cJSON *o = case_at(j, "extra_options|TensorQuantOverrides");
 	const cJSON *image = cJSON_GetArrayItem(case_at(o, "images"), 0), *stem = cJSON_GetArrayItem(case_at(o, STEM_OUT), 0);
-	assert_string_equal(json_text(image, "quant_type", ""), "QUInt8");
-	assert_string_equal(json_text(case_at(image, "convert"), "quant_type", ""), "QUInt16");
+	assert_string_equal(json_text(image, "quant_type", ""), "QUInt16");
+	assert_null(case_at(image, "convert"));
 	assert_string_equal(json_text(stem, "quant_type", ""), "QUInt16");
 	assert_string_equal(json_text(case_at(stem, "convert"), "quant_type", ""), "QUInt8");
 	assert_null(case_at(o, "model.0.conv.weight"));

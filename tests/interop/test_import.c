@@ -61,6 +61,20 @@ void test_import__a_scale_with_a_zero_point(void **state)
 	}
 }
 
+// What a node in float makes has the width of those that read it, as an input of the network has.
+void test_import__the_type_of_what_comes_in_float(void **state)
+{
+	struct study *st = bare();
+	struct import_report r = take(st, file("{\"nodes_to_exclude\": [\"" STEM "\"], \"extra_options\": {\"TensorQuantOverrides\": {\"" STEM_OUT
+	    "\": [{\"quant_type\": \"QInt16\"}], \"images\": [{\"quant_type\": \"QInt16\"}], \"" SUB "_output_0\": [{\"quant_type\": \"QInt16\"}]}}}"));
+	(void)state;
+	assert_int_equal(precision(st, STEM), PREC_FLOAT);
+	assert_int_equal(precision(st, SUB), PREC_INT16);
+	assert_int_equal(r.n_notes, 0);
+	import_report_done(&r);
+	study_close(&st);
+}
+
 // A range makes the scale that the target's rule makes of it; of the network's input, too.
 void test_import__ranges_of_overrides(void **state)
 {

@@ -118,6 +118,13 @@ static void note_rules(struct wishes *w, const cJSON *o, const char *tensor, boo
 	note_unread(w, o, tensor, "quant_type scale zero_point rmin rmax symmetric reduce_range axis convert");
 }
 
+// An input of the network, or made by a node in float: it has the width of those that read it.
+static bool comes_in_float(const struct wishes *w, int value)
+{
+	int node = w->g->value[value].producer, owner = node < 0 ? node : w->p->group[node].owner;
+	return owner < 0 || !w->p->quantizable[owner] || w->precision[owner] == PREC_FLOAT;
+}
+
 // The first entry speaks of the tensor; "convert" follows from the widths of its readers.
 // Where it has no type, `plain` holds.
 static void read_override(struct wishes *w, const cJSON *list, const char *plain)
@@ -139,7 +146,7 @@ static void read_override(struct wishes *w, const cJSON *list, const char *plain
 	}
 	bool fixed = read_fixed(w, list->string, o, &scale, &zero), ranged = cJSON_IsNumber(min) && cJSON_IsNumber(max) && !fixed;
 	note_rules(w, o, list->string, fixed);
-	if (v < 0 || w->g->value[v].producer >= 0 || fixed || ranged)
+	if (v < 0 || !comes_in_float(w, v) || fixed || ranged)
 		wish_type_of_tensor(w, list->string, json_text(o, "quant_type", plain), fixed ? scale : 0, zero);
 	if (ranged)
 		wish_range(w, list->string, min->valuedouble, max->valuedouble);
