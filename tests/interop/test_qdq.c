@@ -149,6 +149,29 @@ void test_qdq__ties_are_told(void **state)
 	done(&c);
 }
 
+// No pair stands within a step: a board that rounds there gives something else than the file.
+void test_qdq__rounding_within_steps_is_told(void **state)
+{
+	static const char *const targets[] = {"esp32p4", "onnxruntime"};
+	struct onnx_case file;
+	float w[3 * 2] = {.5f, -.25f, 1, .75f, .3f, -.6f}, r[3] = {.25f, .5f, -.5f};
+	case_init(&file);
+	case_input(&file, "x", FLOAT, DIMS(8, 1, 2));
+	case_floats(&file, "w", DIMS(1, 3, 2), w);
+	case_floats(&file, "r", DIMS(1, 3, 1), r);
+	case_attr_int(&file, case_node(&file, "GRU", "gru", "x w r", "y"), "hidden_size", 1);
+	case_output(&file, file.graph, "y");
+	const char *model = case_save(&file, "gru.onnx");
+	for (int i = 0; i < 2; i++) {
+		struct qdq_case c;
+		write_and_read(&c, case_open(model, NULL, targets[i]));
+		const char *told = strstr(str_text(&c.loss), "gru: 1 recurrence that target esp32p4 rounds within every step");
+		assert_int_equal(told != NULL, i == 0);
+		done(&c);
+	}
+	case_done(&file);
+}
+
 // An older file that no operator ties to its opset is raised to where scales of channels begin,
 // without them to where integer kernels do.
 void test_qdq__old_opset(void **state)

@@ -328,6 +328,22 @@ static void tell_fixed(const struct writer *w)
 	}
 }
 
+// Recurrences whose sums and states the target rounds at every step, where a pair has no place.
+static void tell_steps(const struct writer *w)
+{
+	int n = 0, first = -1;
+	for (int i = 0; i < w->g->n_nodes; i++)
+		if (w->plan->stand_in[i].step_scale > 0) {
+			first = first < 0 ? i : first;
+			n++;
+		}
+	if (n)
+		str_addf(w->loss,
+		    "%s: %d recurrence%s that target %s rounds within every step, which a file of pairs cannot say: what it gives differs from the "
+		    "figures here\n",
+		    w->g->node[first].name, n, plural(n), target_name(w->plan->target));
+}
+
 static void tell_losses(const struct writer *w)
 {
 	bool ties = false;
@@ -338,6 +354,7 @@ static void tell_losses(const struct writer *w)
 	if (ties)
 		str_addf(w->loss, "QuantizeLinear rounds ties to even, target %s otherwise: codes at a tie differ by one\n",
 		    target_name(w->plan->target));
+	tell_steps(w);
 	opset_tell(w);
 	tell_fixed(w);
 	if (w->float_products)
