@@ -169,6 +169,9 @@ void test_import__types_for_all_tensors(void **state)
 	}
 }
 
+#define LAYER(type, weight) "\"specific_layer_config\": [[{\"input_tensors\": {\"data_type\": \"" type "\"}, \"weight\": " weight "}, [\"" \
+	STEM "\"]]]"
+
 // Quark's newer configuration says of tensors what the target decides.
 void test_import__specifications_of_all_tensors(void **state)
 {
@@ -190,6 +193,16 @@ void test_import__specifications_of_all_tensors(void **state)
 	        "weight.data_type: BFloat16 is no integer, weights of the target have 8 bits"},
 	    {"a8w8", "\"calibrate_method\": \"PowerOfTwoMethod.MinMSE\"",
 	        "calibrate_method: PowerOfTwoMethod.MinMSE, but activations of the target have scales that are no powers of two"},
+	    // of layers: the same, and a node at 16 bits has the weights that the target gives it
+	    {"a8w8", LAYER("Int8", "{\"data_type\": \"Int4\"}"),
+	        "specific_layer_config: weight.data_type: Int4 has 4 bits, weights of the target have 8"},
+	    {"a8w8", LAYER("Int8", "{\"data_type\": \"Int8\", \"quant_granularity\": \"QuantGranularity.Channel\"}"),
+	        "specific_layer_config: weight.quant_granularity: QuantGranularity.Channel, but weights of the target have a scale"},
+	    {"a8w8", LAYER("Int16", "{\"data_type\": \"Int8\"}"), ""},
+	    {"esp32p4", LAYER("Int16", "{\"data_type\": \"Int16\"}"), ""},
+	    {"esp32p4", LAYER("Int16", "{\"data_type\": \"Int8\"}"),
+	        "specific_layer_config: weight.data_type: Int8 has 8 bits, weights of the target have 16"},
+	    {"a8w8", LAYER("BFloat16", "{\"data_type\": \"BFloat16\"}"), ""}, // in float
 	};
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		char text[512];

@@ -167,6 +167,109 @@ static int known_method(struct wishes *w, const char *name)
 	return method;
 }
 
+// The quantizer of the first activation or weight at the target's own width; NULL: there is none.
+static const struct quantizer *plain_quantizer(const struct plan *p, bool weight)
+{
+	for (const struct slot *s = p->slot; s < p->slot + p->n_slots; s++)
+		if (s->state == SLOT_ACTIVE && s->quant.kind == QUANT_LINEAR && s->parameter == weight && (!weight || s->index == 1) &&
+		    p->precision[s->node] == PREC_INT8)
+			return &s->quant;
+	return NULL;
+}
+
+static bool has_weights_per_channel(const struct plan *p)
+{
+	for (const struct slot *s = p->slot; s < p->slot + p->n_slots; s++)
+		if (s->parameter && s->index == 1 && s->state == SLOT_ACTIVE && s->quant.axis >= 0)
+			return true;
+	return false;
+}
+
+// 16 bit for all, where the target has it besides its own width. Without a sign or with one,
+// the grid is the same: zero points follow.
+static void read_activation_type(struct wishes *w, const char *name, bool symmetric)
+{
+	const struct type *type = find_type(name);
+	const struct quantizer *q = plain_quantizer(w->p, false);
+	if (!type || type->bits == WISH_FLOAT)
+		wish_note(w, "activation_type: %.40s is not known here", name);
+	else if (q && type->bits == 16 && q->bits == 8 && target_has_precision(w->p->target, 16))
+		wish_all(w, PREC_INT16);
+	else if (q && type->bits != q->bits)
+		wish_note(w, "activation_type: %.40s has %d bits, activations of the target have %d: choose another --target", name, type->bits,
+		    q->bits);
+	if (type && q && symmetric != q->symmetric)
+		wish_note(w, "ActivationSymmetric: %s, but activations of the target are %ssymmetric: choose another --target",
+		    symmetric ? "true" : "false", q->symmetric ? "" : "not ");
+}
+
+static void note_channels(struct wishes *w, const char *where, const char *member, const char *said, bool channels)
+{
+	if (channels != has_weights_per_channel(w->p))
+		wish_note(w, "%s%s: %.40s, but weights of the target have a scale for each %s: choose another --target", where, member, said,
+		    channels ? "tensor" : "channel");
+}
+
+static void note_weight_type(struct wishes *w, const char *where, const char *member, const char *name, int bits)
+{
+	const struct type *type = name ? find_type(name) : NULL;
+	if (type && type->bits == WISH_FLOAT)
+		wish_note(w, "%s%s: %.40s is no integer, weights of the target have %d bits: choose another --target", where, member, name, bits);
+	else if (type && type->bits != bits)
+		wish_note(w, "%s%s: %.40s has %d bits, weights of the target have %d: choose another --target", where, member, name, type->bits,
+		    bits);
+}
+
+static void note_weight_symmetry(struct wishes *w, const char *where, const char *member, const cJSON *symmetric,
+    const struct quantizer *q)
+{
+	if (cJSON_IsBool(symmetric) && cJSON_IsTrue(symmetric) != q->symmetric)
+		wish_note(w, "%s%s: %s, but weights of the target are %ssymmetric: choose another --target", where, member,
+		    cJSON_IsTrue(symmetric) ? "true" : "false", q->symmetric ? "" : "not ");
+}
+
+// With the enumeration in front that it is of: ScaleType, PowerOfTwoMethod.
+static void note_scales(struct wishes *w, const char *where, const char *member, const char *said, bool pow2, bool weight)
+{
+	const struct quantizer *q = plain_quantizer(w->p, weight);
+	if (q && pow2 != q->pow2)
+		wish_note(w, "%s%s: %.40s, but %s of the target have scales that are %spowers of two: choose another --target", where, member,
+		    said, weight ? "weights" : "activations", q->pow2 ? "" : "no ");
+}
+
+// What a file says of weights is the target's own business: only where they differ is it told.
+static void note_other_weights(struct wishes *w, const cJSON *root, const cJSON *extra)
+{
+	const struct quantizer *q = plain_quantizer(w->p, true);
+	const cJSON *by_channel = cJSON_GetObjectItemCaseSensitive(root, "per_channel");
+	if (!q)
+		return;
+	note_weight_type(w, "", "weight_type", json_text(root, "weight_type", NULL), q->bits);
+	if (cJSON_IsBool(by_channel))
+		note_channels(w, "", "per_channel", cJSON_IsTrue(by_channel) ? "true" : "false", cJSON_IsTrue(by_channel));
+	note_weight_symmetry(w, "", "WeightSymmetric", cJSON_GetObjectItemCaseSensitive(extra, "WeightSymmetric"), q);
+	if (json_bool(root, "reduce_range", false) && range_is_full(q->qmin, q->qmax, q->bits))
+		wish_note(w, "reduce_range: weights of the target use all their bits: choose --target NAME,weight.reduce_range=true");
+}
+
+// Quark's newer way to say it, of a tensor; `inputs` are activations of `p`. `where` begins each line.
+static void note_other_tensors(struct wishes *w, const char *where, const cJSON *inputs, const cJSON *weight, enum precision p)
+{
+	const struct quantizer *q = plain_quantizer(w->p, true);
+	const char *by = json_text(weight, "quant_granularity", NULL), *scale = json_text(inputs, "scale_type", NULL);
+	if (scale)
+		note_scales(w, where, "scale_type", scale, str_has_suffix(scale, "PowerOf2"), false);
+	if (!q || !weight)
+		return;
+	note_weight_type(w, where, "weight.data_type", json_text(weight, "data_type", NULL),
+	    p == PREC_INT16 && target_widens_weights(w->p->target) ? 16 : q->bits);
+	if (by)
+		note_channels(w, where, "weight.quant_granularity", by, !str_has_suffix(by, "Tensor"));
+	note_weight_symmetry(w, where, "weight.symmetric", cJSON_GetObjectItemCaseSensitive(weight, "symmetric"), q);
+	if ((scale = json_text(weight, "scale_type", NULL)))
+		note_scales(w, where, "weight.scale_type", scale, str_has_suffix(scale, "PowerOf2"), true);
+}
+
 // A node, or nodes by an expression, or by their type.
 static void wish_layer(struct wishes *w, const char *name, bool types, enum precision p)
 {
@@ -178,8 +281,18 @@ static void wish_layer(struct wishes *w, const char *name, bool types, enum prec
 		wish_name(w, name, p);
 }
 
+static void note_layer_tensors(struct wishes *w, const cJSON *config, const char *where, enum precision p)
+{
+	const cJSON *inputs = object_in(w, config, "input_tensors");
+	struct str begin = {0};
+	str_addf(&begin, "%s: ", where);
+	note_other_tensors(w, str_text(&begin), inputs ? inputs : object_in(w, config, "activation"), object_in(w, config, "weight"), p);
+	str_done(&begin);
+}
+
 // Quark's configuration of a layer: {"input_tensors": {"data_type", "calibration_method"}, "output_tensors", "weight"}. A
-// node has one width, the wider of its inputs and outputs; types that are no integers leave it in float.
+// node has one width, the wider of its inputs and outputs; types that are no integers leave it in float. Weights are the
+// target's own.
 static bool read_layer(struct wishes *w, const cJSON *config, const char *where, enum precision *p)
 {
 	static const char *const part[] = {"activation", "input_tensors", "output_tensors"};
@@ -199,6 +312,8 @@ static bool read_layer(struct wishes *w, const cJSON *config, const char *where,
 			w->calibrates = known_method(w, method);
 	}
 	*p = bits == WISH_FLOAT ? PREC_FLOAT : bits == 16 ? PREC_INT16 : PREC_INT8;
+	if (*p != PREC_FLOAT && bits >= 0)
+		note_layer_tensors(w, config, where, *p);
 	if (bits < 0)
 		wish_note(w, "%s: a configuration of weights alone is not read: nodes have one width", where);
 	return bits >= 0;
@@ -244,106 +359,6 @@ static void note_what_is_not_read(struct wishes *w, const cJSON *o, const char *
 	}
 	note_unread(w, o, where, str_text(&all));
 	str_done(&all);
-}
-
-// The quantizer of the first activation or weight at the target's own width; NULL: there is none.
-static const struct quantizer *plain_quantizer(const struct plan *p, bool weight)
-{
-	for (const struct slot *s = p->slot; s < p->slot + p->n_slots; s++)
-		if (s->state == SLOT_ACTIVE && s->quant.kind == QUANT_LINEAR && s->parameter == weight && (!weight || s->index == 1) &&
-		    p->precision[s->node] == PREC_INT8)
-			return &s->quant;
-	return NULL;
-}
-
-static bool has_weights_per_channel(const struct plan *p)
-{
-	for (const struct slot *s = p->slot; s < p->slot + p->n_slots; s++)
-		if (s->parameter && s->index == 1 && s->state == SLOT_ACTIVE && s->quant.axis >= 0)
-			return true;
-	return false;
-}
-
-// 16 bit for all, where the target has it besides its own width. Without a sign or with one,
-// the grid is the same: zero points follow.
-static void read_activation_type(struct wishes *w, const char *name, bool symmetric)
-{
-	const struct type *type = find_type(name);
-	const struct quantizer *q = plain_quantizer(w->p, false);
-	if (!type || type->bits == WISH_FLOAT)
-		wish_note(w, "activation_type: %.40s is not known here", name);
-	else if (q && type->bits == 16 && q->bits == 8 && target_has_precision(w->p->target, 16))
-		wish_all(w, PREC_INT16);
-	else if (q && type->bits != q->bits)
-		wish_note(w, "activation_type: %.40s has %d bits, activations of the target have %d: choose another --target", name, type->bits,
-		    q->bits);
-	if (type && q && symmetric != q->symmetric)
-		wish_note(w, "ActivationSymmetric: %s, but activations of the target are %ssymmetric: choose another --target",
-		    symmetric ? "true" : "false", q->symmetric ? "" : "not ");
-}
-
-static void note_channels(struct wishes *w, const char *member, const char *said, bool channels)
-{
-	if (channels != has_weights_per_channel(w->p))
-		wish_note(w, "%s: %.40s, but weights of the target have a scale for each %s: choose another --target", member, said,
-		    channels ? "tensor" : "channel");
-}
-
-static void note_weight_type(struct wishes *w, const char *member, const char *name, const struct quantizer *q)
-{
-	const struct type *type = name ? find_type(name) : NULL;
-	if (type && type->bits == WISH_FLOAT)
-		wish_note(w, "%s: %.40s is no integer, weights of the target have %d bits: choose another --target", member, name, q->bits);
-	else if (type && type->bits != q->bits)
-		wish_note(w, "%s: %.40s has %d bits, weights of the target have %d: choose another --target", member, name, type->bits, q->bits);
-}
-
-static void note_weight_symmetry(struct wishes *w, const char *member, const cJSON *symmetric, const struct quantizer *q)
-{
-	if (cJSON_IsBool(symmetric) && cJSON_IsTrue(symmetric) != q->symmetric)
-		wish_note(w, "%s: %s, but weights of the target are %ssymmetric: choose another --target", member,
-		    cJSON_IsTrue(symmetric) ? "true" : "false", q->symmetric ? "" : "not ");
-}
-
-// With the enumeration in front that it is of: ScaleType, PowerOfTwoMethod.
-static void note_scales(struct wishes *w, const char *member, const char *said, bool pow2, bool weight)
-{
-	const struct quantizer *q = plain_quantizer(w->p, weight);
-	if (q && pow2 != q->pow2)
-		wish_note(w, "%s: %.40s, but %s of the target have scales that are %spowers of two: choose another --target", member, said,
-		    weight ? "weights" : "activations", q->pow2 ? "" : "no ");
-}
-
-// What a file says of weights is the target's own business: only where they differ is it told.
-static void note_other_weights(struct wishes *w, const cJSON *root, const cJSON *extra)
-{
-	const struct quantizer *q = plain_quantizer(w->p, true);
-	const cJSON *by_channel = cJSON_GetObjectItemCaseSensitive(root, "per_channel");
-	if (!q)
-		return;
-	note_weight_type(w, "weight_type", json_text(root, "weight_type", NULL), q);
-	if (cJSON_IsBool(by_channel))
-		note_channels(w, "per_channel", cJSON_IsTrue(by_channel) ? "true" : "false", cJSON_IsTrue(by_channel));
-	note_weight_symmetry(w, "WeightSymmetric", cJSON_GetObjectItemCaseSensitive(extra, "WeightSymmetric"), q);
-	if (json_bool(root, "reduce_range", false) && range_is_full(q->qmin, q->qmax, q->bits))
-		wish_note(w, "reduce_range: weights of the target use all their bits: choose --target NAME,weight.reduce_range=true");
-}
-
-// Quark's newer way to say it, of a tensor; `inputs` are activations.
-static void note_other_tensors(struct wishes *w, const cJSON *inputs, const cJSON *weight)
-{
-	const struct quantizer *q = plain_quantizer(w->p, true);
-	const char *by = json_text(weight, "quant_granularity", NULL), *scale = json_text(inputs, "scale_type", NULL);
-	if (scale)
-		note_scales(w, "scale_type", scale, str_has_suffix(scale, "PowerOf2"), false);
-	if (!q || !weight)
-		return;
-	note_weight_type(w, "weight.data_type", json_text(weight, "data_type", NULL), q);
-	if (by)
-		note_channels(w, "weight.quant_granularity", by, !str_has_suffix(by, "Tensor"));
-	note_weight_symmetry(w, "weight.symmetric", cJSON_GetObjectItemCaseSensitive(weight, "symmetric"), q);
-	if ((scale = json_text(weight, "scale_type", NULL)))
-		note_scales(w, "weight.scale_type", scale, str_has_suffix(scale, "PowerOf2"), true);
 }
 
 // In hundredths; 0: it says none.
@@ -398,12 +413,12 @@ void read_arguments(struct wishes *w, const cJSON *root)
 	if (method)
 		w->method = known_method(w, method);
 	if (method && strstr(method, "PowerOfTwoMethod"))
-		note_scales(w, "calibrate_method", method, true, false);
+		note_scales(w, "", "calibrate_method", method, true, false);
 	w->rank = OF_MODEL;
 	if (type)
 		read_activation_type(w, type, json_bool(inputs ? inputs : extra, inputs ? "symmetric" : "ActivationSymmetric", false));
 	note_other_weights(w, root, extra);
-	note_other_tensors(w, inputs, object_in(w, global, "weight"));
+	note_other_tensors(w, "", inputs, object_in(w, global, "weight"), PREC_INT8);
 	w->rank = OF_TYPE;
 	read_layers(w, root, "layer_type_config", true);
 	each_text_in(w, root, "op_types_to_exclude", exclude_type);
