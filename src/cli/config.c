@@ -250,6 +250,7 @@ static enum status read_calibration(struct config *c, struct options *o, struct 
 		o->method = type;
 	if (cJSON_GetObjectItemCaseSensitive(s, "calibration_step") && !(samples >= 1 && samples <= 1e6))
 		return error_set(err, STATUS_FORMAT, "%s: calibration_step is out of range", c->path);
+	c->no_step = !o->samples && !o->random && step <= 0;
 	if (!o->samples && !o->random && step > 0) {
 		struct str text = {0};
 		str_addf(&text, "%.0f", samples);

@@ -203,9 +203,19 @@ static void warn_of_inputs(const struct config *c, const struct graph *g)
 	}
 }
 
+// The tool's own number is another, where there are as many.
+static void warn_of_samples(const struct config *c, const struct study *st)
+{
+	enum { OWN = 32, OF_XSLIM = 500 };
+	if (c && c->no_step && study_dataset(st) && dataset_count(study_dataset(st)) == OWN)
+		log_warn("%s: it says no calibration_step, which is %d for XSlim then: here are the first %d samples, --samples %d takes as many as it",
+		    c->path, OF_XSLIM, OWN, OF_XSLIM);
+}
+
 enum status config_apply(const struct config *c, struct study *st, struct error *err)
 {
 	warn_of_inputs(c, study_graph(st));
+	warn_of_samples(c, st);
 	const cJSON *q = c ? config_section(c, "quantization_parameters") : NULL, *region;
 	if (!q)
 		return STATUS_OK;

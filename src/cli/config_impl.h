@@ -12,6 +12,7 @@ struct config {
 	char **text; // what options point to
 	size_t n_texts, cap_texts;
 	struct onnx_input_shape *shape;
+	bool no_step; // neither it nor an option says how many samples
 };
 
 static inline const cJSON *config_section(const struct config *c, const char *name)

@@ -259,6 +259,13 @@ sed 's|"mean_value"|"input_name": "nosuch", "mean_value"|; s|, "working_dir": "x
 expect config_of_another_input 0 "input.json: input_name nosuch: the model has no such input; its first is images" analyze --config "$dir/input.json"
 sed 's|, "finetune_level": 0||; s|, "working_dir": "x"||' "$dir/xquant.json" >"$dir/silent.json"
 expect config_that_is_silent_on_tuning 0 "at finetune_level 1, which is xquant's own" analyze --config "$dir/silent.json"
+sed 's|"calibration_step": 3, ||; s|, "working_dir": "x"||' "$dir/xquant.json" >"$dir/steps.json"
+cp "$dir/list.txt" "$dir/few.txt"
+for i in $(seq 40); do head -1 "$dir/few.txt"; done >"$dir/list.txt"
+expect config_that_is_silent_on_samples 0 "no calibration_step, which is 500 for XSlim then: here are the first 32 samples" analyze --config "$dir/steps.json"
+expect config_with_samples_beside_it 0 "" analyze --config "$dir/steps.json" --samples 32
+cp "$dir/few.txt" "$dir/list.txt"
+expect config_with_few_samples 0 "" analyze --config "$dir/steps.json"
 sed 's|/model.12/Split_output_0|/nosuch|' "$dir/xquant.json" >"$dir/behind.json"
 expect config_truncated_behind_nothing 1 "behind.json: truncated behind /nosuch: the model has no such tensor" analyze --config "$dir/behind.json" -q
 # XSlim goes from the input of a region into all that reads it: behind the Mul, which is on no way to the Sigmoid, all would be in float.
