@@ -63,6 +63,28 @@ void test_plan_edits__override_is_locked_against_alignment(void **state)
 	teardown(&f);
 }
 
+// One scale for all that a sum reads: a scale by hand that holds all of it is that, to its last bit, else what holds it is.
+void test_plan_edits__a_scale_by_hand_for_all_inputs(void **state)
+{
+	static const struct {
+		const char *target;
+		double by_hand; // the other input's is 1/64
+		float both;
+	} row[] = {{"tensorrt", 0.3, 0.3f}, {"fpga", 0.5, 0.5f}, {"qnn", 0.3, 0.3f}, {"tensorrt", 0x1p-8, 2 * 128 * 0x1p-6f / 255},
+	    {"fpga", 0x1p-8, 0x1p-5f}};
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct fixture f;
+		fixture_small(&f, row[i].target);
+		f.e->scale[tensor(&f, "mul")] = row[i].by_hand;
+		fixture_replan(&f);
+		fixture_finish(&f);
+		for (int k = 0; k < 2; k++)
+			if (in(&f, "add", k)->quant.scale[0] != row[i].both)
+				fail_msg("%s: %.9g", row[i].target, (double)in(&f, "add", k)->quant.scale[0]);
+		teardown(&f);
+	}
+}
+
 // The zero point that goes with a scale by hand where 0.25 and 100 were observed.
 static int32_t zero_beside(double by_hand)
 {

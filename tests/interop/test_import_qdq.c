@@ -258,6 +258,27 @@ void test_import_qdq__pairs_of_quark(void **state)
 	}
 }
 
+// Operands that share the range of all have the file's scale, and not one that is made of it anew.
+void test_import_qdq__operands_of_one_range(void **state)
+{
+	static const char *const target[] = {"tensorrt", "fpga", "qnn"};
+	(void)state;
+	for (size_t i = 0; i < sizeof target / sizeof *target; i++) {
+		struct study *st = case_open(MODEL, CALIB, target[i]), *again = case_open(MODEL, CALIB, target[i]);
+		struct str model = case_export(st, "qdq", NULL);
+		struct import_report r = take(again, saved(&model));
+		struct snapshot *want = ran(st), *got = ran(again);
+		assert_true(r.scales > 10);
+		assert_same_quantizers(want, got);
+		snapshot_drop(&want);
+		snapshot_drop(&got);
+		import_report_done(&r);
+		str_done(&model);
+		study_close(&again);
+		study_close(&st);
+	}
+}
+
 // A target without zero points cannot have them: it is said for each.
 void test_import_qdq__zero_points_that_the_target_has_not(void **state)
 {

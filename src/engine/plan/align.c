@@ -24,6 +24,21 @@ static void cover(const struct plan *p, int slot, double *lo, double *hi)
 	*hi = scale * ((double)q->qmax - zero) > *hi ? scale * ((double)q->qmax - zero) : *hi;
 }
 
+// Of the inputs' scales one that the user gave and that holds this range as it is: to derive another from the range would
+// make it 256/255 times as large, and a power of two twice. -1: there is none.
+static int given_to_all(const struct plan *p, int node, double lo, double hi)
+{
+	const struct quantizer *q = &plan_in(p, node, 0)->quant;
+	for (int i = 0; i < p->g->node[node].n_in; i++) {
+		int root = plan_root(p, p->first_in[node] + i);
+		double scale = p->priv->slot[root].scale, zero = p->priv->slot[root].zero;
+		if (!is_floating(plan_in(p, node, i)) && p->slot[root].locked && scale * ((double)q->qmin - zero) <= lo &&
+		    scale * ((double)q->qmax - zero) >= hi)
+			return root;
+	}
+	return -1;
+}
+
 // One range that holds all inputs: input 0 becomes its owner, the others follow; the output is left alone.
 static int align_to_large(struct plan *p, int node)
 {
@@ -39,10 +54,16 @@ static int align_to_large(struct plan *p, int node)
 		v->slot[root].needed |= v->slot[root].from != SCALE_DERIVED;
 		cover(p, master + i, &lo, &hi);
 	}
+	int given = given_to_all(p, node, lo, hi);
 	v->slot[master].dominator = master;
 	p->slot[master].state = SLOT_ACTIVE;
 	v->slot[master].from = SCALE_DERIVED;
-	scale_of_range(&v->slot[master].scale, &v->slot[master].zero, p->target, &p->slot[master].quant, lo, hi);
+	if (given >= 0) {
+		v->slot[master].scale = v->slot[given].scale;
+		v->slot[master].zero = v->slot[given].zero;
+	} else {
+		scale_of_range(&v->slot[master].scale, &v->slot[master].zero, p->target, &p->slot[master].quant, lo, hi);
+	}
 	for (int i = 1; i < n_in; i++)
 		if (!is_floating(plan_in(p, node, i)))
 			plan_master(p, master + i, master);
