@@ -41,6 +41,15 @@ void test_import_esp_ppq__alignments_that_the_target_has_not(void **state)
 	assert_int_equal(r.n_notes, 0);
 	import_report_done(&r);
 	study_close(&st);
+	st = case_open(MODEL, NULL, "tensorrt"); // PPQ's own defaults are its rules
+	r = take(st, file("{\"quantize_activation_setting\": {}, \"fusion_setting\": {\"align_elementwise_to\": \"Align to Large\", "
+	    "\"align_concat_to\": \"Align to Output\", \"align_resize_to\": \"Align to Output\", \"force_alignment_overlap\": true}}"));
+	assert_int_equal(r.n_notes, 0);
+	import_report_done(&r);
+	r = take(st, file("{\"quantize_activation_setting\": {}, \"fusion_setting\": {\"align_elementwise_to\": \"Align to Output\"}}"));
+	assert_note(&r, "align_elementwise_to: Align to Output; target tensorrt has alignment.to_large for Add");
+	import_report_done(&r);
+	study_close(&st);
 	st = case_open(MODEL, NULL, "onnxruntime"); // whose rules are not compared with esp-ppq's
 	r = take(st, file("{\"quantize_activation_setting\": {}, \"fusion_setting\": {\"align_quantization\": false}}"));
 	assert_int_equal(r.n_notes, 0);
@@ -71,6 +80,40 @@ void test_import_esp_ppq__steps_that_a_setting_leaves_out(void **state)
 		struct study *st = take_noted(row[i].target, text, row[i].note);
 		study_close(&st);
 	}
+}
+
+// PPQ reads the names of calibrators without regard to case, and its documents write them both ways.
+void test_import_esp_ppq__calibrators_in_large_letters(void **state)
+{
+	static const struct {
+		const char *name;
+		enum calib_method method;
+	} row[] = {{"MSE", CALIB_MSE}, {"KL", CALIB_KL}, {"kl", CALIB_KL}, {"MinMax", CALIB_MINMAX}, {"Percentile", CALIB_PERCENTILE}};
+	(void)state;
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		char text[128];
+		snprintf(text, sizeof text, "{\"quantize_activation_setting\": {\"calib_algorithm\": \"%s\"}}", row[i].name);
+		struct study *st = case_open(MODEL, NULL, "tensorrt");
+		struct import_report r = take(st, file(text));
+		assert_int_equal(r.n_notes, 0);
+		assert_int_equal(study_method(st), row[i].method);
+		import_report_done(&r);
+		study_close(&st);
+	}
+}
+
+// The lines that a table has in the tools' own sources are nobody's decisions; other names that the model has not are told.
+void test_import_esp_ppq__examples_in_a_dispatching_table(void **state)
+{
+	struct study *st = bare();
+	struct import_report r = take(st, file("{\"dispatching_table\": {\"dispatchings\": {\"YOUR OEPRATION NAME\": \"TARGET PLATFORM(INT)\", "
+	    "\"FP32 OPERATION NAME\": 0, \"SOI OPERATION NAME\": -1, \"PPL INT8 OPERATION NAME\": 201, \"" SUB "\": 0, \"none\": 0}}}"));
+	(void)state;
+	assert_int_equal(precision(st, SUB), PREC_FLOAT);
+	assert_int_equal(r.n_notes, 1);
+	assert_note(&r, "none: the model has no such operator");
+	import_report_done(&r);
+	study_close(&st);
 }
 
 // The platforms that compute in float64 have the codes of the others.

@@ -84,13 +84,19 @@ int esp_ppq_operator(struct wishes *w, const char *name)
 	return node;
 }
 
+// What stands in the tools' own tables before anybody has written into them.
+static bool is_example(const char *name)
+{
+	return str_has_suffix(name, " OPERATION NAME") || strcmp(name, "YOUR OEPRATION NAME") == 0;
+}
+
 static void read_dispatchings(struct wishes *w, const cJSON *table)
 {
 	const cJSON *item;
 	cJSON_ArrayForEach(item, table)
 	{
 		const struct platform *p = find_platform(item);
-		if (p == &shapes)
+		if (p == &shapes || is_example(item->string))
 			continue;
 		int node = p ? esp_ppq_operator(w, item->string) : -1;
 		if (!p)

@@ -125,7 +125,7 @@ static void note_alignments(struct wishes *w, const cJSON *o, bool on, enum dial
 {
 	static const char *const forced[DIALECTS] = {"force_alignment_overlap", "force_overlap"};
 	const struct target *t = w->p->target;
-	if (!target_is_of(t, "esp-ppq") && !target_is_of(t, "PPQ"))
+	if (!is_of_ppq(t))
 		return;
 	for (size_t i = 0; i < sizeof alignments / sizeof *alignments; i++) {
 		const char *said = on ? json_text(o, alignments[i].name[d], NULL) : "None";
@@ -138,11 +138,14 @@ static void note_alignments(struct wishes *w, const cJSON *o, bool on, enum dial
 		    target_name(t), pulls ? "pulls" : "does not pull");
 }
 
+// Small letters or large: KL and MSE are written both ways there.
 static void read_method(struct wishes *w, const char *method)
 {
-	enum calib_method m;
-	if (method && calib_parse(&m, method))
-		w->method = (int)m;
+	int m = 0;
+	while (method && m < CALIB_COUNT && strcasecmp(calib_name((enum calib_method)m), method) != 0)
+		m++;
+	if (method && m < CALIB_COUNT)
+		w->method = m;
 	else if (method)
 		wish_note(w, "calib_algorithm %.40s is not known here", method);
 }
