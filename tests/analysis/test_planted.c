@@ -462,6 +462,32 @@ void test_planted__a_bias_that_overflows(void **state)
 	release(&p);
 }
 
+// 20 bits become 40 at 16 bit on an ESP32-S3, more than its unit gets finer; 32 become 40 on an ESP32-P4, which is less.
+void test_planted__a_bias_that_16_bit_has_room_for(void **state)
+{
+	static const char name[] = "/model.10/conv/Conv";
+	static const struct {
+		const char *target;
+		float bias;
+		const char *edit;
+	} row[] = {{"esp32s3", 2000, "set /model.10/conv/Conv int16"}, {"esp32p4", 1e7f, "set /model.10/conv/Conv float"}};
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct surgery s;
+		struct error err = {0};
+		surgery_open(&s, MODEL);
+		surgery_weights(&s, "model.10.conv.bias")[3] = row[i].bias;
+		struct patient p = examine(surgery_close(&s, "room.onnx"), CALIB, row[i].target, CALIB_MINMAX);
+		const struct finding *f = of_rule(p.findings, FINDING_bias, INT32_MAX);
+		assert_non_null(f);
+		assert_string_equal(study_graph(p.study)->node[f->node[0]].name, name);
+		assert_string_equal(f->edit, row[i].edit);
+		assert_int_equal(study_command(p.study, f->edit, &err), STATUS_OK);
+		look(&p);
+		assert_null(of_rule(p.findings, FINDING_bias, INT32_MAX));
+		release(&p);
+	}
+}
+
 // A QuantizeLinear ("quantize") and a DequantizeLinear behind a tensor, as a quantized file holds them.
 struct file_quantizer {
 	float scale;

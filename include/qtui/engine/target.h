@@ -32,6 +32,9 @@ const char *target_member(const struct target *t, int i, char out[TARGET_NAME]);
 char **target_member_names(int *n); // all that may be given so, as "calibration.percentile"; the caller frees each and the list
 bool target_has_precision(const struct target *t, int bits); // can nodes be sent to 16 bit?
 bool target_widens_weights(const struct target *t);          // do their weights have more bits there, not only their activations?
+// By how many bits a bias has more room at 16 bit, where its unit gets finer by those that input and weights gain; below 0: less.
+// Without 16 bit it is below 0.
+int target_bias_room(const struct target *t);
 // Can activations have scales that are no powers of two (steps), or zero points other than the middle code (zeros)?
 bool target_has_scales(const struct target *t, bool steps, bool zeros);
 // Names of all targets that can be loaded, in order; the caller frees each and the array.

@@ -32,6 +32,13 @@ static struct bias measure(const struct tensor *t, const struct site *s, double 
 	return b;
 }
 
+// With a step to spare: scales of 16 bit follow their ranges anew.
+static bool fits_at_16(const struct look *l, const struct site *s, const struct bias *b)
+{
+	int room = l->bare ? target_bias_room(l->bare->target) : -1;
+	return room > 0 && can_widen(l, s->node) && ldexp(b->worst, 1 - room) <= (double)s->qmax;
+}
+
 static void speak(struct look *l, const struct site *s, const struct bias *b, double y_step)
 {
 	const struct site *y = snapshot_output(l->s, s->node);
@@ -50,9 +57,11 @@ static void speak(struct look *l, const struct site *s, const struct bias *b, do
 	finding_prove(f, "output step", y_step);
 	finding_prove(f, "largest code", b->worst);
 	finding_prove(f, "SNR dB", site_snr(y));
-	// At 16 bit the unit shrinks faster than the accumulator grows:
-	// that helps what rounds away, not what overflows.
-	if (b->over > 0 && finding_set(f, l, &s->node, 1, PREC_FLOAT))
+	// At 16 bit the unit shrinks, mostly faster than the accumulator grows:
+	// that helps what rounds away, but seldom what overflows (20 bits become 40 on an ESP32-S3).
+	if (b->over > 0 && fits_at_16(l, s, b) && finding_set(f, l, &s->node, 1, PREC_INT16))
+		finding_advise(f, "give %s more bits: its bias has more room there", l->g->node[s->node].name);
+	else if (b->over > 0 && finding_set(f, l, &s->node, 1, PREC_FLOAT))
 		finding_advise(f, "run %s in float; channels with such weights are pruned: their bias could move into the next node",
 		    l->g->node[s->node].name);
 	else if (b->over == 0 && finding_widen_region(f, l, s->node))

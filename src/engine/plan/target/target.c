@@ -318,6 +318,14 @@ bool target_widens_weights(const struct target *t)
 	return t->width[0].present && t->width[1].present && t->width[1].weight > t->width[0].weight;
 }
 
+int target_bias_room(const struct target *t)
+{
+	const struct width *narrow = &t->width[0], *wide = &t->width[1];
+	if (!wide->present)
+		return -1;
+	return wide->bias - narrow->bias - (wide->weight - narrow->weight) - (wide->activation - narrow->activation);
+}
+
 static void list_add(char ***list, size_t *cap, int *n, const char *name, size_t len)
 {
 	for (int i = 0; i < *n; i++)
