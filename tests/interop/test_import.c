@@ -172,6 +172,27 @@ void test_import__types_for_all_tensors(void **state)
 #define LAYER(type, weight) "\"specific_layer_config\": [[{\"input_tensors\": {\"data_type\": \"" type "\"}, \"weight\": " weight "}, [\"" \
 	STEM "\"]]]"
 
+// Of several files that a tool writes, the one that is read is named: the others were no valid YAML.
+void test_import__files_beside_the_one_that_is_read(void **state)
+{
+	static const struct {
+		const char *name, *instead;
+	} row[] = {{"model.espdl", "the .json that esp-ppq writes"}, {"model.info", "the .json that esp-ppq writes"},
+	    {"calibration.flatbuffers", "the calibration.json or calibration.cache"}, {"model.rknn", "the .quantization.cfg"}};
+	(void)state;
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct study *st = bare();
+		struct error err = {0};
+		struct import_report r;
+		const char *path = support_temp_file(row[i].name, "EDL2\x01\x02", 6);
+		assert_int_equal(import_file(&r, st, path, &err), STATUS_UNSUPPORTED);
+		assert_non_null(strstr(err.text, row[i].name));
+		assert_non_null(strstr(err.text, row[i].instead));
+		import_report_done(&r);
+		study_close(&st);
+	}
+}
+
 // Quark's newer configuration says of tensors what the target decides.
 void test_import__specifications_of_all_tensors(void **state)
 {
@@ -423,6 +444,7 @@ void test_import__other_files_are_refused(void **state)
 	    "Quark's auto mixed precision");
 	assert_refused("{\"cache_key\": \"ab\", \"results\": []}", "Quark's auto mixed precision");
 	assert_refused("{\"colour\": 3}", "not a file of esp-ppq");
+	assert_refused("conv_param_0 12.5 13.5\nconv 55.2\n", "a table of ncnn");
 	assert_refused("[1, 2]", "not a file of esp-ppq");
 	assert_refused("[{\"nodes_to_exclude\": [\"" SUB "\"]}]", "not a file of esp-ppq");
 	assert_refused("{\"dispatchings\": ", "import.json");

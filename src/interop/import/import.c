@@ -1,153 +1,10 @@
-// Which file it is, and its wishes as edits: a step of the history for each width, one for the scales.
+// A file's wishes as edits: a step of the history for each width, one for the scales.
 #include "qtui/interop/import.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/base/file.h"
 #include "wishes.h"
-
-enum { MOST = 64 << 20 };
-
-static const struct reader {
-	const char *name, *members;
-	void (*read)(struct wishes *w, const cJSON *root);
-} readers[] = {
-#define READER(name, members, reader) {name, members, reader},
-#define TABLE_READER(name, reader)
-#define TEXT_READER(name, reader)
-#include "readers.def"
-#undef READER
-#undef TABLE_READER
-#undef TEXT_READER
-};
-static const struct table_reader {
-	const char *name;
-	bool (*read)(struct wishes *w, const cJSON *root);
-} table_readers[] = {
-#define READER(name, members, reader)
-#define TABLE_READER(name, reader) {name, reader},
-#define TEXT_READER(name, reader)
-#include "readers.def"
-#undef READER
-#undef TABLE_READER
-#undef TEXT_READER
-};
-static const struct text_reader {
-	const char *name;
-	bool (*read)(struct wishes *w, char *text);
-} text_readers[] = {
-#define READER(name, members, reader)
-#define TABLE_READER(name, reader)
-#define TEXT_READER(name, reader) {name, reader},
-#include "readers.def"
-#undef READER
-#undef TABLE_READER
-#undef TEXT_READER
-};
-
-// By the way to it, NAME/NAME; of a list that is a member, the first element is looked into. Cuts up `way`.
-static bool has_member_at(const cJSON *root, char *way)
-{
-	char *rest = NULL;
-	const cJSON *o = cJSON_IsObject(root) ? root : NULL;
-	for (char *name = strtok_r(way, "/", &rest); name && o; name = strtok_r(NULL, "/", &rest))
-		o = cJSON_GetObjectItemCaseSensitive(cJSON_IsArray(o) ? o->child : o, name);
-	return o != NULL;
-}
-
-static bool has_member(const cJSON *root, const char *members)
-{
-	char word[64];
-	int used = 0;
-	for (; sscanf(members, "%63s%n", word, &used) == 1; members += used)
-		if (has_member_at(root, word))
-			return true;
-	return false;
-}
-
-static const struct {
-	const char *members, *instead;
-} elsewhere[] = {
-    {"quantization_parameters calibration_parameters/calibration_step calibration_parameters/input_parameters "
-     "calibration_parameters/input_parametres", "an xquant configuration is given with --config"},
-    {"qtui_session", "a session is given with --session"},
-    {"subgraphs/start_nodes", "the parts that Quark's auto mixed precision compares, none of which has a precision: give what it decided "
-     "as MixedPrecisionTensor"},
-    {"cache_key", "scores of Quark's auto mixed precision, no decisions: give what it decided as MixedPrecisionTensor"},
-    {"customized_quantize_layers", "of RKNN-Toolkit 1, which numbers its layers: the .quantization.cfg of RKNN-Toolkit2 is read"},
-};
-
-static enum status read_tree(struct wishes *w, const char **format, const cJSON *root, const char *path, struct error *err)
-{
-	for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
-		if (has_member(root, elsewhere[i].members))
-			return error_set(err, STATUS_UNSUPPORTED, "%s: %s", path, elsewhere[i].instead);
-	for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
-		if (has_member(root, readers[i].members)) {
-			*format = readers[i].name;
-			readers[i].read(w, root);
-			return STATUS_OK;
-		}
-	for (size_t i = 0; i < sizeof table_readers / sizeof *table_readers; i++)
-		if (table_readers[i].read(w, root)) {
-			*format = table_readers[i].name;
-			return STATUS_OK;
-		}
-	return error_set(err, STATUS_FORMAT, "%s: not a file of esp-ppq, AIMET, ONNX Runtime, Quark, NNCF, TensorRT, tpu-mlir, HMCT, Pulsar2 or "
-	    "RKNN that is known here", path);
-}
-
-static bool read_text(struct wishes *w, const char **format, char *text)
-{
-	for (size_t i = 0; i < sizeof text_readers / sizeof *text_readers; i++)
-		if (text_readers[i].read(w, text)) {
-			*format = text_readers[i].name;
-			return true;
-		}
-	return false;
-}
-
-// Behind lines that are comments in JSON as other tools take it or in YAML, JSON begins with a bracket.
-// In YAML, a # within a name begins none.
-static bool is_json(const char *text)
-{
-	text += strspn(text, " \t\r\n");
-	while (text[0] == '#' || (text[0] == '/' && text[1] == '/')) {
-		text += strcspn(text, "\n");
-		text += strspn(text, " \t\r\n");
-	}
-	return strchr("{[/", *text) != NULL; // also where there is nothing
-}
-
-static enum status parse(cJSON **root, struct bytes *b, const char *path, struct error *err)
-{
-	char *text = (char *)b->data;
-	if (!is_json(text))
-		return json_parse_yaml(root, text, b->size, path, err);
-	json_blank_comments(text);
-	return json_parse(root, text, b->size, path, err);
-}
-
-static enum status read_file(struct wishes *w, const char **format, const char *path, struct error *err)
-{
-	struct bytes b = {0};
-	cJSON *root = NULL;
-	if (str_has_suffix(path, ".onnx")) {
-		*format = "QDQ model";
-		return read_qdq(w, path, err);
-	}
-	enum status s = file_read_text(&b, path, MOST, err);
-	if (s != STATUS_OK)
-		return s;
-	if (!read_text(w, format, (char *)b.data)) {
-		s = parse(&root, &b, path, err);
-		if (s == STATUS_OK)
-			s = read_tree(w, format, root, path, err);
-	}
-	cJSON_Delete(root);
-	bytes_done(&b);
-	return s;
-}
 
 struct importing {
 	char *path;
@@ -311,7 +168,7 @@ enum status import_read(struct importing *m, struct error *err)
 	m->bare = plan_bare(m->g, m->target);
 	wishes_init(&m->w, m->p, &m->report.notes);
 	m->w.bare = m->bare;
-	enum status status = read_file(&m->w, &m->report.format, m->path, err);
+	enum status status = read_decisions(&m->w, &m->report.format, m->path, err);
 	for (size_t i = 0; status == STATUS_OK && i < sizeof widths / sizeof *widths; i++)
 		list_width(m, widths[i]);
 	if (status == STATUS_OK)

@@ -136,6 +136,8 @@ void each_text_in(struct wishes *w, const struct cJSON *o, const char *name, voi
 #undef READER
 #undef TABLE_READER
 #undef TEXT_READER
+// Reads whichever of them the file is, or a model; *format is its name (a literal). recognise.c
+MUST_CHECK enum status read_decisions(struct wishes *w, const char **format, const char *path, struct error *err);
 // A model with the pairs of another tool.
 MUST_CHECK enum status read_qdq(struct wishes *w, const char *path, struct error *err);
 
