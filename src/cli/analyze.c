@@ -248,7 +248,7 @@ static enum status check_results(const struct options *o, struct check *check, s
 
 // What was measured goes into the session also where a result cannot be written,
 // and the other way round: a disk that is full, say. The session first: until then, signals are held.
-static enum status write_all(const struct options *o, struct study *st, const struct session *se, const struct snapshot *s, struct error *err)
+static enum status write_all(struct options *o, struct study *st, const struct session *se, const struct snapshot *s, struct error *err)
 {
 	struct error of_session = {0};
 	enum status saved = save_session(st, se, o, &of_session);
@@ -260,7 +260,7 @@ static enum status write_all(const struct options *o, struct study *st, const st
 // What is made of a run: figures, reports, the session. Where the task could not be measured there is nothing
 // to survey. What is asked beside the figures and cannot be had keeps them back no more than a bad label does, and neither
 // does who stops it.
-static enum status use_run(const struct options *o, const struct check *check, struct study *st, const struct session *se, bool has_task,
+static enum status use_run(struct options *o, const struct check *check, struct study *st, const struct session *se, bool has_task,
     struct error *err)
 {
 	struct error of_results = {0};

@@ -232,6 +232,7 @@ static enum status read_session(struct session **se, struct options *o, struct e
 	enum status s = session_read(se, o->session, err);
 	if (s != STATUS_OK)
 		return s;
+	o->session_stamp = (*se)->stamp;
 	s = leave_to_session(o, *se, err);
 	return s == STATUS_OK ? take_places(*se, o, err) : s;
 }
@@ -307,17 +308,18 @@ enum status open_study(struct study **st, struct session **se, struct options *o
 
 // What another run has written since the session was read is not written over, nor is a directory (STATUS_REFUSED), and
 // what this run has done is not lost: its session is beside it, and is named.
-static enum status write_session(const struct study *st, const struct session *se, const char *path, struct error *err)
+static enum status write_session(const struct study *st, const struct session *se, struct options *o, struct error *err)
 {
-	static const struct file_stamp none;
-	const struct file_stamp *read = se ? &se->stamp : &none;
+	const char *path = o->session;
 	struct session_save *save = session_save_begin(st, se);
-	bool gone = se && !file_exists(path);
-	session_save_over(save, read);
+	bool gone = o->session_stamp.inode && !file_exists(path);
+	session_save_over(save, &o->session_stamp);
 	enum status s = session_save_end(&save, path, err);
 	if (s == STATUS_OK && gone)
 		log_warn("%s was gone, and is written again", path);
-	if (s != STATUS_REFUSED || !file_is_changed(path, read)) // what else is not written over has not changed
+	if (s == STATUS_OK)
+		o->session_stamp = file_stamp(path);
+	if (s != STATUS_REFUSED || !file_is_changed(path, &o->session_stamp)) // what else is not written over has not changed
 		return s;
 	struct str own = {0};
 	str_addf(&own, "%s~%ld", path, (long)getpid());
@@ -347,9 +349,9 @@ static bool is_only_read(const struct options *o)
 	return !decides(o) && session_may_write(o->session, &unused) != STATUS_OK;
 }
 
-enum status save_session(const struct study *st, const struct session *se, const struct options *o, struct error *err)
+enum status save_session(const struct study *st, const struct session *se, struct options *o, struct error *err)
 {
-	return o->session && (!se || (changes_session(o) && !is_only_read(o))) ? write_session(st, se, o->session, err) : STATUS_OK;
+	return o->session && (!se || (changes_session(o) && !is_only_read(o))) ? write_session(st, se, o, err) : STATUS_OK;
 }
 
 // That a result is to go over what is read is wrong usage.

@@ -189,6 +189,15 @@ static void show_watched(const struct watch *w, double seconds, bool terminal, d
 	show(&(struct progress){w->what, stage, share, seconds, time_left(w, share, seconds), 0}, terminal, said);
 }
 
+// It may be the saving of a result.
+static void do_meanwhile(const struct watch *w)
+{
+	working = false;
+	if (w->meanwhile)
+		w->meanwhile(w->arg);
+	working = true;
+}
+
 enum status run_watched(const struct watch *of, struct error *err)
 {
 	bool terminal = !of->quiet && isatty(STDERR_FILENO);
@@ -207,6 +216,7 @@ enum status run_watched(const struct watch *of, struct error *err)
 		poll(&over, 1, 50);
 		if (interrupted)
 			atomic_store(of->cancel, true);
+		do_meanwhile(of);
 		if (!of->quiet)
 			show_watched(of, clock_seconds() - begin, terminal, &said);
 	}

@@ -11,11 +11,12 @@
 #include "qtui/analysis/report.h"
 #include "qtui/base/file.h"
 #include "qtui/base/json.h"
+#include "qtui/base/log.h"
 #include "qtui/base/str.h"
+#include "qtui/base/thread.h"
 #include "qtui/engine/onnx.h"
+#include "search_print.h"
 #include "verbs.h"
-
-enum { SHOWN = 20 };
 
 struct search {
 	struct options *o;
@@ -30,10 +31,14 @@ struct search {
 	char **kept;               // [n_kept] of every remedy the text of a step
 	int n_kept;
 	size_t cap_kept;
+	struct frontier *looked;   // newer than the study's; NULL: none is
+	char stage[240];           // under way
+	pthread_mutex_t lock;      // of what the worker tells: from `kept` to `stage`
+	int n_applied;             // of the remedies that are kept: the study has them
+	double saved, saving;      // when the session was saved last, and how long that took, in seconds
+	bool warned;               // that it could not be
 	atomic_bool cancel;
 	atomic_int done;           // thousandths of the stage under way
-	pthread_mutex_t lock;      // of its name
-	char stage[240];
 };
 
 // ---- the work
@@ -57,8 +62,20 @@ static void keep(struct search *s, const struct repair_step *step)
 	struct str text = {0};
 	for (int i = 0; i < step->n_commands; i++)
 		study_add_command(&text, step->command[i]);
+	pthread_mutex_lock(&s->lock);
 	s->kept = xgrow(s->kept, &s->cap_kept, (size_t)s->n_kept + 1, sizeof *s->kept);
 	s->kept[s->n_kept++] = str_detach(&text);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void on_looked(void *arg, struct frontier *f)
+{
+	struct search *s = arg;
+	pthread_mutex_lock(&s->lock);
+	struct frontier *old = s->looked;
+	s->looked = f;
+	pthread_mutex_unlock(&s->lock);
+	frontier_drop(&old);
 }
 
 static void on_step(void *arg, const struct repair_step *step)
@@ -141,115 +158,7 @@ static void print_times(const struct search *s)
 	snapshot_drop(&snap);
 }
 
-static enum status apply(struct search *s, struct error *err)
-{
-	enum status st = STATUS_OK;
-	for (int i = 0; i < s->n_kept && st == STATUS_OK; i++)
-		st = study_command(s->study, s->kept[i], err);
-	return st;
-}
-
 // ---- showing
-
-static void print_number(int digits, double v)
-{
-	if (!isfinite(v))
-		printf("%8s", isnan(v) ? "-" : "exact");
-	else
-		printf("%8.*f", digits, v);
-}
-
-static void print_blames(const struct search *s)
-{
-	const struct blames *b = s->blames;
-	const struct graph *g = study_graph(s->study);
-	struct str halves = {0};
-	blames_halves(&halves, b);
-	printf("damage %.4f with everything quantized%s\n", b->total,
-	    b->total <= BLAME_LEAST ? "; no part is to blame" : b->complete ? "" : "; not split to the end");
-	if (halves.len)
-		printf("quantized alone: %s\n", str_text(&halves));
-	str_done(&halves);
-	if (b->n) {
-		puts("\nalone: damage of the part by itself at 8 bit; float, 16 bit: damage that is saved there, everything else quantized;");
-		printf("%s: what 16 bit gains; %s: what goes above 8 bit with the part; per %%: saved at 16 bit for each of them\n",
-		    b->task[0] ? task_word(b->task) : "SNR dB", blames_are_timed(b) ? "time %" : "MACs %");
-	}
-	printf("\n%8s%8s%8s%8s%8s%8s  %s\n",
-	    "alone", "float", "16 bit", b->task[0] ? task_word(b->task) : "SNR dB", blames_are_timed(b) ? "time %" : "MACs %", "per %", "");
-	for (int i = 0; i < b->n && i < SHOWN; i++) {
-		const struct blame *x = &b->at[i];
-		print_number(4, x->alone);
-		print_number(4, x->in_float.damage);
-		print_number(4, x->in_wide.damage);
-		print_number(b->task[0] ? 4 : 1, b->task[0] ? x->in_wide.score : x->in_wide.snr_db);
-		print_number(2, 100 * (blames_are_timed(b) ? x->cost : x->wide));
-		print_number(4, blame_worth(x));
-		struct str name = {0};
-		blame_name(&name, x, g);
-		say("  %s\n", str_text(&name));
-		str_done(&name);
-	}
-}
-
-static double decibels(double signal, double noise)
-{
-	return noise > 0 ? 10 * log10(signal / noise) : INFINITY;
-}
-
-static void print_tuned(const struct search *s)
-{
-	int n;
-	const struct tune_row *row = repair_tuned(s->repair, &n);
-	if (n)
-		printf("\n%10s%10s%10s  node (SNR dB of its output on the half of the samples that was not fitted)\n", "before", "after",
-		    "outputs");
-	for (int i = 0; i < n; i++)
-		say("%10.2f%10.2f%5d/%-4d  %s\n", decibels(row[i].signal, row[i].before), decibels(row[i].signal, row[i].after),
-		    row[i].changed, row[i].outputs, study_graph(s->study)->node[row[i].node].name);
-}
-
-static cJSON *json_tuned(const struct search *s)
-{
-	int n;
-	const struct tune_row *row = repair_tuned(s->repair, &n);
-	cJSON *a = cJSON_CreateArray();
-	for (int i = 0; i < n; i++) {
-		cJSON *o = cJSON_CreateObject();
-		json_add_text(o, "node", study_graph(s->study)->node[row[i].node].name);
-		json_add_number(o, "before_db", decibels(row[i].signal, row[i].before));
-		json_add_number(o, "after_db", decibels(row[i].signal, row[i].after));
-		cJSON_AddNumberToObject(o, "outputs", row[i].outputs);
-		cJSON_AddNumberToObject(o, "changed", row[i].changed);
-		cJSON_AddItemToArray(a, o);
-	}
-	return a;
-}
-
-// The cheapest first: what accuracy costs.
-static void print_frontier(const struct search *s, const struct frontier *f)
-{
-	char text[FRONTIER_CHANGES], time[COST_TIME];
-	int times = f->n && !isnan(f->at[0].figures.us) ? 10 : 0;
-	printf("\nStates that nothing beats, by cost (steps taken, - by an earlier search, cost beside all at 8 bit):\n"
-	       "%6s%8s%*s%9s%9s%9s  changes\n",
-	    "steps", "cost", times, "", "damage", "SNR dB", s->opt.score_name ? task_word(s->opt.score_name) : "task");
-	for (int i = 0; i < f->n; i++) {
-		const struct repair_figures *x = &f->at[i].figures;
-		char steps[16] = "-";
-		if (f->at[i].steps != FRONTIER_EARLIER)
-			snprintf(steps, sizeof steps, "%d", f->at[i].steps);
-		printf("%6s%8.3f%*s", steps, x->cost, times, isnan(x->us) ? "" : cost_time(time, x->us));
-		printf(" ");
-		print_number(4, x->damage);
-		printf(" ");
-		print_number(2, x->snr_db);
-		printf(" ");
-		print_number(s->opt.score_name ? task_decimals(s->opt.score_name, 4) : 4, x->score);
-		printf("  %s%s\n", frontier_changes(text, f, i), f->at[i].as_run ? "" : " (estimated)");
-	}
-	puts("");
-}
 
 static enum status write_json(struct search *s, struct error *err)
 {
@@ -271,7 +180,7 @@ static enum status write_json(struct search *s, struct error *err)
 	if (!s->blames)
 		cJSON_AddItemToObject(o, "pareto", frontier_json(repair_frontier(s->repair), study_graph(s->study)));
 	cJSON_AddItemToObject(o, "steps", cJSON_Duplicate(s->steps, true));
-	cJSON_AddItemToObject(o, "tuned", json_tuned(s));
+	cJSON_AddItemToObject(o, "tuned", search_print_tuned_json(s->repair, study_graph(s->study)));
 	enum status st = json_write(o, s->o->json, false, err);
 	cJSON_Delete(o);
 	return st;
@@ -282,10 +191,10 @@ static enum status show(struct search *s, struct error *err)
 	if (options_take_stdout(s->o))
 		return s->o->json ? write_json(s, err) : STATUS_OK;
 	if (s->blames) {
-		print_blames(s);
+		search_print_blames(s->blames, study_graph(s->study));
 	} else {
-		print_tuned(s);
-		print_frontier(s, repair_frontier(s->repair));
+		search_print_tuned(s->repair, study_graph(s->study));
+		search_print_frontier(repair_frontier(s->repair), s->opt.score_name);
 		printf("end                ");
 		print_figures(s, repair_now(s->repair));
 		printf("\n%d edit%s kept; %s", s->n_kept, plural(s->n_kept), repair_end(s->repair));
@@ -311,6 +220,7 @@ static enum status read_options(struct search *s, struct error *err)
 {
 	const struct options *o = s->o;
 	s->opt = (struct repair_options){.goal = repair_goal_default, .cancel = &s->cancel, .tell = on_tell, .tell_arg = s};
+	s->opt.looked = o->blame ? NULL : on_looked;
 	for (int i = 0; i < o->until.n; i++) {
 		enum status st = repair_goal_parse(&s->opt.goal, o->until.at[i], err);
 		if (st != STATUS_OK)
@@ -324,12 +234,62 @@ static enum status read_options(struct search *s, struct error *err)
 	return st == STATUS_OK ? check_session(o, err) : st;
 }
 
+// The next remedy that is kept and that the study does not have; NULL: it has them all.
+static const char *next_kept(struct search *s)
+{
+	pthread_mutex_lock(&s->lock);
+	const char *text = s->n_applied < s->n_kept ? s->kept[s->n_applied] : NULL;
+	pthread_mutex_unlock(&s->lock);
+	return text;
+}
+
+// The study gets what the search has found since it got it last; *news: there is something.
+static enum status apply(struct search *s, bool *news, struct error *err)
+{
+	enum status st = STATUS_OK;
+	pthread_mutex_lock(&s->lock);
+	struct frontier *looked = s->looked;
+	s->looked = NULL;
+	pthread_mutex_unlock(&s->lock);
+	*news = looked;
+	if (looked) {
+		study_set_frontier(s->study, looked);
+		frontier_drop(&looked);
+	}
+	for (const char *text; st == STATUS_OK && (text = next_kept(s)); s->n_applied += st == STATUS_OK) {
+		st = study_command(s->study, text, err);
+		*news = true;
+	}
+	return st;
+}
+
 // What was kept is saved after Ctrl-C, too, and what accuracy costs is, where nothing was kept.
 static enum status save(struct search *s, struct error *err)
 {
-	if (!s->o->blame)
-		study_set_frontier(s->study, repair_frontier(s->repair));
-	return save_session(s->study, s->session, s->o, err);
+	bool news;
+	enum status st = apply(s, &news, err);
+	return st == STATUS_OK ? save_session(s->study, s->session, s->o, err) : st;
+}
+
+// A search takes hours, and a machine that goes down, or kill -9, shall not take all of them along. No more than a
+// twentieth of the time goes into it.
+static void save_meanwhile(void *arg)
+{
+	enum { SHARE = 20 };
+	struct search *s = arg;
+	struct error err = {0};
+	double begin = clock_seconds();
+	bool news;
+	if (begin < s->saved + SHARE * s->saving)
+		return;
+	enum status st = apply(s, &news, &err);
+	if (st == STATUS_OK && news)
+		st = save_session(s->study, s->session, s->o, &err);
+	if (st != STATUS_OK && !s->warned)
+		log_warn("not saved meanwhile: %s", err.text); // at the end it is tried again, and is an error then
+	s->warned |= st != STATUS_OK;
+	s->saved = clock_seconds();
+	s->saving = s->saved - begin;
 }
 
 // `saved`: what became of the session, with its text in err.
@@ -344,19 +304,18 @@ static enum status finish(struct search *s, enum status saved, struct error *err
 	return st == STATUS_OK && stopped ? error_set(err, STATUS_CANCELLED, "cancelled; what was kept until then stands") : st;
 }
 
-// The repair, until what it has kept is saved.
+// The repair, until what it has kept is saved, which it is if it fails, too.
 static enum status repair(struct search *s, bool *repaired, struct error *err)
 {
 	const struct options *o = s->o;
+	struct error of_session = {0};
 	const struct watch watch = {work, s, o->blame ? "blame" : s->tune ? "tune" : "fix", &s->done, 1000, &s->cancel, .quiet = o->quiet,
-	    .stage = stage_under_way, .limit = s->opt.seconds};
+	    .stage = stage_under_way, .limit = s->opt.seconds, .meanwhile = o->session && !o->blame ? save_meanwhile : NULL};
 	interrupts_hold();
 	enum status st = run_watched(&watch, err);
-	if (st == STATUS_OK)
-		st = apply(s, err);
 	*repaired = st == STATUS_OK;
-	if (*repaired)
-		st = save(s, err);
+	if (*repaired || s->n_kept)
+		st = first_failure(st, save(s, &of_session), &of_session, err);
 	interrupts_release();
 	return st;
 }
@@ -393,6 +352,7 @@ static int search(struct options *o, bool tune)
 	if (st == STATUS_OK)
 		st = run(&s, &err);
 	blames_drop(&s.blames);
+	frontier_drop(&s.looked);
 	repair_free(&s.repair);
 	repair_task_free(&s.task);
 	cJSON_Delete(s.steps);

@@ -40,8 +40,9 @@ MUST_CHECK enum status open_study(struct study **st, struct session **se, struct
 // Before the work: whether a session that is there can be written, where save_session is going to.
 // One that is not there yet is checked when it is begun.
 MUST_CHECK enum status check_session(const struct options *o, struct error *err);
-// After the work: what was given beside --session is saved with it, and a session that was not there yet is begun.
-MUST_CHECK enum status save_session(const struct study *st, const struct session *se, const struct options *o, struct error *err);
+// After the work: what was given beside --session is saved with it, and a session that was not there yet is begun. Long
+// work calls it as it goes, too: o->session_stamp knows what this run has written itself.
+MUST_CHECK enum status save_session(const struct study *st, const struct session *se, struct options *o, struct error *err);
 // From the work on until its result is saved: what ends a program (Ctrl-C, a line that drops, SIGTERM) meanwhile ends the
 // work only. A line that drops sends two signals, and the second would come between the work and its saving. As often
 // released as held; to release what is not held does nothing.
@@ -71,6 +72,7 @@ struct watch {
 	// is known from `limit` only. NULL: there is one.
 	void (*stage)(void *arg, char *out, size_t size);
 	double limit;          // seconds; 0: none
+	void (*meanwhile)(void *arg); // called again and again by the thread that waits: what a study may only be told by its own. NULL: nothing
 };
 MUST_CHECK enum status run_watched(const struct watch *w, struct error *err);
 // Around lines that such work prints while it is shown: they stand where the bar stood.

@@ -626,6 +626,17 @@ for sig in INT HUP; do
 	[ $code = 130 ] && grep -q 'what was kept' "$dir/err" && grep -q '"journal":.*set\|"journal":.*scale' "$dir/cut.s.json"
 	report interrupted_search_is_130_and_saves_$sig $? "exit code $code: $(cat "$dir/err")"
 done
+# ... and has saved it by then where nothing could be done at the end
+rm -f "$dir/cut.s.json"
+has_kept() { grep -qs '"journal":.*set\|"journal":.*scale' "$dir/cut.s.json"; }
+"$qtui" search $model $calib --samples 8 --session "$dir/cut.s.json" -q >"$dir/out" 2>"$dir/err" &
+pid=$! deadline=$((SECONDS + 120))
+until has_kept || ! kill -0 $pid 2>/dev/null || ((SECONDS > deadline)); do read -rt 0.02 <> <(:) || true; done
+kill -KILL $pid 2>/dev/null; wait $pid 2>/dev/null; code=$?
+[ $code = 137 ] && has_kept && grep -q '"states"' "$dir/cut.s.json"; report killed_search_has_saved $? "exit code $code: $(cat "$dir/err")"
+expect killed_search_goes_on 0 "" search --session "$dir/cut.s.json" --budget 20 -q
+grep -q ^kept "$dir/out"; report and_was_killed_before_its_end $? "$(tail -n 1 "$dir/out")"
+report and_saves_over_what_it_has_saved $(($(ls "$dir"/cut.s.json* | wc -l) - 1))
 "$qtui" analyze $model $calib --samples 1 -q --json - 2>"$dir/err" | head -c 1 >/dev/null
 [ ! -s "$dir/err" ]; report closed_pipe_is_silent $? "$(cat "$dir/err")"
 

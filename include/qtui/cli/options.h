@@ -22,6 +22,7 @@ struct options {
 	const char *target, *mean, *std, *color, *resize, *threads, *memory, *backend, *seed, *samples;
 	bool quiet, help, version, all, findings, layerwise_output, blame, codes, ascii, mono, no_mouse, sums;
 	bool may_start_session;        // of the verb: a session file that is not there yet is begun
+	struct file_stamp session_stamp; // of the session's file as this run has read or written it; all zero: there was none
 	bool repairs;                  // of the verb: what it decides itself is saved with the session
 	int repeat, random, rounds;
 };
