@@ -1,5 +1,6 @@
 // The program: picks the verb. Exit codes: 0 done, 1 the work failed, 2 wrong usage, 130 interrupted.
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -129,6 +130,17 @@ static void keep_inputs(const struct options *o)
 		file_keep(o->labels);
 }
 
+// A standard stream that is closed would leave its number to the next file or pipe that is opened, and what is printed would go
+// there. It cannot be written in its place.
+static void fill_standard_streams(void)
+{
+	int fd;
+	while ((fd = open("/dev/null", O_RDONLY)) >= 0 && fd <= STDERR_FILENO)
+		continue;
+	if (fd >= 0)
+		close(fd);
+}
+
 // What was printed must have arrived, or the work has failed.
 static int flush_output(int code)
 {
@@ -143,6 +155,7 @@ int main(int argc, char **argv)
 	struct options o;
 	struct error err = {0};
 	int first, code;
+	fill_standard_streams();
 	setlocale(LC_CTYPE, "");
 	signal(SIGINT, on_interrupt);
 	signal(SIGXFSZ, SIG_IGN); // a file over the limit is a write that fails, not the end of the program

@@ -639,6 +639,12 @@ grep -q ^kept "$dir/out"; report and_was_killed_before_its_end $? "$(tail -n 1 "
 report and_saves_over_what_it_has_saved $(($(ls "$dir"/cut.s.json* | wc -l) - 1))
 "$qtui" analyze $model $calib --samples 1 -q --json - 2>"$dir/err" | head -c 1 >/dev/null
 [ ! -s "$dir/err" ]; report closed_pipe_is_silent $? "$(cat "$dir/err")"
+# streams that are closed: what is printed goes nowhere, and not into the next pipe or file that has their number
+"$qtui" analyze $model --random-data 100000 <&- >&- 2>&- &
+pid=$! deadline=$((SECONDS + 120))
+until { [[ $(readlink /proc/$pid/exe) == */qtui ]] && now=$(readlink /proc/$pid/fd/1); } || ((SECONDS > deadline)); do read -rt 0.02 <> <(:) || true; done
+kill -KILL $pid; wait $pid 2>/dev/null
+[ "$now" = /dev/null ]; report closed_streams_are_nothing_else $? "it is $now"
 
 # ---- the repair that the examples describe, through the screen's script mode
 cat examples/repair.qtui - >"$dir/repair.qtui" <<-END
