@@ -336,13 +336,14 @@ static bool decides(const struct options *o)
 	return o->repairs || options_decision(o, false);
 }
 
-// Where only the session decides, it is read and stays as it is.
+// Where only the session decides, it is read and stays as it is, but for what is found out about it.
 static bool changes_session(const struct options *o)
 {
-	return decides(o) || o->positional.n > 1;
+	return decides(o) || o->positional.n > 1 || o->blame;
 }
 
-// One that may only be read (a pipe, a checkout of somebody else's) does not learn where MODEL and CALIB are now, which loses nothing.
+// One that may only be read (a pipe, a checkout of somebody else's) does not learn where MODEL and CALIB are now, nor what blame
+// ranks, which is printed.
 static bool is_only_read(const struct options *o)
 {
 	struct error unused = {0};
@@ -366,7 +367,8 @@ enum status check_session(const struct options *o, struct error *err)
 	if (!o->session || !file_exists(o->session) || !changes_session(o) || session_may_write(o->session, err) == STATUS_OK)
 		return STATUS_OK;
 	if (is_only_read(o)) {
-		log_warn("the places that are given beside the session are not noted in it: %s", err->text);
+		log_warn("%s not noted in it: %s", o->blame ? "what is found about the session is" : "the places that are given beside the session are",
+		    err->text);
 		return STATUS_OK;
 	}
 	error_set(err, err->status, "%s; %s%s is saved with a session: name a copy that can be written", err->text, option ? "--" : "",

@@ -31,7 +31,8 @@ struct search {
 	char **kept;               // [n_kept] of every remedy the text of a step
 	int n_kept;
 	size_t cap_kept;
-	struct frontier *looked;   // newer than the study's; NULL: none is
+	struct frontier *looked;   // newer than the study's, as the next; NULL: none is
+	struct blames *blamed;
 	char stage[240];           // under way
 	pthread_mutex_t lock;      // of what the worker tells: from `kept` to `stage`
 	int n_applied;             // of the remedies that are kept: the study has them
@@ -76,6 +77,16 @@ static void on_looked(void *arg, struct frontier *f)
 	s->looked = f;
 	pthread_mutex_unlock(&s->lock);
 	frontier_drop(&old);
+}
+
+static void on_blamed(void *arg, struct blames *b)
+{
+	struct search *s = arg;
+	pthread_mutex_lock(&s->lock);
+	struct blames *old = s->blamed;
+	s->blamed = b;
+	pthread_mutex_unlock(&s->lock);
+	blames_drop(&old);
 }
 
 static void on_step(void *arg, const struct repair_step *step)
@@ -129,8 +140,12 @@ static enum status work(void *arg, struct error *err)
 	enum status st = repair_open(&s->repair, s->study, &s->opt, err);
 	if (st == STATUS_OK)
 		st = repair_prepare(s->repair, err);
-	if (st == STATUS_OK && s->o->blame)
-		return repair_blame(s->repair, &s->blames, err);
+	if (st == STATUS_OK && s->o->blame) {
+		st = repair_blame(s->repair, &s->blames, err);
+		if (s->blames)
+			on_blamed(s, blames_take(s->blames));
+		return st;
+	}
 	if (st == STATUS_OK && !options_take_stdout(s->o)) {
 		lines_begin();
 		puts("damage: how far the result is from the float network's, 0 the same, 1 unlike it (docs/REPAIR.md)");
@@ -220,7 +235,10 @@ static enum status read_options(struct search *s, struct error *err)
 {
 	const struct options *o = s->o;
 	s->opt = (struct repair_options){.goal = repair_goal_default, .cancel = &s->cancel, .tell = on_tell, .tell_arg = s};
-	s->opt.looked = o->blame ? NULL : on_looked;
+	if (o->blame)
+		s->opt.blamed = on_blamed;
+	else
+		s->opt.looked = on_looked;
 	for (int i = 0; i < o->until.n; i++) {
 		enum status st = repair_goal_parse(&s->opt.goal, o->until.at[i], err);
 		if (st != STATUS_OK)
@@ -249,13 +267,17 @@ static enum status apply(struct search *s, bool *news, struct error *err)
 	enum status st = STATUS_OK;
 	pthread_mutex_lock(&s->lock);
 	struct frontier *looked = s->looked;
+	struct blames *blamed = s->blamed;
 	s->looked = NULL;
+	s->blamed = NULL;
 	pthread_mutex_unlock(&s->lock);
-	*news = looked;
-	if (looked) {
+	*news = looked || blamed;
+	if (looked)
 		study_set_frontier(s->study, looked);
-		frontier_drop(&looked);
-	}
+	if (blamed)
+		study_set_blames(s->study, blamed);
+	frontier_drop(&looked);
+	blames_drop(&blamed);
 	for (const char *text; st == STATUS_OK && (text = next_kept(s)); s->n_applied += st == STATUS_OK) {
 		st = study_command(s->study, text, err);
 		*news = true;
@@ -310,7 +332,7 @@ static enum status repair(struct search *s, bool *repaired, struct error *err)
 	const struct options *o = s->o;
 	struct error of_session = {0};
 	const struct watch watch = {work, s, o->blame ? "blame" : s->tune ? "tune" : "fix", &s->done, 1000, &s->cancel, .quiet = o->quiet,
-	    .stage = stage_under_way, .limit = s->opt.seconds, .meanwhile = o->session && !o->blame ? save_meanwhile : NULL};
+	    .stage = stage_under_way, .limit = s->opt.seconds, .meanwhile = o->session ? save_meanwhile : NULL};
 	interrupts_hold();
 	enum status st = run_watched(&watch, err);
 	*repaired = st == STATUS_OK;
@@ -352,6 +374,7 @@ static int search(struct options *o, bool tune)
 	if (st == STATUS_OK)
 		st = run(&s, &err);
 	blames_drop(&s.blames);
+	blames_drop(&s.blamed);
 	frontier_drop(&s.looked);
 	repair_free(&s.repair);
 	repair_task_free(&s.task);

@@ -707,6 +707,11 @@ awk '$7 ~ /Concat_4$/ && $2 > 0 {found = 1} END {exit !found}' "$dir/out"; repor
 expect search_without_labels_for_its_goal 1 "labels are needed" search $model $calib --samples 1 --until 'map_drop<0.1' -q
 expect search_saves_options_with_the_session 0 "" search $model $calib --samples 1 --blame --budget 1 --set /model.12/Sub=float --session "$dir/blamed.json" -q
 grep -q 'set /model.12/Sub float' "$dir/blamed.json"; report search_has_saved_them $?
+expect search_blames_what_a_session_decides 0 "" search --blame --session "$dir/blamed.json" -q
+head -1 "$dir/out" >"$dir/damage"
+printf ":wait\nB\n:save-screen %s\n:quit\n" "$dir/blamed.txt" >"$dir/blamed.qtui"
+expect its_ranking_is_in_the_session 0 "" --session "$dir/blamed.json" --script "$dir/blamed.qtui"
+grep -q "damage $(awk '{print $2}' "$dir/damage")" "$dir/blamed.txt"; report and_on_the_screen $? "$(cat "$dir/damage"; sed -n 3,6p "$dir/blamed.txt")"
 printf 'name,bits,latency_us\n/model.0/conv/Conv,8,100\n/model.0/conv/Conv,16,150\nnowhere,8,1\n' >"$dir/board.csv"
 expect search_by_time 0 "board.csv:4: the model has no node nowhere" search $model $calib --samples 2 --latency "$dir/board.csv" --until 'cost<1.02' --json "$dir/by_time.json"
 awk '/^\t"steps":/ {exit} /"pareto":/ {on = 1} on && /"changes":/ {n++} on && /"time_us":/ {t++} END {exit !(n > 1 && t == n)}' "$dir/by_time.json"
