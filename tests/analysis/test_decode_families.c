@@ -150,12 +150,12 @@ void test_decode_families__rows_that_nms_left(void **state)
 	}
 }
 
-// n rows of four numbers in front of the others: all of one box in the input's corner, but for that of row 50, which is scaled likewise.
+// n rows of four numbers in front of the others: corners of small boxes all over the input, but for that of row 50, which is scaled likewise.
 static void put_boxes(float *x, int64_t n, int64_t row, int64_t channel, const float box[4], float unit)
 {
 	for (int64_t i = 0; i < n; i++)
 		for (int c = 0; c < 4; c++)
-			x[i * row + c * channel] = (i == 50 ? box[c] : c < 2 ? 8 : 16) * unit;
+			x[i * row + c * channel] = (i == 50 ? box[c] : (float)(i % 7 * 8 + (c < 2 ? 0 : 8))) * unit;
 	x[channel] = 3 * SIDE * unit; // one that is far beyond
 }
 
@@ -227,6 +227,40 @@ void test_decode_families__scores_without_a_background_are_no_ssd(void **state)
 			fail_msg("taken for %s", m.d->name);
 		assert_int_equal(decode_find(&m.d, &m.h, background ? "ssd" : "yolov8", &err), STATUS_OK);
 		made_done(&m);
+	}
+	(void)state;
+}
+
+// The queries of a DETR: most boxes are small, or all are as large as the input.
+static void put_queries(float *x, int64_t n, int64_t row, bool corners, bool large, const float unit[2])
+{
+	for (int64_t i = 0; i < n; i++) {
+		float side = large ? .96f * SIDE : 8, at = large ? SIDE / 2.f : 6 + (float)(i % 13) * 4;
+		const float box[4] = {i == 50 ? 32 : at, i == 50 ? 38 : at, i == 50 ? 24 : side, i == 50 ? 16 : side};
+		for (int c = 0; c < 2; c++) {
+			x[i * row + c] = (corners ? box[c] - box[2 + c] / 2 : box[c]) * unit[c];
+			x[i * row + 2 + c] = (corners ? box[c] + box[2 + c] / 2 : box[2 + c]) * unit[c];
+		}
+	}
+}
+
+void test_decode_families__queries_may_be_corners_and_pixels(void **state)
+{
+	enum { N = 100, CLASSES = 3 };
+	for (int as = 0; as < 8; as++) {
+		const float pixel = as & 1 ? 1 : 1.f / SIDE, unit[2] = {pixel, pixel};
+		bool corners = as & 2, large = as & 4;
+		struct made m = made_new(CLASSES, 0);
+		float *p = add_output(&m, "pred_logits", END_LINEAR, SHAPE(1, N, CLASSES), -20);
+		put_queries(add_output(&m, "pred_boxes", END_OTHER, SHAPE(1, N, 4), 0), N, 4, corners, large, unit);
+		p[50 * CLASSES + 1] = logit(.9f);
+		made_check(&m, "detr", 1, 0);
+
+		m = made_new(CLASSES, 0);
+		float *x = add_output(&m, "output0", END_OTHER | END_SIGMOID, SHAPE(1, N, 4 + CLASSES), 0);
+		put_queries(x, N, 4 + CLASSES, corners, large, unit);
+		x[50 * (4 + CLASSES) + 5] = .9f;
+		made_check(&m, "rtdetr", 1, 0);
 	}
 	(void)state;
 }

@@ -277,6 +277,28 @@ bool decode_are_fractions(const struct head *h, const struct field *box, int64_t
 	return (double)within > .9 * (double)all;
 }
 
+// The second corner lies beyond the first. So may the size of an object that fills the input beyond its centre; but then all of
+// it lies in the input, where corners, read as a centre and a size, would reach out of it.
+bool decode_are_corners(const struct head *h, const struct field *box, int64_t n, bool fractions)
+{
+	const float side[2] = {fractions ? 1 : (float)h->input_w, fractions ? 1 : (float)h->input_h}, beside = .05F;
+	int64_t beyond = 0, inside = 0, all = 0;
+	bool centred = box->ends == END_SIGMOID; // each by itself: nothing has made corners of them
+	for (int64_t i = 0; h->out[box->output].data && !centred && i < n; i++) {
+		bool ordered = true, within = true, differ = false;
+		for (int c = 0; c < 2; c++) {
+			float from = field_get(h, box, 0, i, c), to = field_get(h, box, 0, i, 2 + c);
+			ordered &= to >= from; // coarse codes may be equal
+			within &= from - to / 2 >= -beside * side[c] && from + to / 2 <= (1 + beside) * side[c];
+			differ |= to != from;
+		}
+		all += differ;
+		beyond += differ && ordered;
+		inside += differ && within;
+	}
+	return (double)beyond > .9 * (double)all && (double)inside < .9 * (double)all;
+}
+
 void decode_to_input(float box[4], const struct head *h, const struct bound *b)
 {
 	for (int c = 0; b->fractions && c < 4; c++)

@@ -133,6 +133,8 @@ bool decode_pair(const struct head *h, int box, int score, struct field *boxes, 
 float decode_sigmoid(float x);
 // Are n boxes fractions of the input, and not in its pixels? Their values tell; without data they do not.
 bool decode_are_fractions(const struct head *h, const struct field *box, int64_t n);
+// Are they corners, and not a centre and a size each? Likewise.
+bool decode_are_corners(const struct head *h, const struct field *box, int64_t n, bool fractions);
 void decode_to_input(float box[4], const struct head *h, const struct bound *b); // to pixels, where b->fractions says so
 void decode_from_centre(float out[4], float cx, float cy, float w, float h);
 

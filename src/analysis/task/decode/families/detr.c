@@ -1,4 +1,4 @@
-// Queries: cx,cy,w,h as fractions of the input, and class logits. With one class more than there are, the last one is
+// Queries: a box each, commonly cx,cy,w,h as fractions of the input, and class logits. With one class more than there are, the last one is
 // "no object" and the scores are a softmax (DETR); else each class has its own sigmoid (RT-DETR, DEIM).
 #include "../decode_family.h"
 
@@ -9,11 +9,13 @@ static bool is_query_count(const struct head *h, int64_t n)
 	return n > 0 && (h->named || (n <= QUERIES_MAX && !head_is_pyramid(h, 1)));
 }
 
-static void bind_queries(struct bound *b, int64_t n, const struct field *box, const struct field *score)
+static void bind_queries(struct bound *b, const struct head *h, int64_t n, const struct field *box, const struct field *score)
 {
 	*b = (struct bound){.n = 1,
 	    .source = {{.n = n, .anchors = 1, .box = *box, .score = *score, .object = FIELD_NONE, .label = FIELD_NONE}},
-	    .score = decode_squash(score)};
+	    .score = decode_squash(score),
+	    .fractions = decode_are_fractions(h, box, n)};
+	b->corners = decode_are_corners(h, box, n, b->fractions);
 }
 
 // Number of classes of a softmax with "no object", or -1.
@@ -37,7 +39,7 @@ bool detr_bind(struct bound *b, const struct head *h)
 			int softmax = with_nothing(h, &score);
 			if (softmax < 0 && decode_pick_classes(h, &score, 0) < 0)
 				continue;
-			bind_queries(b, n, &box, &score);
+			bind_queries(b, h, n, &box, &score);
 			b->nothing_last = softmax > 0;
 			b->score = softmax > 0 ? SQUASH_SOFTMAX : b->score;
 			return true;
@@ -55,16 +57,6 @@ bool detr_bind_rows(struct bound *b, const struct head *h)
 	if (classes < 0)
 		return false;
 	struct field box = field_part(&f, 0, 4), score = field_part(&f, 4, classes);
-	bind_queries(b, n, &box, &score);
+	bind_queries(b, h, n, &box, &score);
 	return true;
-}
-
-void detr_box(
-    float out[4], const struct head *h, const struct bound *b, const struct source *s, int anchor, int64_t cell)
-{
-	(void)b;
-	float w = (float)h->input_w, height = (float)h->input_h, v[4];
-	for (int c = 0; c < 4; c++)
-		v[c] = field_get(h, &s->box, anchor, cell, c);
-	decode_from_centre(out, v[0] * w, v[1] * height, v[2] * w, v[3] * height);
 }

@@ -35,18 +35,6 @@ static bool bind_one(struct bound *b, const struct head *h, int others)
 	return false;
 }
 
-// Corners (YOLO-NAS, PP-YOLOE) or centres and sizes: where cells lie all over the input, the size of hardly a box is
-// beyond its centre.
-static bool are_corners(const struct head *h, const struct field *box, int64_t n)
-{
-	int64_t beyond = 0;
-	if (!h->out[box->output].data)
-		return false;
-	for (int64_t i = 0; i < n; i++)
-		beyond += field_get(h, box, 0, i, 2) > field_get(h, box, 0, i, 0) && field_get(h, box, 0, i, 3) > field_get(h, box, 0, i, 1);
-	return (double)beyond > .9 * (double)n;
-}
-
 static bool bind_two(struct bound *b, const struct head *h)
 {
 	struct field box, score;
@@ -59,7 +47,7 @@ static bool bind_two(struct bound *b, const struct head *h)
 			*b = list(h, &box, n, 4, 0);
 			b->source[0].score = score;
 			b->score = decode_squash(&score);
-			b->corners = are_corners(h, &box, n);
+			b->corners = decode_are_corners(h, &box, n, b->fractions);
 			return true;
 		}
 	return false;
