@@ -58,3 +58,25 @@ void test_labels_ids__the_class_may_come_first(void **state)
 		labels_free(&l);
 	}
 }
+
+// Roboflow's files have a category 0 above the others, of which no object is; the model has no such class.
+void test_labels_ids__categories_without_objects_are_no_classes(void **state)
+{
+	static const char text[] = "{\"images\":[{\"id\":1,\"file_name\":\"a.jpg\"},{\"id\":2,\"file_name\":\"else.jpg\"}],\"categories\":["
+	    "{\"id\":0,\"name\":\"pets\"},{\"id\":1,\"name\":\"cat\"},{\"id\":2,\"name\":\"dog\"},{\"id\":3,\"name\":\"hen\"}],\"annotations\":["
+	    "{\"image_id\":1,\"category_id\":1,\"bbox\":[1,1,2,2]},{\"image_id\":1,\"category_id\":3,\"bbox\":[1,1,2,2]},"
+	    "{\"image_id\":2,\"category_id\":2,\"bbox\":[1,1,2,2]}]}";
+	static const struct {
+		int n, class, to;
+	} want[] = {{3, 0, 1}, {3, 2, 3}, {4, 0, 0}, {4, 3, 3}, {2, 1, 1}, {5, 3, 3}, {5, 4, -1}};
+	struct labels *l = must_read("above.json", text);
+	for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+		struct names none = {0};
+		const char *how;
+		int n = want[i].n, *map = labels_map(l, &n, &none, &how);
+		assert_int_equal(map[want[i].class], want[i].to);
+		assert_int_equal(strcmp(how, "in order of the categories that have objects") == 0, n == 3);
+		free(map);
+	}
+	labels_free(&l);
+}

@@ -28,6 +28,7 @@ void labels_free(struct labels **lp)
 	free(l->label);
 	free(l->id);
 	free(l->name);
+	free(l->used);
 	free(l->source);
 	free(l->stray);
 	free(l->class_of);
@@ -296,6 +297,21 @@ static bool map_known(const struct labels *l, int *map, int n)
 	return found > 0 && (found == l->n_classes || l->numbered);
 }
 
+// Of as many categories as the model has classes there are objects: the others, as a 0 that others have above theirs, are none
+// of its classes. Returns false where there are fewer or more.
+static bool map_used(const struct labels *l, int *map, int n)
+{
+	int found = 0;
+	for (int i = 0; l->used && i < l->n_classes; i++) {
+		if (!l->used[i])
+			continue;
+		if (found < n)
+			map[found] = i;
+		found++;
+	}
+	return found == n;
+}
+
 int *labels_map(const struct labels *l, int *n, const struct names *names, const char **how)
 {
 	int moved;
@@ -308,6 +324,9 @@ int *labels_map(const struct labels *l, int *n, const struct names *names, const
 		return map;
 	*how = "by the names that so many classes have";
 	if (!names->n && (!ordered || l->numbered) && map_known(l, map, *n))
+		return map;
+	*how = "in order of the categories that have objects";
+	if (!ordered && map_used(l, map, *n))
 		return map;
 	*how = "are others than the labels'";
 	for (int i = 0; i < *n; i++)

@@ -32,6 +32,7 @@ struct labels {
 	int n_classes; // numbered from 0: by rising category id
 	int *id;       // [n_classes] category ids of the data set
 	char **name;   // [n_classes] NULL where there is none
+	bool *used;    // [n_classes] COCO JSON: has an object of the file this class, whatever image it is of? NULL: not known
 	bool folders;  // the names are those of folders, and say which class of the model is meant
 	bool numbered; // the numbers are ours, by the order of names: names alone say which class of a model is meant
 	struct skeleton skeleton; // LABELS_POSES: what all objects have; LABELS_ROTATED: corners; else n 0

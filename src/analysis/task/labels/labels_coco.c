@@ -257,12 +257,22 @@ static enum status read_annotation(struct reader *r, const cJSON *j, struct erro
 	return labels_add_box(r->l, image->sample, &t, err);
 }
 
+static void note_class(struct labels *l, const cJSON *annotation)
+{
+	double id = json_number(annotation, "category_id", NAN);
+	int class = id >= 0 && id <= INT32_MAX ? labels_class_of_id(l, (int)id) : -1;
+	if (class >= 0)
+		l->used[class] = true;
+}
+
 static enum status read_annotations(struct reader *r, const cJSON *annotations, struct error *err)
 {
 	const cJSON *j;
 	int n = 0;
+	r->l->used = xcalloc((size_t)r->l->n_classes + 1, sizeof *r->l->used);
 	cJSON_ArrayForEach(j, annotations)
 	{
+		note_class(r->l, j);
 		enum status st = read_annotation(r, j, err);
 		if (st != STATUS_OK)
 			return error_prefix(err, "%s: annotations[%d]", r->path, n);
