@@ -91,6 +91,13 @@ static void print_interval(const struct task_interval *i, const char *figure)
 	    i->low, digits, i->high);
 }
 
+static void print_blind(const struct task_report *r)
+{
+	char text[TASK_BLIND_TEXT];
+	task_tell_blind(text, sizeof text, r, "qtui analyze --findings --eval DATASET");
+	printf("\n%s\n", text);
+}
+
 static void print_report(const struct study *st, const struct snapshot *s)
 {
 	const struct task_report *r = s->task;
@@ -105,6 +112,8 @@ static void print_report(const struct study *st, const struct snapshot *s)
 			print_row(&r->figure[i]);
 	if (r->has_interval)
 		print_interval(&r->interval, r->figure[0].name);
+	if (task_is_blind(r))
+		print_blind(r);
 	print_classes(r);
 	print_samples(r);
 }

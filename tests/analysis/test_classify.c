@@ -41,3 +41,26 @@ void test_classify__what_is_lost_comes_first(void **state)
 	cJSON_Delete(j);
 	case_end(&c);
 }
+
+// Each of three classes at random: a third is right. A network that always says the same is right as often.
+void test_classify__a_float_network_that_guesses(void **state)
+{
+	static const float all[2][SAMPLES][WIDE] = {{{.9f, .05f, .05f}, {.9f, .05f, .05f}, {.9f, .05f, .05f}, {.9f, .05f, .05f}},
+	    {{.9f, .05f, .05f}, {.05f, .9f, .05f}, {.9f, .05f, .05f}, {.9f, .05f, .05f}}};
+	for (int knows = 0; knows < 2; knows++) {
+		struct task_case c;
+		char text[TASK_BLIND_TEXT];
+		case_begin_arrays(&c, "Softmax", SAMPLES, WIDE, "file,class\n0.npy,0\n1.npy,1\n2.npy,2\n3.npy,2\n");
+		assert_int_equal(case_task(&c, TASK_CLASSIFY, NULL), STATUS_OK);
+		say(&c, TASK_FLOAT, all[knows]);
+		say(&c, TASK_QUANT, all[knows]);
+		struct task_report *r = task_report(c.t, case_net(&c, TASK_FLOAT), case_net(&c, TASK_QUANT), 0);
+		assert_int_equal(task_is_blind(r), !knows);
+		task_tell_blind(text, sizeof text, r, ":survey");
+		assert_non_null(strstr(text, "is right no more often than by chance"));
+		assert_non_null(strstr(text, "ruined before."));
+		task_report_drop(&r);
+		case_end(&c);
+	}
+	(void)state;
+}

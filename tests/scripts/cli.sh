@@ -422,6 +422,7 @@ expect a_scorer_needs_no_labels 2 "exclude each other" eval $model $calib --scor
 boxes="touch $dir/read; while read -r line; do echo '1 2 3 4 .5 7'; done"
 "$qtui" eval $model examples/val --samples 2 --labels examples/val.json --boxes "$boxes" -q >"$dir/out" 2>"$dir/err"
 [ $? = 0 ] && grep -q "boxes by touch .*; no NMS; classes in order of the category ids" "$dir/out" && grep -q '^mAP  *0.0000' "$dir/out"; report eval_by_boxes_of_a_program $? "$(cat "$dir/err" "$dir/out")"
+grep -q 'The float network itself recognizes next to nothing: .*(qtui analyze --findings --eval DATASET)' "$dir/out"; report eval_says_that_float_finds_nothing $? "$(cat "$dir/out")"
 expect boxes_of_a_program_in_a_session 0 "" analyze $model $calib --samples 1 --labels examples/val.json --boxes "$boxes" --session "$dir/boxes.json" -q
 rm "$dir/read"
 cat >"$dir/decode.sh" <<'END'

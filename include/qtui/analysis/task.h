@@ -177,6 +177,8 @@ struct task_report *task_report(
 void task_report_place(struct task *t, struct task_report *r);
 // Does even the float network recognize next to nothing? Then labels, decoder or the pictures' preparation are wrong.
 bool task_is_blind(const struct task_report *r);
+enum { TASK_BLIND_TEXT = 320 };
+void task_tell_blind(char *out, size_t size, const struct task_report *r, const char *survey); // says so; survey: how to ask about pictures
 // 1: the float network is right and the quantized one is not, -1: the reverse, else 0.
 int task_sample_lost(const struct task_sample *s);
 // Classes that lost, those that lost most first. The caller frees the array.

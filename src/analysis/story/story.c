@@ -49,6 +49,13 @@ static void tell_agreement(struct telling *t)
 	    task_word(f->name), task_decimals(f->name, 3), same, r->samples[TASK_QUANT], plural(r->samples[TASK_QUANT]));
 }
 
+static void tell_blind(struct telling *t, const struct task_report *r)
+{
+	char text[TASK_BLIND_TEXT];
+	task_tell_blind(text, sizeof text, r, ":survey");
+	tell(t, STORY_LOSS, "%s", text);
+}
+
 static void tell_task(struct telling *t)
 {
 	const struct task_report *r = t->s->task;
@@ -71,10 +78,7 @@ static void tell_task(struct telling *t)
 		    f->value[TASK_QUANT]);
 	t->blind = task_is_blind(r);
 	if (t->blind)
-		tell(t, STORY_LOSS, "The float network itself %s: its labels, the way its outputs are read (--decoder) or its "
-		    "pictures are prepared (:survey) are not its own, or the file was ruined before.",
-		    r->kind == TASK_RESTORE || r->kind == TASK_DEPTH || r->kind == TASK_REGRESS ? "comes nowhere near the truth"
-		                                                                                : "recognizes next to nothing");
+		tell_blind(t, r);
 }
 
 static void tell_output(struct telling *t, int worst)

@@ -11,7 +11,19 @@
 
 bool task_is_blind(const struct task_report *r)
 {
-	return r->n_figures && r->figure[0].value[TASK_FLOAT] < task_blind(r->figure[0].name);
+	double value = r->n_figures ? r->figure[0].value[TASK_FLOAT] : NAN;
+	bool guesses = r->kind == TASK_CLASSIFY && r->n_classes > 1 && value * r->n_classes <= 1;
+	return guesses || (r->n_figures && value < task_blind(r->figure[0].name));
+}
+
+void task_tell_blind(char *out, size_t size, const struct task_report *r, const char *survey)
+{
+	bool near = r->kind == TASK_RESTORE || r->kind == TASK_DEPTH || r->kind == TASK_REGRESS;
+	snprintf(out, size,
+	    "The float network itself %s: its labels, the way its outputs are read (--decoder) or its pictures are prepared (%s) are not its own, "
+	    "or the file was ruined before.",
+	    near ? "comes nowhere near the truth" : r->kind == TASK_CLASSIFY ? "is right no more often than by chance" : "recognizes next to nothing",
+	    survey);
 }
 
 int task_sample_lost(const struct task_sample *s)
