@@ -625,7 +625,7 @@ void test_labels__yolo_with_keypoints(void **state)
 	assert_non_null(strstr(err.text, "a.txt:1: a line is \"class cx cy w h\""));
 }
 
-// COCO's own directories: train2017 beside annotations/, or in images/ beside it.
+// COCO's own directories: train2017 beside annotations/, or in images/ beside it; and what CVAT and Roboflow make of them.
 void test_labels__annotations_lie_as_coco_has_them(void **state)
 {
 	static const struct {
@@ -634,7 +634,9 @@ void test_labels__annotations_lie_as_coco_has_them(void **state)
 	} rows[] = {{"val2017", "annotations/person_keypoints_val2017.json", LABELS_POSES},
 	    {"val2017/", "annotations/instances_val2017.json", LABELS_BOXES},
 	    {"images/val2017", "annotations/instances_val2017.json", LABELS_BOXES},
-	    {"images/val2017", "annotations/person_keypoints_val2017.json", LABELS_POSES}};
+	    {"images/val2017", "annotations/person_keypoints_val2017.json", LABELS_POSES},
+	    {"images", "annotations/instances_default.json", LABELS_BOXES},
+	    {"valid", "valid/_annotations.coco.json", LABELS_BOXES}};
 	const struct labels_samples s = {.file = arrays, .n = 2};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct str root = {0};

@@ -16,8 +16,10 @@ static const struct place places[] = {
     {LABELS_BOXES, "D/instances.json", NULL, NULL},
     {LABELS_BOXES, "P/instances.json", NULL, NULL},
     {LABELS_BOXES, "D.json", NULL, NULL},
+    {LABELS_BOXES, "D/_annotations.coco.json", NULL, NULL}, // Roboflow
     {LABELS_BOXES, "P/annotations/instances_B", NULL, NULL}, // COCO: train2017, val2017
     {LABELS_BOXES, "Q/annotations/instances_B", NULL, NULL},
+    {LABELS_BOXES, "P/annotations/instances_default.json", NULL, NULL}, // CVAT
     {LABELS_BOXES, "images", "labels", NULL},
     {LABELS_BOXES, "P/labels", NULL, NULL},
     {LABELS_BOXES, "D/labels", NULL, NULL},
