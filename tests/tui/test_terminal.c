@@ -43,6 +43,19 @@ static void draw(struct canvas *c, int w, int h)
 	}
 }
 
+// One character for each; those of no name are '?'.
+static char letter_of(int key)
+{
+	static const struct {
+		int key;
+		char letter;
+	} named[] = {{K_ESC, 'E'}, {K_OTHER, '?'}, {K_UP, 'U'}, {K_HOME, 'H'}, {K_END, 'L'}, {K_PGDN, 'D'}, {K_F1, '1'}, {K_ENTER, 'R'}};
+	for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+		if (named[i].key == key)
+			return named[i].letter;
+	return (char)key;
+}
+
 // Reads keys until q, shows a picture if it may, and takes it away again.
 static void program(int report)
 {
@@ -63,7 +76,7 @@ static void program(int report)
 		if (poll(&fd, 1, PATIENCE_MS) <= 0)
 			break;
 		for (struct screen_key k; !over && (k = screen_read(s)).key != K_NONE; over = k.key == 'q')
-			snprintf(keys + strlen(keys), sizeof keys - strlen(keys), "%s", k.key == K_ESC ? "E" : (char[]){(char)k.key, 0});
+			snprintf(keys + strlen(keys), sizeof keys - strlen(keys), "%c", letter_of(k.key));
 		screen_cell(s, &w, &h);
 	}
 	draw(&c, w, h);
@@ -219,7 +232,25 @@ void test_terminal__answers_late_and_in_pieces_are_no_keys(void **state)
 		until(&t, NULL, 40); // between the curses' own patience with an Escape and ours
 	}
 	assert_true(wrote(&t, "\033P0;1q"));
-	end(&t, "jkq 8x16");
+	end(&t, "jkUq 8x16");
+}
+
+// Whatever $TERM says: what every terminal sends for a common key is that key, a sequence that nobody knows is one key of
+// no name, and what a terminal reports is none at all.
+void test_terminal__sequences_that_the_entry_does_not_have(void **state)
+{
+	static const char *const term[] = {"vt100", "linux", "xterm-256color", "screen"};
+	static const char *const sequence[] = {
+	    "\033[A", "\033OA", "\033[1~", "\033[H", "\033OF", "\033[6~", "\033OM", "\033[11~", "\033[[A", // common keys
+	    "\033[[E", "\033[1;3Q", "\033O5P", "\033[99~", "\033[3^", "\033[97;5u",           // of no name
+	    "\033[I", "\033[?1;2c", "\033[24;80R", "\033]11;rgb:0/0/0\033\\", "\033]0;P\a"}; // reports
+	for (size_t i = 0; i < sizeof term / sizeof *term; i++) {
+		begin(&t, term[i], NULL);
+		assert_true(until(&t, "a picture", PATIENCE_MS));
+		for (size_t k = 0; k < sizeof sequence / sizeof *sequence; k++)
+			say(&t, sequence[k]);
+		end(&t, "UUHHLDR11??????q 0x0");
+	}
 }
 
 void test_terminal__a_multiplexer_is_not_asked_for_pictures(void **state)

@@ -1,6 +1,7 @@
 // What a terminal answers when it is asked what it can. Answers come among the keys,
 // at once, late, in pieces or never: whoever reads keys feeds every character here first.
-// Any other sequence of a form that answers have is swallowed too, since it is no key.
+// Any other sequence is swallowed whole too: its characters are no keys. Where it is a key that the terminal's entry does
+// not have, it is one without a name.
 #ifndef QTUI_TUI_REPLY_H
 #define QTUI_TUI_REPLY_H
 
@@ -8,10 +9,10 @@
 
 enum pictures { PICTURES_CELLS, PICTURES_SIXEL, PICTURES_ITERM, PICTURES_KITTY }; // how a terminal is given pictures
 struct reply {
-	enum { REPLY_NONE, REPLY_ESC, REPLY_CSI, REPLY_STRING, REPLY_STRING_ESC } state;
+	enum { REPLY_NONE, REPLY_ESC, REPLY_CSI, REPLY_SS3, REPLY_STRING, REPLY_STRING_ESC } state;
 	char text[256]; // of the sequence so far, without its introducer
 	int n;
-	char kind;      // of a string: 'P' or '_'
+	char kind;      // of a string: 'P', '_', ']', '^' or 'X'
 	double since;   // time of its first character
 	bool da, sixel, iterm, kitty, multiplexer; // what has been answered
 	int cell_w, cell_h;                        // pixels; 0: not known
@@ -19,6 +20,7 @@ struct reply {
 enum reply_verdict {
 	REPLY_KEY,     // the character is a key
 	REPLY_TAKEN,   // it belongs to a sequence
+	REPLY_OTHER_KEY, // it ends a sequence that is a key of no name
 	REPLY_ESC_KEY, // what came before was the Escape key after all; the character is a key of its own
 };
 // ESC itself is TAKEN: it is the Escape key when nothing follows (reply_give_up) or when no sequence begins.

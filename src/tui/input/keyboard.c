@@ -22,11 +22,26 @@ static void set_pasting(struct keyboard *k, bool on)
 	set_escdelay(on ? PASTE_MS : KEY_MS);
 }
 
+// What the common keys send, whatever the terminal's entry says of them: a multiplexer, a container and a board's console
+// often have the entry of another terminal, and each of these means one key wherever it is sent.
+static const struct {
+	const char *sequence;
+	int code;
+} common_keys[] = {
+	{"\033[200~", PASTE_BEGINS}, {"\033[201~", PASTE_ENDS},
+	{"\033[A", KEY_UP}, {"\033[B", KEY_DOWN}, {"\033[C", KEY_RIGHT}, {"\033[D", KEY_LEFT},
+	{"\033OA", KEY_UP}, {"\033OB", KEY_DOWN}, {"\033OC", KEY_RIGHT}, {"\033OD", KEY_LEFT},
+	{"\033[H", KEY_HOME}, {"\033OH", KEY_HOME}, {"\033[1~", KEY_HOME}, {"\033[7~", KEY_HOME},
+	{"\033[F", KEY_END}, {"\033OF", KEY_END}, {"\033[4~", KEY_END}, {"\033[8~", KEY_END},
+	{"\033[5~", KEY_PPAGE}, {"\033[6~", KEY_NPAGE}, {"\033[3~", KEY_DC}, {"\033[Z", KEY_BTAB}, {"\033OM", KEY_ENTER},
+	{"\033OP", KEY_F(1)}, {"\033[11~", KEY_F(1)}, {"\033[[A", KEY_F(1)},
+};
+
 void keyboard_begin(struct keyboard *k)
 {
 	set_pasting(k, false);
-	define_key("\033[200~", PASTE_BEGINS);
-	define_key("\033[201~", PASTE_ENDS);
+	for (size_t i = 0; i < sizeof common_keys / sizeof *common_keys; i++)
+		define_key(common_keys[i].sequence, common_keys[i].code);
 }
 
 // The end of a paste may be lost on the line: then a pause ends it.
@@ -84,6 +99,8 @@ static int character(struct keyboard *k, wint_t c)
 	switch (reply_feed(&k->ask.reply, (int)c, clock_seconds())) {
 	case REPLY_KEY:
 		return plain_key(c);
+	case REPLY_OTHER_KEY:
+		return K_OTHER;
 	case REPLY_ESC_KEY:
 		k->held = c == '\033' ? 0 : (int)c; // a second Escape is looked at by the reply itself
 		return K_ESC;

@@ -41,16 +41,24 @@ static void take_attributes(struct reply *r)
 	}
 }
 
-static void take_csi(struct reply *r, int final)
+// "[1;3A", "[15~", "[3^" of rxvt: with numbers only, as the keys have them. The answers and reports of terminals end otherwise.
+static bool is_key(const struct reply *r, int final)
+{
+	return strspn(r->text, "0123456789;[") == strlen(r->text) && (strchr("ABCDEFGHPQSZabcdu~^$@", final) || r->text[0] == '[');
+}
+
+static enum reply_verdict take_csi(struct reply *r, int final)
 {
 	int h, w;
 	r->text[r->n] = '\0';
+	r->state = REPLY_NONE;
 	if (final == 'c' && r->text[0] == '?')
 		take_attributes(r);
 	else if (final == 't' && sscanf(r->text, "6;%4d;%4d", &h, &w) == 2 && h >= 4 && h <= 200 && w >= 2 && w <= 200) {
 		r->cell_w = w;
 		r->cell_h = h;
 	}
+	return is_key(r, final) ? REPLY_OTHER_KEY : REPLY_TAKEN;
 }
 
 static void take_string(struct reply *r)
@@ -75,7 +83,9 @@ static enum reply_verdict begin(struct reply *r, int c)
 	r->n = 0;
 	if (c == '[')
 		r->state = REPLY_CSI;
-	else if (c == 'P' || c == '_') {
+	else if (c == 'O')
+		r->state = REPLY_SS3;
+	else if (c > 0 && c < 0x80 && strchr("P_]^X", c)) {
 		r->state = REPLY_STRING;
 		r->kind = (char)c;
 	} else if (c == '\033') {
@@ -87,14 +97,22 @@ static enum reply_verdict begin(struct reply *r, int c)
 	return REPLY_TAKEN;
 }
 
-static void in_csi(struct reply *r, int c)
+// The function keys of Linux' console begin with a second bracket, which would end any other sequence.
+static enum reply_verdict in_csi(struct reply *r, int c)
 {
-	if (c >= 0x40 && c <= 0x7e) {
-		take_csi(r, c);
-		r->state = REPLY_NONE;
-	} else {
-		add(r, c);
-	}
+	if (c >= 0x40 && c <= 0x7e && !(c == '[' && r->n == 0))
+		return take_csi(r, c);
+	add(r, c);
+	return REPLY_TAKEN;
+}
+
+// One character, in some terminals behind a number that says which of Shift, Alt and Ctrl is held.
+static enum reply_verdict in_ss3(struct reply *r, int c)
+{
+	if (c >= '0' && c <= '9')
+		return REPLY_TAKEN;
+	r->state = REPLY_NONE;
+	return REPLY_OTHER_KEY;
 }
 
 static void in_string(struct reply *r, int c)
@@ -121,8 +139,9 @@ enum reply_verdict reply_feed(struct reply *r, int c, double now)
 	case REPLY_ESC:
 		return begin(r, c);
 	case REPLY_CSI:
-		in_csi(r, c);
-		return REPLY_TAKEN;
+		return in_csi(r, c);
+	case REPLY_SS3:
+		return in_ss3(r, c);
 	default:
 		in_string(r, c);
 		return REPLY_TAKEN;
