@@ -8,18 +8,19 @@
 
 #define LINES 1024 // that are kept
 
+struct line {
+	enum log_level level;
+	bool said; // it went to standard error
+	char text[LOG_WIDTH];
+};
 static struct {
 	pthread_mutex_t lock;
 	int first, count; // the oldest kept, how many
 	int warnings;     // that were said
-	unsigned added;   // lines, ever
+	unsigned added;   // lines that were added or moved, ever
 	int to_stderr;
 	enum log_level min;
-	struct {
-		enum log_level level;
-		bool said; // it went to standard error
-		char text[LOG_WIDTH];
-	} line[LINES];
+	struct line line[LINES];
 } ring = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static const char *const level_word[] = {[LOG_INFO] = "", [LOG_WARN] = "warning: ", [LOG_ERROR] = "error: "};
@@ -35,27 +36,42 @@ static int next_slot(void)
 	return slot;
 }
 
-// Needs the lock.
-static bool was_said(enum log_level level, const char *text)
+// Where the ring has such a line, from 0 for the oldest; -1: nowhere. Needs the lock.
+static int find_line(enum log_level level, const char *text)
 {
-	for (int i = 0; i < ring.count; i++)
-		if (ring.line[i].said && ring.line[i].level == level && strcmp(ring.line[i].text, text) == 0)
-			return true;
-	return false;
+	for (int i = ring.count - 1; i >= 0; i--) {
+		const struct line *l = &ring.line[(ring.first + i) % LINES];
+		if (l->level == level && strcmp(l->text, text) == 0)
+			return i;
+	}
+	return -1;
 }
 
-// The slot of the line: a new one, unless it only says the latest once more. Needs the lock.
+// Brings line `i` behind all others. Needs the lock.
+static void move_to_end(int i)
+{
+	struct line l = ring.line[(ring.first + i) % LINES];
+	for (; i < ring.count - 1; i++)
+		ring.line[(ring.first + i) % LINES] = ring.line[(ring.first + i + 1) % LINES];
+	ring.line[(ring.first + i) % LINES] = l;
+}
+
+// The slot of the line, the last. What is said once more moves there: what is opened again warns again. Needs the lock.
 static int slot_of(enum log_level level, const char *text)
 {
-	int latest = (ring.first + ring.count - 1) % LINES;
-	if (ring.count > 0 && ring.line[latest].level == level && strcmp(ring.line[latest].text, text) == 0)
-		return latest;
+	int at = find_line(level, text);
+	if (at < 0 || at < ring.count - 1) {
+		ring.warnings += level >= LOG_WARN;
+		ring.added++;
+	}
+	if (at >= 0) {
+		move_to_end(at);
+		return (ring.first + ring.count - 1) % LINES;
+	}
 	int slot = next_slot();
 	ring.line[slot].level = level;
 	ring.line[slot].said = false;
 	snprintf(ring.line[slot].text, LOG_WIDTH, "%s", text);
-	ring.warnings += level >= LOG_WARN;
-	ring.added++;
 	return slot;
 }
 
@@ -68,10 +84,11 @@ void log_add(enum log_level level, const char *fmt, ...)
 	va_end(ap);
 	str_oneline(text);
 	pthread_mutex_lock(&ring.lock);
-	bool says = ring.to_stderr && level >= ring.min && !was_said(level, text);
-	if (says)
+	struct line *line = &ring.line[slot_of(level, text)];
+	if (ring.to_stderr && level >= ring.min && !line->said) {
 		fprintf(stderr, "qtui: %s%s\n", level_word[level], text);
-	ring.line[slot_of(level, text)].said |= says;
+		line->said = true;
+	}
 	pthread_mutex_unlock(&ring.lock);
 }
 

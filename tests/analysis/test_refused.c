@@ -65,9 +65,10 @@ void test_refused__edits_that_come_to_another_target_are_told(void **state)
 	assert_int_equal(count_warnings(before, "an edit in force is refused"), 5);
 	assert_true(undoes(st));
 	wait_for_run(st);
+	int told = log_warnings();
 	assert_true(redoes(st));
 	wait_for_run(st);
-	assert_int_equal(count_warnings(before, "an edit in force is refused"), 10);
+	assert_int_equal(log_warnings(), told + 6); // and once more when they come back
 	study_close(&st);
 }
 

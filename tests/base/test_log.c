@@ -127,6 +127,32 @@ void test_log__says_the_same_once(void **state)
 	latest_is(2, "before");
 }
 
+static int times_in_log(const char *what)
+{
+	char text[64];
+	int n = 0;
+	for (int i = 0; log_line(i, text, sizeof text) >= 0; i++)
+		n += strcmp(text, what) == 0;
+	return n;
+}
+
+// What is opened again warns again, with other lines between: it stands where it was said last.
+void test_log__says_again_at_the_end(void **state)
+{
+	log_warn("one file left out");
+	log_info("between");
+	log_info("run 2");
+	int warnings = log_warnings();
+	unsigned additions = log_additions();
+	log_warn("one file left out");
+	assert_int_equal(log_warnings(), warnings + 1);
+	assert_true(log_additions() != additions); // what shows the log draws it anew
+	assert_int_equal(times_in_log("one file left out"), 1);
+	latest_is(0, "one file left out");
+	latest_is(1, "run 2");
+	latest_is(2, "between");
+}
+
 static void *chatter(void *arg)
 {
 	char text[64];

@@ -164,7 +164,7 @@ void test_dataset_pictures__preprocessing_is_guessed_from_metadata(void **state)
 	case_open(&c, case_png("guess.png", 4, 6));
 	p = dataset_preprocess(c.data);
 	assert_true(!p->warn && p->resize == RESIZE_LETTERBOX);
-	assert_string_equal(p->guess, "Ultralytics metadata: letterbox, RGB, /255");
+	assert_string_equal(p->guess, "Ultralytics metadata: RGB, letterbox, mean 0, std 255");
 	case_done(&c);
 	c.opt.pre = (struct preprocess){
 	    .std = {1, 1, 1}, .std_set = true, .mean_set = true, .color_set = true, .resize_set = true};
@@ -172,6 +172,21 @@ void test_dataset_pictures__preprocessing_is_guessed_from_metadata(void **state)
 	p = dataset_preprocess(c.data);
 	assert_true(!p->warn && p->resize == RESIZE_STRETCH && p->std[0] == 1);
 	assert_string_equal(p->guess, "");
+	case_done(&c);
+}
+
+// What options say was not guessed; what is opened again as it was before is said once.
+void test_dataset_pictures__only_what_was_guessed_is_said(void **state)
+{
+	struct data_case c = {.opt = {.pre = {.std = {58, 57, 57, 1}, .std_set = true, .color_set = true, .bgr = true}}};
+	case_input(&c, "images", DT_F32, SHAPE(1, 3, 8, 8));
+	case_open(&c, case_png("guess.png", 4, 6));
+	assert_string_equal(dataset_preprocess(c.data)->guess, "stretched, mean 0, as no option says otherwise");
+	case_done(&c);
+	int lines = support_log_count();
+	c.opt = (struct dataset_options){.prepared = true};
+	case_open(&c, case_png("guess.png", 4, 6));
+	assert_int_equal(support_log_count(), lines);
 	case_done(&c);
 }
 

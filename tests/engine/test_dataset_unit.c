@@ -53,8 +53,8 @@ void test_dataset_unit__mean_and_std_of_torch_are_warned_of(void **state)
 
 void test_dataset_unit__says_what_they_are_there(void **state)
 {
-	static const struct given torch = {{0.485f, 0.456f, 0.406f}, {0.229f, 0.224f, 0.225f}, true};
+	static const struct given unit = {{0.4f, 0.6f, 0.4f}, {0.2f, 0.2f, 0.2f}, true}; // of no other test: a text stands once
 	int before = support_log_count();
-	check(&torch, case_png("unit.png", 4, 6), false);
-	assert_int_equal(count_warnings(before, "--mean 123.675,116.28,103.53 --std 58.395,57.12,57.375"), 1);
+	check(&unit, case_png("unit.png", 4, 6), false);
+	assert_int_equal(count_warnings(before, "--mean 102,153,102 --std 51,51,51"), 1);
 }

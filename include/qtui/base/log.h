@@ -1,4 +1,5 @@
-// The log: a ring of the last lines, shown by the log view and written to stderr in batch mode. Thread-safe.
+// The log: a ring of the last lines, shown by the log view and written to stderr in batch mode. A text stands in
+// it once, where it was said last. Thread-safe.
 #ifndef QTUI_BASE_LOG_H
 #define QTUI_BASE_LOG_H
 
@@ -18,7 +19,7 @@ void log_add(enum log_level level, const char *fmt, ...) PRINTF(2, 3);
 void log_to_stderr(bool enabled, enum log_level min);
 // Copies line `i` (0: the oldest that is kept) into `out` and returns its level; -1: there is no such line.
 int log_line(int i, char *out, int size);
-unsigned log_additions(void); // how many lines were ever added: the log has changed where this has
+unsigned log_additions(void); // how many lines were ever added or moved to the end: the log has changed where this has
 int log_warnings(void); // how many warnings and errors have been said, also those that are no longer kept
 
 #endif

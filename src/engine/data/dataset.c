@@ -199,11 +199,11 @@ static void report(const struct dataset *d)
 {
 	const char *text;
 	bool images = !d->opt.random && image_is_name(d->files.path[0]);
-	bool warn = d->opt.pre.warn && !d->opt.prepared;
-	if (images && d->opt.pre.guess[0])
+	bool prepares = images && !d->opt.prepared, warn = d->opt.pre.warn;
+	if (prepares && d->opt.pre.guess[0])
 		log_add(warn ? LOG_WARN : LOG_INFO, "%s%s", d->opt.pre.guess,
 		    warn ? "; say otherwise with --mean, --std, --color, --resize" : "");
-	if (images && !d->opt.prepared)
+	if (prepares)
 		warn_of_unit(&d->opt.pre);
 	report_left_out(d);
 	report_misfit(d);
