@@ -15,7 +15,7 @@ void export_formats_help(void)
 		printf("  %-20s %s\n", f[i].name, f[i].help);
 }
 
-// A line for everything that the format cannot say.
+// What the format cannot say.
 static void tell_loss(const char *text)
 {
 	for (const char *end; (end = strchr(text, '\n')); text = end + 1)

@@ -93,8 +93,8 @@ static enum status apply_import(struct study *st, const char *path, struct error
 		log_warn("--import %s: %s", path, str_text(&r.advice));
 	for (int i = 0; s == STATUS_OK && i < NOTES && (end = strchr(note, '\n')); i++, note = end + 1)
 		log_warn("--import %s: %.*s", path, (int)(end - note), note);
-	if (s == STATUS_OK && r.n_notes > NOTES)
-		log_warn("--import %s: and %d more that are not taken over", path, r.n_notes - NOTES);
+	if (s == STATUS_OK && *note)
+		log_warn("--import %s: and for other reasons: %d in all are not taken over", path, r.n_notes);
 	import_report_done(&r);
 	return s;
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "formats.h"
+#include "gather.h"
 #include "qtui/base/file.h"
 #include "qtui/base/str.h"
 
@@ -109,6 +110,9 @@ enum status export_end(struct exporting *e, struct error *err)
 	if (status == STATUS_OK) {
 		tell_tuned(e);
 		tell_members(e);
+		struct str all = e->loss;
+		e->loss = gather_lines(str_text(&all));
+		str_done(&all);
 	}
 	str_done(&out);
 	return status;

@@ -1,4 +1,5 @@
 // The other formats: what each says of the same decisions, and what it reports as lost.
+#include "qtui/engine/op.h"
 #include "study_case.h"
 #include "engine/written_out_case.h"
 
@@ -700,5 +701,39 @@ void test_formats__none_writes_what_is_not_computed(void **state)
 		str_done(&out);
 		case_set(st, STEM, PREC_INT16);
 	}
+	study_close(&st);
+}
+
+static int count_lines(const char *text)
+{
+	int n = 0;
+	for (; *text; text++)
+		n += *text == '\n';
+	return n;
+}
+
+// One line a reason, whatever the number of nodes: with the first names, and how many more there are.
+void test_formats__what_holds_for_many_nodes_is_one_line(void **state)
+{
+	struct error err = {0};
+	struct str loss = {0};
+	struct study *st = case_open(MODEL, CALIB, "esp32p4");
+	case_set(st, "op:Conv", PREC_INT16);
+	case_scale(st, CLASS_CONV, 0.0625);
+	study_run(st);
+	assert_int_equal(study_wait(st, &err), STATUS_OK);
+	struct snapshot *s = study_snapshot(st);
+	assert_int_equal(export_write("nncf", support_temp("many.json"), st, s, &loss, &err), STATUS_OK);
+	int convs = 0;
+	for (int n = 0; n < s->g->n_nodes; n++)
+		convs += s->g->node[n].op->id == OP_Conv;
+	char all[200];
+	snprintf(all, sizeof all,
+	    "/model.0/conv/Conv, /model.1/conv/Conv, /model.2/cv1/conv/Conv and %d more: an IgnoredScope has no way to say int16\n", convs - 3);
+	assert_has(&loss, all);
+	assert_has(&loss, CLASS_CONV ": an IgnoredScope has no way to say the scale 0.0625\n");
+	assert_int_equal(count_lines(str_text(&loss)), 2);
+	snapshot_drop(&s);
+	str_done(&loss);
 	study_close(&st);
 }

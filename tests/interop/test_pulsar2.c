@@ -87,13 +87,13 @@ void test_pulsar2__what_is_not_known_here_is_said(void **state)
 	        "{\"start_tensor_names\": [\"images\"], \"end_tensor_names\": {\"a\": 1}, \"data_type\": \"U16\"}, {\"layer_names\": [3], \"op_type\": \"No\"}, "
 	        "{\"layer_name\": \"" CLASS_CONV "\", \"output_data_type\": \"FP32\", \"weight_data_type\": \"FP32\"}")));
 	static const char *const note[] = {"layer_configs 0: its data_type is not known here: U4", "layer_configs 1: it is no object",
-	    "layer_configs 2: it has no layer_names", "layer_configs 3: it has no layer_names",
+	    "layer_configs 2, layer_configs 3: it has no layer_names",
 	    "a name that is no text: the model has no such tensor", "layer_names: only names are read",
 	    "No: the model has no operator of this type", "layer_configs 7: output_data_type FP32 is not read",
 	    "layer_configs 7: weight_data_type FP32 is not read"};
 	for (size_t i = 0; i < sizeof note / sizeof *note; i++)
 		assert_has(&r.notes, note[i]);
-	assert_int_equal(r.n_notes, sizeof note / sizeof *note + 1); // two regions with a name that is no text
+	assert_int_equal(r.n_notes, sizeof note / sizeof *note + 2); // two have no names, and two regions one that is no text
 	assert_int_equal(r.precisions, 0);
 	import_report_done(&r);
 	study_close(&st);

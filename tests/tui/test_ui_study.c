@@ -438,7 +438,7 @@ void test_ui_study__other_tools_files_go_beside_the_screen(void **state)
 	assert_true(beside_busy(&l.ui, BESIDE_FILE));
 	press(&l.ui, "u");
 	wait_for_file(&l.ui);
-	assert_string_equal(l.ui.note + strlen(path), " written; the log has 1 decision that it cannot say"); // the name behind OpenVINO
+	assert_string_equal(l.ui.note + strlen(path), " written; the log (5) has 1 remark on it"); // the name behind OpenVINO
 	type(&l.ui, "import", path);
 	assert_true(beside_busy(&l.ui, BESIDE_FILE));
 	wait_for_file(&l.ui);

@@ -26,7 +26,7 @@ const struct export_format *export_rows(int *n);
 // "DIR/model.onnx" -> "model" + the format's suffix, in the working directory; the caller frees it.
 char *export_path(const char *format, const struct study *st);
 // Writes to `path` (NULL: export_path, "-": standard output).
-// `loss` gets one line for each decision not expressed. STATUS_NOTFOUND: no such format.
+// `loss` gets a line for each reason why decisions are not expressed, with the names of the first of them. STATUS_NOTFOUND: no such format.
 // STATUS_REFUSED as long as the snapshot's figures are not those of the decisions in force.
 MUST_CHECK enum status export_write(const char *format, const char *path, const struct study *st, const struct snapshot *s,
     struct str *loss, struct error *err);

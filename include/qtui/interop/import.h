@@ -11,9 +11,9 @@ struct import_report {
 	const char *format;     // of which tool the file is; a literal, NULL where it was not read
 	int precisions, scales, calibrators, weights; // nodes edited
 	bool method;            // the calibrator is another now
-	struct str notes;       // a line for each entry that is not taken over, and for each earlier edit that gave way; the first thousand.
+	struct str notes;       // lines: which entries are not taken over and why, which earlier edits gave way; of the first thousand.
 	                        // Freed by import_report_done
-	int n_notes;            // of all
+	int n_notes;            // such entries and edits, all
 	struct str advice;      // where the target cannot have most scales of the file: a line about targets that could; else empty
 };
 // Adds at most ten steps to the history of `st`, and none where the file is not read: the error names it.

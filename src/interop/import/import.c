@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/base/file.h"
+#include "../gather.h"
 #include "wishes.h"
 
 struct importing {
@@ -227,6 +228,8 @@ static void hand_report(struct import_report *r, struct importing *m)
 {
 	*r = m->report;
 	r->n_notes = m->w.n_notes;
+	r->notes = gather_lines(str_text(&m->report.notes));
+	str_done(&m->report.notes);
 	m->report = (struct import_report){0};
 }
 

@@ -162,7 +162,7 @@ static enum status exported(struct ui *ui, struct error *err)
 {
 	int lost = log_lines("export", export_loss(ui->file.exporting));
 	(void)err;
-	ui_note(ui, lost ? "%s written; the log has %d decision%s that it cannot say" : "%s written", ui->file.name[0], lost, plural(lost));
+	ui_note(ui, lost ? "%s written; the log (5) has %d remark%s on it" : "%s written", ui->file.name[0], lost, plural(lost));
 	return STATUS_OK;
 }
 
