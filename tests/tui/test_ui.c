@@ -388,6 +388,28 @@ void test_ui__any_keys_at_any_size(void **state)
 	ui_done(&ui);
 }
 
+// Keys that have nothing to choose from say so.
+void test_ui__the_only_tensor(void **state)
+{
+	struct ui ui;
+	start(&ui, FAKE_MEASURED);
+	int node = ui_node(&ui), all = fake.row[node].n_sites;
+	press(&ui, "l");
+	assert_int_equal(ui.detail_site, 1);
+	assert_string_equal(ui.note, "");
+	press(&ui, "h");
+	assert_int_equal(ui.detail_site, 0);
+	fake.row[node].n_sites = 1;
+	press(&ui, "l");
+	assert_string_equal(ui.note, "the node has one tensor");
+	fake.row[node].n_sites = all;
+	press(&ui, "5l");
+	assert_string_equal(ui.note, "there is no tensor to choose here");
+	press(&ui, "1");
+	assert_int_equal(ui.detail_site, 0);
+	ui_done(&ui);
+}
+
 // What was pruned has no signal to lose: it hides none of those that do.
 void test_ui__dead_channels_are_not_the_worst(void **state)
 {

@@ -68,10 +68,12 @@ void act_bottom(struct ui *ui)
 
 static void step_site(struct ui *ui, int by)
 {
-	const struct site *at = ui_site(ui);
-	if (!at)
+	const struct site *at = view_row(ui->view)->companions ? ui_site(ui) : NULL;
+	const struct node_row *row = at ? &ui->snap->row[at->node] : NULL;
+	if (!row || row->n_sites < 2) {
+		ui_note(ui, row ? "the node has one tensor" : "there is no tensor to choose here");
 		return;
-	const struct node_row *row = &ui->snap->row[at->node];
+	}
 	int from = (int)(at - ui->snap->site) - row->first_site;
 	ui->detail_site = (from + by + row->n_sites) % row->n_sites;
 }
