@@ -99,6 +99,8 @@ void test_screens__after_keys(void **state)
 	    {"completion_of_a_member_80x24", FAKE_MEASURED, 80, 24, false, ":target<Space>esp32p4,scale.<Tab>si<Tab>true,fusion.<Tab>"},
 	    {"outputs_120x40", FAKE_MEASURED, 120, 40, false, "2"},
 	    {"runs_80x24", FAKE_MEASURED, 80, 24, false, "3"},
+	    // What was run has more room than what it cost.
+	    {"runs_100x12", FAKE_MEASURED, 100, 12, false, "3"},
 	    {"runs_120x12", FAKE_MEASURED, 120, 12, false, "3"},
 	    {"cost_80x24", FAKE_MEASURED, 80, 24, false, "4"},
 	    {"times_80x24", FAKE_TIMED, 80, 24, false, "4"},
@@ -606,6 +608,7 @@ void test_screens__why(void **state)
 	    // The edit that a would apply stands there whole, what it gains where there is room.
 	    {"findings_80x24", FAKE_MEASURED, 80, 24, false, "F"},
 	    {"findings_60x16", FAKE_MEASURED, 60, 16, false, "F"},
+	    {"findings_40x12", FAKE_MEASURED, 40, 12, false, "F"},
 	};
 	struct ui ui;
 	int differ = 0;

@@ -11,13 +11,14 @@
 #include "qtui/tui/edit.h"
 #include "qtui/tui/findings.h"
 #include "qtui/tui/rows.h"
+#include "qtui/tui/text.h"
 
 enum { X_NUMBER = 2, X_RULE = 6, X_TEXT = 25 };
 
-// Lines of what stands above the list, on screens of at least so many rows: on a small one the sentence alone.
+// Lines of what stands above the list, on screens of at least so many rows: on a small one the sentence and the edit.
 static const struct head {
 	int rows, sentence, evidence, remedy, edit, all;
-} heads[] = {{30, 3, 2, 2, 3, 11}, {24, 3, 1, 1, 3, 9}, {16, 3, 1, 1, 1, 7}, {0, 3, 0, 0, 0, 3}};
+} heads[] = {{30, 3, 2, 2, 3, 11}, {24, 3, 1, 1, 3, 9}, {16, 3, 1, 1, 1, 7}, {0, 3, 0, 0, 1, 4}};
 
 static const struct head *head_of(const struct ui *ui)
 {
@@ -65,24 +66,38 @@ static const char *worth(const struct finding *f, char *out, size_t size)
 	return out;
 }
 
+// The edit first: what does not fit is cut. On a single line that has no room for it either, the middle of a name is.
+static void draw_edit(struct canvas *c, struct rect r, const struct finding *f)
+{
+	enum { AND_MORE = 30 }; // columns for what comes behind the first nodes: "and 20 more percentile"
+	char worth_text[112];
+	struct str edit = {0}, all = {0};
+	str_add(&edit, "a applies :");
+	study_add_step(&edit, f->edit, r.w * r.h - AND_MORE);
+	str_addf(&all, "%s%s", str_text(&edit), worth(f, worth_text, sizeof worth_text));
+	if (r.h > 1 || text_width(str_text(&edit)) <= r.w)
+		canvas_paragraph(c, r, ROLE_NOTE, str_text(&all));
+	else
+		canvas_cut(c, r.x, r.y, r.w, ROLE_NOTE, CUT_MIDDLE, str_text(&edit));
+	str_done(&edit);
+	str_done(&all);
+}
+
 // One below the other, each on as many lines as it needs of those that it may have.
 static void draw_whole(struct canvas *c, struct rect r, const struct finding *f, const struct head *h)
 {
-	char worth_text[112];
-	struct str evidence = {0}, remedy = {0}, edit = {0};
+	struct str evidence = {0}, remedy = {0};
 	for (int i = 0; i < f->n_evidence; i++)
 		str_addf(&evidence, "%s%s %.4g", i ? ", " : "", f->evidence[i].name, f->evidence[i].value);
 	if (f->advice)
 		str_addf(&remedy, "remedy: %s", f->advice);
-	if (f->edit)
-		str_addf(&edit, "a applies :%s%s", f->edit, worth(f, worth_text, sizeof worth_text)); // the edit first: what does not fit is cut
 	r.y += canvas_paragraph(c, (struct rect){r.x, r.y, r.w, h->sentence}, ROLE_TEXT, f->text);
 	r.y += canvas_paragraph(c, (struct rect){r.x, r.y, r.w, h->evidence}, ROLE_DIM, str_text(&evidence));
 	r.y += canvas_paragraph(c, (struct rect){r.x, r.y, r.w, h->remedy}, ROLE_TEXT, str_text(&remedy));
-	canvas_paragraph(c, (struct rect){r.x, r.y, r.w, h->edit}, ROLE_NOTE, str_text(&edit));
+	if (f->edit)
+		draw_edit(c, (struct rect){r.x, r.y, r.w, h->edit}, f);
 	str_done(&evidence);
 	str_done(&remedy);
-	str_done(&edit);
 }
 
 static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, int row)

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "qtui/base/str.h"
 #include "qtui/tui/action.h"
 #include "qtui/tui/command.h"
 #include "qtui/tui/draw.h"
@@ -85,11 +86,11 @@ void act_run_take(struct ui *ui)
 }
 
 enum { X_NUMBER = 2, X_SNR = 7, X_CHANGE = 17, X_MEAN = 25, MEAN = 9, X_TIME = 25, X_COMPUTED = 35, X_TITLE = 51, TASK = 34, TITLE = 12,
-    NARROW = 72, WIDE = 100, WIDEST = 130 };
+    NARROW = 72, WIDE = 100, WIDER = 118, WIDEST = 130 };
 
 // Where the columns that not every width has room for begin; 0: not shown.
 struct places {
-	int mean, time, computed, task, title;
+	int change, mean, time, computed, task, title;
 };
 
 static bool has_task(const struct ui *ui)
@@ -100,21 +101,24 @@ static bool has_task(const struct ui *ui)
 	return false;
 }
 
-// The task's metric, when any run knows it, counts more than what the run cost.
+// The task's metric, when any run knows it, counts more than what the run cost and what it changed in decibels.
 static struct places columns_of(const struct ui *ui, int width)
 {
 	bool task = has_task(ui);
 	if (task && width >= WIDEST)
-		return (struct places){X_MEAN, X_TIME + MEAN, X_COMPUTED + MEAN, X_TITLE + MEAN, X_TITLE + MEAN + TASK};
+		return (struct places){X_CHANGE, X_MEAN, X_TIME + MEAN, X_COMPUTED + MEAN, X_TITLE + MEAN, X_TITLE + MEAN + TASK};
+	if (task && width >= WIDER)
+		return (struct places){X_CHANGE, 0, X_TIME, X_COMPUTED, X_TITLE, X_TITLE + TASK};
 	if (task && width >= WIDE)
-		return (struct places){0, X_TIME, X_COMPUTED, X_TITLE, X_TITLE + TASK};
-	if (task && width >= X_TIME + TASK)
-		return (struct places){0, 0, 0, X_TIME, width >= X_TIME + TASK + TITLE ? X_TIME + TASK : width};
+		return (struct places){X_CHANGE, 0, X_TIME, 0, X_COMPUTED, X_COMPUTED + TASK};
+	if (task && width >= X_CHANGE + TASK)
+		return (struct places){0, 0, 0, 0, X_CHANGE, width >= X_CHANGE + TASK + TITLE ? X_CHANGE + TASK : width};
 	if (width >= WIDE)
-		return (struct places){X_MEAN, X_TIME + MEAN, X_COMPUTED + MEAN, 0, X_TITLE + MEAN};
+		return (struct places){X_CHANGE, X_MEAN, X_TIME + MEAN, X_COMPUTED + MEAN, 0, X_TITLE + MEAN};
 	if (width >= NARROW)
-		return (struct places){0, X_TIME, X_COMPUTED, 0, X_TITLE};
-	return width >= X_COMPUTED + TITLE ? (struct places){0, X_TIME, 0, 0, X_COMPUTED} : (struct places){.title = X_TIME};
+		return (struct places){X_CHANGE, 0, X_TIME, X_COMPUTED, 0, X_TITLE};
+	return width >= X_COMPUTED + TITLE ? (struct places){X_CHANGE, 0, X_TIME, 0, 0, X_COMPUTED} :
+	                                     (struct places){.change = X_CHANGE, .title = X_TIME};
 }
 
 // "mAP .371 → .318  +.012 ±.004": the float network, this run, and what it brought against the run before.
@@ -161,7 +165,8 @@ static void draw_run(struct canvas *c, const struct ui *ui, struct rect r, int a
 	char text[FIGURE];
 	canvas_right(c, r.x + X_NUMBER, r.y, 3, ROLE_DIM, format_int(text, run->number));
 	canvas_right(c, r.x + X_SNR, r.y, 8, run->earlier ? ROLE_DIM : snr_role(run->out_snr_db), format_db(text, run->out_snr_db));
-	canvas_right(c, r.x + X_CHANGE, r.y, 6, run->earlier ? ROLE_DIM : gain_role(change), format_change(text, change));
+	if (at.change)
+		canvas_right(c, r.x + at.change, r.y, 6, run->earlier ? ROLE_DIM : gain_role(change), format_change(text, change));
 	if (at.mean)
 		canvas_right(c, r.x + at.mean, r.y, 7, run->earlier ? ROLE_DIM : ROLE_TEXT, format_db(text, run->mean_snr_db));
 	draw_cost(c, run, at, r);
@@ -183,12 +188,17 @@ static void draw_steps(struct canvas *c, const struct ui *ui, struct rect r)
 	    current < n ? ", the dimmed ones can be redone with Ctrl-r" : "; u takes the last one back");
 }
 
+enum { STEP_ENDS = 30 }; // columns for what stands behind the first nodes: "and 20 more percentile"
+
 static void draw_step(struct canvas *c, const struct ui *ui, struct rect r, int step)
 {
-	int current;
+	int current, room = r.w - X_SNR - 1;
+	struct str text = {0};
 	steps(ui, &current);
+	study_add_step(&text, study_step(ui->study, step), room - STEP_ENDS);
 	canvas_textf(c, r.x + X_NUMBER, r.y, 4, ROLE_DIM, "%3d", step + 1);
-	draw_found(c, ui, r.x + X_SNR, r.y, r.w - X_SNR - 1, step < current ? ROLE_TEXT : ROLE_DIM, CUT_MIDDLE, study_step(ui->study, step));
+	draw_found(c, ui, r.x + X_SNR, r.y, room, step < current ? ROLE_TEXT : ROLE_DIM, CUT_MIDDLE, str_text(&text));
+	str_done(&text);
 }
 
 static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, struct row row)
@@ -213,7 +223,8 @@ static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
 	struct places at = columns_of(ui, r.w);
 	canvas_right(c, r.x + X_NUMBER, r.y, 3, ROLE_HEAD, "run");
 	canvas_right(c, r.x + X_SNR, r.y, 8, ROLE_HEAD, "worst dB");
-	canvas_right(c, r.x + X_CHANGE, r.y, 6, ROLE_HEAD, "Δ dB");
+	if (at.change)
+		canvas_right(c, r.x + at.change, r.y, 6, ROLE_HEAD, "Δ dB");
 	if (at.mean)
 		canvas_right(c, r.x + at.mean, r.y, 7, ROLE_HEAD, "mean dB");
 	if (at.time)
