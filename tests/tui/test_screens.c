@@ -422,14 +422,25 @@ void test_screens__diff_without_nodes(void **state)
 	expect(&ui, "diff_without_nodes_80x24");
 }
 
+static void assert_drawn(struct ui *ui, const char *what, bool is)
+{
+	struct canvas c;
+	struct str now = {0};
+	canvas_init(&c, ui->w, ui->h, &ui->theme, ui->ascii);
+	draw_screen(&c, ui);
+	canvas_dump(&c, &now, false);
+	if (!strstr(str_text(&now), what) == is)
+		fail_msg("%s: %s", what, str_text(&now));
+	canvas_done(&c);
+	str_done(&now);
+}
+
 // What is the same on every sample is no matter of chance.
 void test_screens__a_task_that_does_not_move(void **state)
 {
 	struct ui ui;
 	struct snapshot was;
 	struct run_note run[3];
-	struct canvas c;
-	struct str now = {0};
 	start(&ui, FAKE_MEASURED, 120, 40, false);
 	was = *ui.snap;
 	memcpy(run, ui.snap->run, sizeof run);
@@ -440,12 +451,24 @@ void test_screens__a_task_that_does_not_move(void **state)
 	assert_string_equal(ui.note, "run 3: mAP .318 as before");
 	press(&ui, "T");
 	fake.task.interval = (struct task_interval){0, 0, 0, 100};
-	canvas_init(&c, ui.w, ui.h, &ui.theme, ui.ascii);
-	draw_screen(&c, &ui);
-	canvas_dump(&c, &now, false);
-	assert_non_null(strstr(str_text(&now), "(the same on every sample)"));
-	canvas_done(&c);
-	str_done(&now);
+	assert_drawn(&ui, "(the same on every sample)", true);
+	assert_drawn(&ui, "interval", false);
+	press(&ui, "3");
+	assert_drawn(&ui, " .318  as before  set ", true);
+	ui_done(&ui);
+}
+
+// With a gap before what was run, however long the figure's name.
+void test_screens__runs_say_what_a_task_gained(void **state)
+{
+	struct ui ui;
+	start(&ui, FAKE_MEASURED, 80, 24, false);
+	struct run_note *run = (struct run_note *)&ui.snap->run[ui.snap->n_runs - 1];
+	snprintf(run->task_name, sizeof run->task_name, "top1");
+	run->task_float = run->task_quant = 1;
+	run->task_change = (struct task_interval){0, -.1, .1, 100};
+	press(&ui, "3");
+	assert_drawn(&ui, "top-1 1.000 → 1.000  ≈ +.000 ±.100  set ", true);
 	ui_done(&ui);
 }
 

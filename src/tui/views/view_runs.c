@@ -9,6 +9,7 @@
 #include "qtui/tui/format.h"
 #include "qtui/tui/grade.h"
 #include "qtui/tui/rows.h"
+#include "qtui/tui/text.h"
 #include "qtui/tui/ui.h"
 
 static int steps(const struct ui *ui, int *current)
@@ -85,34 +86,69 @@ void act_run_take(struct ui *ui)
 	command_on_run(ui, command_variant);
 }
 
-enum { X_NUMBER = 2, X_SNR = 7, X_CHANGE = 17, X_MEAN = 25, MEAN = 9, X_TIME = 25, X_COMPUTED = 35, X_TITLE = 51, TASK = 34, TITLE = 12,
-    NARROW = 72, WIDE = 100, WIDER = 118, WIDEST = 130 };
+#define TASK_HEAD "task, float → now, gained"
+enum { X_NUMBER = 2, X_SNR = 7, X_CHANGE = 17, X_MEAN = 25, MEAN = 9, X_TIME = 25, X_COMPUTED = 35, X_TITLE = 51, TASK = 64, TITLE = 12, GAP = 2,
+    NARROW = 72, WIDE = 100, WIDER = 114, WIDEST = 124 };
 
 // Where the columns that not every width has room for begin; 0: not shown.
 struct places {
 	int change, mean, time, computed, task, title;
 };
 
-static bool has_task(const struct ui *ui)
+// "mAP .371 → .318": the float network, this run.
+static void task_text(char out[TASK], const struct run_note *run)
 {
-	for (int i = 0; i < ui->snap->n_runs; i++)
-		if (!isnan(ui->snap->run[i].task_quant))
-			return true;
-	return false;
+	char before[FIGURE], now[FIGURE];
+	snprintf(out, TASK, "%s %s → %s", task_head(run->task_name), format_figure(before, run->task_name, run->task_float),
+	    format_figure(now, run->task_name, run->task_quant));
+}
+
+// What it brought against the run before: "+.012 ±.004", "≈ +.002 ±.004" where that may be chance.
+static enum role gain_text(char out[TASK], const struct run_note *run)
+{
+	char gain[FIGURE], spread[FIGURE];
+	const struct task_interval *i = &run->task_change;
+	bool chance = i->low <= 0 && i->high >= 0;
+	out[0] = '\0';
+	if (!run->has_task_change)
+		return ROLE_DIM;
+	if (i->low == 0 && i->high == 0)
+		snprintf(out, TASK, "as before"); // on every sample
+	else
+		snprintf(out, TASK, "%s%s ±%s", chance ? "≈ " : "", format_figure_gain(gain, run->task_name, i->difference),
+		    format_figure(spread, run->task_name, (i->high - i->low) / 2));
+	return chance ? ROLE_DIM : i->difference > 0 ? ROLE_BETTER : ROLE_WORSE;
+}
+
+// Columns that these take, and a gap; 0: no run knows a task.
+static int task_columns(const struct ui *ui)
+{
+	int most = 0;
+	for (int i = 0; i < ui->snap->n_runs; i++) {
+		char task[TASK], gain[TASK];
+		if (isnan(ui->snap->run[i].task_quant))
+			continue;
+		task_text(task, &ui->snap->run[i]);
+		gain_text(gain, &ui->snap->run[i]);
+		int width = text_width(task) + GAP + (*gain ? text_width(gain) + GAP : 0);
+		most = width > most ? width : most;
+	}
+	int head = text_width(TASK_HEAD) + GAP;
+	return most && most < head ? head : most;
 }
 
 // The task's metric, when any run knows it, counts more than what the run cost and what it changed in decibels.
 static struct places columns_of(const struct ui *ui, int width)
 {
-	bool task = has_task(ui);
+	int task = task_columns(ui);
 	if (task && width >= WIDEST)
-		return (struct places){X_CHANGE, X_MEAN, X_TIME + MEAN, X_COMPUTED + MEAN, X_TITLE + MEAN, X_TITLE + MEAN + TASK};
+		return (struct places){X_CHANGE, X_MEAN, X_TIME + MEAN, X_COMPUTED + MEAN, X_TITLE + MEAN, X_TITLE + MEAN + task};
 	if (task && width >= WIDER)
-		return (struct places){X_CHANGE, 0, X_TIME, X_COMPUTED, X_TITLE, X_TITLE + TASK};
+		return (struct places){X_CHANGE, 0, X_TIME, X_COMPUTED, X_TITLE, X_TITLE + task};
 	if (task && width >= WIDE)
-		return (struct places){X_CHANGE, 0, X_TIME, 0, X_COMPUTED, X_COMPUTED + TASK};
-	if (task && width >= X_CHANGE + TASK)
-		return (struct places){0, 0, 0, 0, X_CHANGE, width >= X_CHANGE + TASK + TITLE ? X_CHANGE + TASK : width};
+		return (struct places){X_CHANGE, 0, X_TIME, 0, X_COMPUTED, X_COMPUTED + task};
+	if (task && width >= X_CHANGE + task)
+		return (struct places){0, 0, 0, 0, X_CHANGE, width >= X_CHANGE + task + TITLE ? X_CHANGE + task : width};
 	if (width >= WIDE)
 		return (struct places){X_CHANGE, X_MEAN, X_TIME + MEAN, X_COMPUTED + MEAN, 0, X_TITLE + MEAN};
 	if (width >= NARROW)
@@ -121,18 +157,13 @@ static struct places columns_of(const struct ui *ui, int width)
 	                                     (struct places){.change = X_CHANGE, .title = X_TIME};
 }
 
-// "mAP .371 → .318  +.012 ±.004": the float network, this run, and what it brought against the run before.
 static void draw_task(struct canvas *c, const struct run_note *run, int x, int y)
 {
-	char before[FIGURE], now[FIGURE], gain[FIGURE], spread[FIGURE];
-	const struct task_interval *i = &run->task_change;
-	bool chance = i->low <= 0 && i->high >= 0;
-	x += canvas_textf(c, x, y, TASK - 2, ROLE_STRONG, "%s %s → %s", task_head(run->task_name),
-	    format_figure(before, run->task_name, run->task_float), format_figure(now, run->task_name, run->task_quant)) + 2;
-	if (run->has_task_change)
-		canvas_textf(c, x, y, TASK - 2, chance ? ROLE_DIM : i->difference > 0 ? ROLE_BETTER : ROLE_WORSE, "%s%s ±%s",
-		    chance ? "≈ " : "", format_figure_gain(gain, run->task_name, i->difference),
-		    format_figure(spread, run->task_name, (i->high - i->low) / 2));
+	char task[TASK], gain[TASK];
+	enum role role = gain_text(gain, run);
+	task_text(task, run);
+	x += canvas_text(c, x, y, TASK, ROLE_STRONG, task) + GAP;
+	canvas_text(c, x, y, TASK, role, gain);
 }
 
 // What a run cost; of one of an earlier sitting, when it was.
@@ -157,11 +188,10 @@ static double change_of(const struct snapshot *s, int run)
 	return run > 0 && key_equal(n->samples, n[-1].samples) ? n->out_snr_db - n[-1].out_snr_db : NAN;
 }
 
-static void draw_run(struct canvas *c, const struct ui *ui, struct rect r, int at_run)
+static void draw_run(struct canvas *c, const struct ui *ui, struct places at, struct rect r, int at_run)
 {
 	const struct run_note *run = &ui->snap->run[at_run];
 	double change = change_of(ui->snap, at_run);
-	struct places at = columns_of(ui, r.w);
 	char text[FIGURE];
 	canvas_right(c, r.x + X_NUMBER, r.y, 3, ROLE_DIM, format_int(text, run->number));
 	canvas_right(c, r.x + X_SNR, r.y, 8, run->earlier ? ROLE_DIM : snr_role(run->out_snr_db), format_db(text, run->out_snr_db));
@@ -201,11 +231,11 @@ static void draw_step(struct canvas *c, const struct ui *ui, struct rect r, int 
 	str_done(&text);
 }
 
-static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, struct row row)
+static void draw_row(struct canvas *c, const struct ui *ui, struct places at, struct rect r, struct row row)
 {
 	switch (row.kind) {
 	case ROW_RUN:
-		draw_run(c, ui, r, row.at);
+		draw_run(c, ui, at, r, row.at);
 		break;
 	case ROW_EARLIER:
 		draw_earlier(c, r);
@@ -218,9 +248,8 @@ static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, struc
 	}
 }
 
-static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
+static void draw_heads(struct canvas *c, struct places at, struct rect r)
 {
-	struct places at = columns_of(ui, r.w);
 	canvas_right(c, r.x + X_NUMBER, r.y, 3, ROLE_HEAD, "run");
 	canvas_right(c, r.x + X_SNR, r.y, 8, ROLE_HEAD, "worst dB");
 	if (at.change)
@@ -232,16 +261,17 @@ static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
 	if (at.computed)
 		canvas_right(c, r.x + at.computed, r.y, 14, ROLE_HEAD, "computed");
 	if (at.task)
-		canvas_text(c, r.x + at.task, r.y, TASK, ROLE_HEAD, "task, float → now, gained");
+		canvas_text(c, r.x + at.task, r.y, TASK, ROLE_HEAD, TASK_HEAD);
 	canvas_text(c, r.x + at.title, r.y, r.w - at.title, ROLE_HEAD, "what was run");
 }
 
 void view_runs_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	int n = view_runs_count(ui);
-	draw_heads(c, ui, r);
+	struct places places = columns_of(ui, r.w);
+	draw_heads(c, places, r);
 	for (struct rows at = rows_of_view(c, ui, r); rows_next(&at);)
-		draw_row(c, ui, at.line, find_row(ui, at.row));
+		draw_row(c, ui, places, at.line, find_row(ui, at.row));
 	if (n == 0)
 		draw_no_run(c, ui, (struct rect){r.x + 2, r.y + 2, r.w - 3, r.h - 2});
 }

@@ -56,6 +56,12 @@ static bool task_is_chance(const struct task_report *r)
 	return r->has_interval && r->interval.low <= 0 && r->interval.high >= 0;
 }
 
+// No sample's result is another, so that chance has no part in it.
+static bool task_is_same(const struct task_report *r)
+{
+	return r->has_interval && r->interval.low == 0 && r->interval.high == 0;
+}
+
 void view_task_brief(char *out, size_t size, const struct task_report *r)
 {
 	char before[FIGURE], after[FIGURE];
@@ -92,7 +98,7 @@ void view_task_headline(char *out, size_t size, const struct task_report *r)
 	view_task_brief(brief, sizeof brief, r);
 	if (r->kind == TASK_AGREE)
 		n = (size_t)snprintf(out, size, "%s", brief);
-	else if (r->has_interval && r->interval.low == 0 && r->interval.high == 0)
+	else if (task_is_same(r))
 		n = (size_t)snprintf(out, size, "%s (the same on every sample)", brief);
 	else
 		n = (size_t)snprintf(out, size, "%s (%s%s%s)", brief, format_figure_gain(change, name, v[TASK_QUANT] - v[TASK_FLOAT]),
@@ -114,7 +120,7 @@ static enum role change_role(const char *figure, double change)
 static void draw_interval(struct canvas *c, const struct task_report *r, int x, int y, int width)
 {
 	char low[FIGURE], high[FIGURE], text[3][96];
-	if (!r->has_interval)
+	if (!r->has_interval || task_is_same(r))
 		return;
 	snprintf(text[1], sizeof text[1], "95 %% interval %s to %s", format_figure_gain(low, r->figure[0].name, r->interval.low),
 	    format_figure_gain(high, r->figure[0].name, r->interval.high));
