@@ -331,23 +331,18 @@ static enum status write_session(const struct study *st, const struct session *s
 	return s;
 }
 
-static bool decides(const struct options *o)
-{
-	return o->repairs || options_decision(o, false);
-}
-
 // Where only the session decides, it is read and stays as it is, but for what is found out about it.
 static bool changes_session(const struct options *o)
 {
-	return decides(o) || o->positional.n > 1 || o->blame;
+	return o->repairs || options_decision(o, 0) || o->positional.n > 1 || o->blame;
 }
 
-// One that may only be read (a pipe, a checkout of somebody else's) does not learn where MODEL and CALIB are now, nor what blame
-// ranks, which is printed.
+// One that may only be read (a pipe, a checkout of somebody else's) does not learn where MODEL and CALIB are now, what the
+// task is measured on, nor what blame ranks, which is printed: that loses nothing.
 static bool is_only_read(const struct options *o)
 {
 	struct error unused = {0};
-	return !decides(o) && session_may_write(o->session, &unused) != STATUS_OK;
+	return !o->repairs && !options_decision(o, VERB_MEASURE) && session_may_write(o->session, &unused) != STATUS_OK;
 }
 
 enum status save_session(const struct study *st, const struct session *se, struct options *o, struct error *err)
@@ -363,12 +358,12 @@ static enum status refused_is_usage(enum status s, struct error *err)
 
 enum status check_session(const struct options *o, struct error *err)
 {
-	const char *option = options_decision(o, false);
+	const char *option = options_decision(o, VERB_MEASURE);
 	if (!o->session || !file_exists(o->session) || !changes_session(o) || session_may_write(o->session, err) == STATUS_OK)
 		return STATUS_OK;
 	if (is_only_read(o)) {
-		log_warn("%s not noted in it: %s", o->blame ? "what is found about the session is" : "the places that are given beside the session are",
-		    err->text);
+		log_warn("what is %s, and not noted in it: %s",
+		    o->blame ? "found about the session is printed" : "given beside the session is used", err->text);
 		return STATUS_OK;
 	}
 	error_set(err, err->status, "%s; %s%s is saved with a session: name a copy that can be written", err->text, option ? "--" : "",

@@ -432,10 +432,10 @@ static bool is_given(const struct options *o, const struct row *r)
 	return false;
 }
 
-const char *options_decision(const struct options *o, bool pictures)
+const char *options_decision(const struct options *o, unsigned but)
 {
 	for (int i = 0; i < N_ROWS; i++)
-		if ((rows[i].verbs & VERB_DECISION) && !(pictures && (rows[i].verbs & VERB_PICTURE)) && is_given(o, &rows[i]))
+		if ((rows[i].verbs & VERB_DECISION) && !(rows[i].verbs & but) && is_given(o, &rows[i]))
 			return rows[i].name;
 	return NULL;
 }

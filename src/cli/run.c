@@ -386,7 +386,7 @@ static bool has_picture(const struct options *o)
 
 static enum status check_usage(const struct options *o, struct error *err)
 {
-	const char *decision = options_decision(o, has_picture(o));
+	const char *decision = options_decision(o, has_picture(o) ? VERB_PICTURE : 0);
 	if (o->positional.n < 1 && !o->session)
 		return error_set(err, STATUS_USAGE, "a MODEL is needed");
 	if (!o->output && !o->repeat)

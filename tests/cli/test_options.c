@@ -152,13 +152,14 @@ void test_options__decisions_are_told_from_the_rest(void **state)
 {
 	struct options o;
 	accept(&o, VERB_ANALYZE, "m c --threads 2 --memory 1G --json x -q");
-	assert_null(options_decision(&o, false));
+	assert_null(options_decision(&o, 0));
 	options_done(&o);
 	accept(&o, VERB_ANALYZE, "m c --scale a=2^-4");
-	assert_string_equal(options_decision(&o, false), "scale");
+	assert_string_equal(options_decision(&o, 0), "scale");
 	options_done(&o);
 	accept(&o, VERB_ANALYZE, "m c --nms 0.5"); // of the task, too
-	assert_string_equal(options_decision(&o, false), "nms");
+	assert_string_equal(options_decision(&o, 0), "nms");
+	assert_null(options_decision(&o, VERB_MEASURE));
 	options_done(&o);
 }
 

@@ -499,7 +499,8 @@ grep -q ', 3 samples' "$dir/out"; report list_from_a_pipe_is_of_the_working_dire
 expect session_from_a_pipe 0 "" analyze <(cat "$dir/own.json") -q
 timeout 60 "$qtui" analyze --session <(cat "$dir/own.json") --set /model.12/Sub=float -q >"$dir/out" 2>"$dir/err"
 [ $? = 1 ] && grep -q 'is a pipe or a device' "$dir/err"; report session_is_not_written_into_a_pipe $? "$(cat "$dir/err")"
-expect session_that_can_only_be_read_with_places 0 "places that are given beside the session are not noted in it" analyze $model $calib --session <(cat "$dir/own.json")
+expect session_that_can_only_be_read_with_places 0 "what is given beside the session is used, and not noted in it" analyze $model $calib --session <(cat "$dir/own.json")
+expect session_that_can_only_be_read_with_labels 0 "not noted in it" eval $model examples/val --labels examples/val.json --session <(cat "$dir/own.json") --task detect --nms 0.5
 expect session_that_can_only_be_read_with_a_decision 1 "--set is saved with a session: name a copy" analyze $model $calib --session <(cat "$dir/own.json") --set /model.12/Sub=float -q
 printf ':set /model.12/Sub float\n:write\n:quit\n' >"$dir/write.qtui"
 timeout 60 "$qtui" --session <(cat "$dir/own.json") --script "$dir/write.qtui" >"$dir/out" 2>"$dir/err"

@@ -33,6 +33,7 @@ enum {
 	VERB_DEQUANTIZE = 1 << 11, VERB_TARGETS = 1 << 12,
 	VERB_DECISION = 1 << 13, // no verb: the option decides something about a quantized network, or how it is measured
 	VERB_PICTURE = 1 << 14,  // no verb: it says how a picture becomes an input
+	VERB_MEASURE = 1 << 15,  // no verb: it says how a network is measured, and changes nothing about it
 	VERB_ANY = VERB_DECISION - 1,
 	VERB_STUDY = VERB_TUI | VERB_ANALYZE | VERB_EXPORT | VERB_QUANTIZE | VERB_RUN | VERB_EVAL | VERB_SEARCH | VERB_TUNE,
 	VERB_SAMPLES = VERB_STUDY | VERB_COMPARE | VERB_EQUALIZE, // those that read samples
@@ -46,8 +47,8 @@ MUST_CHECK enum status options_parse(struct options *o, int argc, char **argv, i
 MUST_CHECK enum status options_resolve(struct options *o, unsigned verb, struct error *err);
 void options_done(struct options *o);
 // The first option given that only means something for a quantized network, without its dashes; NULL when there is
-// none. `pictures`: there are some to be prepared, so that the options about these mean something for a float network too.
-const char *options_decision(const struct options *o, bool pictures);
+// none. `but`: bits of those that do not count here (VERB_PICTURE: there are some to be prepared, for a float network too).
+const char *options_decision(const struct options *o, unsigned but);
 // Whether a result goes to standard output, which then holds nothing else.
 bool options_take_stdout(const struct options *o);
 void options_help(unsigned verb); // prints the options of a verb to standard output
