@@ -233,6 +233,7 @@ static enum status read_session(struct session **se, struct options *o, struct e
 	if (s != STATUS_OK)
 		return s;
 	o->session_stamp = (*se)->stamp;
+	session_find_targets(*se);
 	s = leave_to_session(o, *se, err);
 	return s == STATUS_OK ? take_places(*se, o, err) : s;
 }

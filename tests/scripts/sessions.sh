@@ -15,10 +15,28 @@ cp targets/esp32p4.json "$dir/a/mine.json"
 (cd "$dir/b" && "$qtui" analyze --session ../a/s.json -q >/dev/null 2>../err); report session_opens_from_another_directory $? "$(cat "$dir/err")"
 sed "s|$dir/a/mine.json|mine.json|" "$dir/a/s.json" >"$dir/a/old.json"
 (cd "$dir/a" && "$qtui" analyze --session old.json -q >/dev/null 2>../err); report an_old_one_opens_where_it_did $? "$(cat "$dir/err")"
-(cd "$dir/b" && "$qtui" analyze --session ../a/old.json -q >/dev/null 2>../err)
-[ $? = 1 ] && grep -q '\.\./a/old\.json: its target: mine\.json.*--target beside' "$dir/err"; report elsewhere_it_names_the_remedy $? "$(cat "$dir/err")"
-(cd "$dir/b" && "$qtui" analyze --session ../a/old.json --target ../a/mine.json -q >/dev/null 2>../err); report which_helps $? "$(cat "$dir/err")"
-grep -q "^	\"target\":	\"$dir/a/mine.json\"" "$dir/a/old.json" && grep -q 'set /model.12/Sub float' "$dir/a/old.json"; report and_is_saved $?
+mkdir "$dir/c"; cp "$dir/a/old.json" "$dir/c/old.json"
+(cd "$dir/b" && "$qtui" analyze --session ../c/old.json -q >/dev/null 2>../err)
+[ $? = 1 ] && grep -q '\.\./c/old\.json: its target: mine\.json.*--target beside' "$dir/err"; report elsewhere_it_names_the_remedy $? "$(cat "$dir/err")"
+(cd "$dir/b" && "$qtui" analyze --session ../c/old.json --target ../a/mine.json -q >/dev/null 2>../err); report which_helps $? "$(cat "$dir/err")"
+grep -q "^	\"target\":	\"$dir/a/mine.json\"" "$dir/c/old.json" && grep -q 'set /model.12/Sub float' "$dir/c/old.json"; report and_is_saved $?
+
+# ---- a target's file that was moved with its session is found, wherever that names it
+step() { grep -cF "\"target $dir/$1\\\\ esp/my\\\\ own.json,calibration.percentile=0.99\"" "$dir/$1 esp/s.json"; }
+still() { grep -v '"title":' "$2" | grep -n "$dir/$1"; } # a title says what a run was
+mkdir "$dir/old esp"; cp targets/esp32p4.json "$dir/old esp/mine.json"; cp targets/onnxruntime.json "$dir/old esp/my own.json"
+"$qtui" analyze "$model" "$calib" --samples 1 --target "$dir/old esp/mine.json" --session "$dir/old esp/s.json" -q >/dev/null
+"$qtui" analyze --session "$dir/old esp/s.json" --target "$dir/old esp/my own.json,calibration.percentile=0.99" -q >"$dir/before.txt" 2>"$dir/err"
+[ "$(step old)" = 1 ]; report a_target_s_file_is_a_step $? "$(cat "$dir/err")"
+mv "$dir/old esp" "$dir/new esp"
+"$qtui" analyze --session "$dir/new esp/s.json" >"$dir/after.txt" 2>"$dir/err"
+[ $? = 0 ] && [ "$(grep -c 'the target .*takes its place' "$dir/err")" = 2 ] && diff <(sed 1d "$dir/before.txt") <(sed 1d "$dir/after.txt"); report moved_targets_are_found $? "$(cat "$dir/err")"
+"$qtui" analyze --session "$dir/new esp/s.json" --set /model.12/Sub=float -q >/dev/null 2>"$dir/err"
+[ "$(step new)" = 1 ] && ! still old "$dir/new esp/s.json" >"$dir/found"; report and_are_saved_where_they_are $? "$(cat "$dir/found")"
+printf ':open %s\n:wait\n:write\n:quit\n' "$dir/other/s.json" >"$dir/open.qtui"
+mv "$dir/new esp" "$dir/other"
+"$qtui" "$model" "$calib" --samples 1 --script "$dir/open.qtui" >/dev/null 2>"$dir/err"; report the_screen_finds_them $? "$(cat "$dir/err")"
+! still new "$dir/other/s.json" >"$dir/found"; report the_screen_saves_them $? "$(cat "$dir/found")"
 
 # ---- the seed of random samples holds until another is given, of which 0 is one
 seed() { sed -n 's/^		"seed":	\([0-9]*\).*/\1/p' "$dir/random.json"; }

@@ -15,6 +15,8 @@ struct target; // private to src/engine/plan
 // that is part of the program; or a path to a JSON file (with a slash, or ending in .json). Any of these may be followed by
 // members that replace its own, ",MEMBER=VALUE" each, and is shorter than TARGET_NAME then.
 MUST_CHECK enum status target_load(struct target **out, const char *name, struct error *err);
+// How many bytes of `name` are the path to a file; 0: it is no such target.
+size_t target_path(const char *name);
 // The same target from any directory, heap: where `name` is a path to a file that is there, its absolute path (unless
 // that were no shorter than TARGET_NAME), with the members behind it.
 char *target_absolute(const char *name);

@@ -92,8 +92,7 @@ static enum status read_calibration(struct session *s, const cJSON *c, struct er
 	return STATUS_OK;
 }
 
-// The texts stay those of the tree.
-static void read_task(struct task_wish *w, const cJSON *o)
+void session_read_task(struct task_wish *w, const cJSON *o)
 {
 	double iou = json_number(o, "nms", 0);
 	*w = (struct task_wish){.data = json_text(o, "data", NULL),
@@ -142,7 +141,7 @@ static enum status read_members(struct session *s, struct error *err)
 	s->model_sha256 = copy_member(model, "sha256");
 	s->target = copy_member(root, "target");
 	s->results = cJSON_GetObjectItemCaseSensitive(root, "results");
-	read_task(&s->task, cJSON_GetObjectItemCaseSensitive(root, "task"));
+	session_read_task(&s->task, cJSON_GetObjectItemCaseSensitive(root, "task"));
 	enum status st = read_calibration(s, cJSON_GetObjectItemCaseSensitive(root, "calibration"), err);
 	if (st == STATUS_OK)
 		st = read_strings(cJSON_GetObjectItemCaseSensitive(root, "journal"), &s->command, &s->n_commands, "journal", err);
@@ -192,58 +191,6 @@ void session_free(struct session **sp)
 	cJSON_Delete(s->root);
 	free(s);
 	*sp = NULL;
-}
-
-// The longest end of a path that is there below the directory of the session, heap; NULL: none is.
-static char *find_below(const char *session, const char *path)
-{
-	char *real = file_follow(session), *dir = file_dir(real), *found = NULL;
-	for (const char *end = path; !found && *(end += strspn(end, "/")); end += strcspn(end, "/")) {
-		found = file_join(dir, end);
-		if (!file_exists(found)) {
-			free(found);
-			found = NULL;
-		}
-	}
-	free(dir);
-	free(real);
-	return found;
-}
-
-bool session_has_samples(const struct session *s)
-{
-	char *found = s->calib && !file_exists(s->calib) ? find_below(s->path, s->calib) : NULL;
-	bool there = found || (s->calib && file_exists(s->calib));
-	free(found);
-	return there;
-}
-
-static void find_place(struct session *s, const char *in, const char *key, const char *what)
-{
-	cJSON *item = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(s->root, in), key);
-	char *found = item && !file_exists(item->valuestring) ? find_below(s->path, item->valuestring) : NULL;
-	if (!found)
-		return;
-	log_warn("%s: the %s %s: not there, %s takes its place", s->path, what, item->valuestring, found);
-	cJSON_SetValuestring(item, found);
-	free(found);
-}
-
-void session_find_places(struct session *s, const struct study_options *given)
-{
-	const struct {
-		const char *given, *in, *key, *what;
-	} place[] = {{given->model, "model", "path", "model"}, {given->data.random ? "" : given->calib, "calibration", "path", "calibration data"},
-	    {given->task.data, "task", "data", "task's data"}, {given->task.labels, "task", "labels", "labels"},
-	    {NULL, "latency", "path", "times"}};
-	for (size_t i = 0; i < sizeof place / sizeof *place; i++)
-		if (!place[i].given)
-			find_place(s, place[i].in, place[i].key, place[i].what);
-	free(s->model);
-	free(s->calib);
-	s->model = copy_member(cJSON_GetObjectItemCaseSensitive(s->root, "model"), "path");
-	s->calib = copy_member(cJSON_GetObjectItemCaseSensitive(s->root, "calibration"), "path");
-	read_task(&s->task, cJSON_GetObjectItemCaseSensitive(s->root, "task"));
 }
 
 static void merge_preprocess(struct preprocess *into, const struct preprocess *from)

@@ -55,6 +55,7 @@ static enum status open_session(void *file, struct error *err)
 	struct ui_file *f = file;
 	if (session_read(&f->read[0], f->name[0], err))
 		return err->status;
+	session_find_targets(f->read[0]);
 	if (session_read_tuned(f->read[0], f->study, err))
 		return err->status;
 	session_check_samples(f->read[0], f->study);

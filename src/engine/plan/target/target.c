@@ -247,19 +247,28 @@ enum status target_load(struct target **out, const char *name, struct error *err
 	return STATUS_OK;
 }
 
-char *target_absolute(const char *name)
+size_t target_path(const char *name)
 {
-	struct str full = {0};
 	struct error ignored;
 	cJSON *members = NULL;
-	char *base = NULL, *real = NULL;
-	if (target_split(&base, &members, name, &ignored) == STATUS_OK && is_path(base))
-		real = realpath(base, NULL);
-	if (real)
-		str_addf(&full, "%s%s", real, name + strlen(base));
-	bool fits = real && full.len < TARGET_NAME;
+	char *base = NULL;
+	bool is = target_split(&base, &members, name, &ignored) == STATUS_OK && is_path(base);
+	size_t n = is ? strlen(base) : 0;
 	cJSON_Delete(members);
 	free(base);
+	return n;
+}
+
+char *target_absolute(const char *name)
+{
+	struct str full = {0}, path = {0};
+	size_t n = target_path(name);
+	str_addn(&path, name, n);
+	char *real = n ? realpath(str_text(&path), NULL) : NULL;
+	if (real)
+		str_addf(&full, "%s%s", real, name + n);
+	bool fits = real && full.len < TARGET_NAME;
+	str_done(&path);
 	free(real);
 	if (fits)
 		return str_detach(&full);
