@@ -16,9 +16,31 @@ void test_goal__goals_are_read(void **state)
 	assert_true(isnan(g.max_drop)); // until it is known what is measured
 	assert_int_equal(repair_goal_task(&g, "AP", &err), STATUS_OK);
 	assert_true(g.max_drop == 0.005 && g.min_snr == -3.5 && g.max_cost == 1.1 && g.max_wide == 0.15);
-	static const char *const bad[] = {"", "snr", "snr<3", "map_drop>1", "cost<0.5", "wide<2", "snr>nan", "snr>", "speed>3", "map_drop<"};
+	static const char *const bad[] = {"", "snr", "snr<3", "map_drop>1", "cost<0.5", "wide<2", "snr>nan", "snr>", "speed>3", "map_drop<",
+	    "snr=3", "snr>3,", ",snr>3", "snr>3,,wide<0.1"};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		assert_int_equal(repair_goal_parse(&g, bad[i], &err), STATUS_USAGE);
+}
+
+// What is nearly right is told how it is written, not that it is something else.
+void test_goal__what_is_wrong_with_a_condition_is_said(void **state)
+{
+	static const struct {
+		const char *text, *said;
+	} wrong[] = {
+	    {"snr>=10", "snr>=10: it is written snr>NUMBER, with a number from -200 to 200"},
+	    {"snr<10", "snr<10: it is written snr>NUMBER, with a number from -200 to 200"},
+	    {"map_drop", "map_drop: it is written map_drop<NUMBER, with a number from 0 to 1"},
+	    {"snr>10 wide<0.1", "snr>10 wide<0.1: it is written snr>NUMBER, with a number from -200 to 200; a comma stands between two conditions"},
+	    {"snr>10,", "\"snr>10,\": a condition is missing beside a comma"},
+	    {"wide<0.1, ,snr>10", "\"wide<0.1, ,snr>10\": a condition is missing beside a comma"},
+	};
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		struct error err = {0};
+		struct repair_goal g = repair_goal_default;
+		assert_int_equal(repair_goal_parse(&g, wrong[i].text, &err), STATUS_USAGE);
+		assert_string_equal(err.text, wrong[i].said);
+	}
 }
 
 // 0.1 dB are no 0.1 of a mAP: a goal of another task is none of this one.

@@ -15,22 +15,25 @@ const struct drop_row *drop_row(enum drop d)
 	return &rows[d];
 }
 
+static enum status take(void *out, const struct condition *c, const char *word, const char *sign, struct error *err)
+{
+	double value = NAN;
+	bool right = *sign == c->sign && str_to_double(sign + 1 + strspn(sign + 1, " "), &value) && value >= c->low && value <= c->high;
+	if (right)
+		*(double *)(void *)((char *)out + c->field) = value;
+	return right ? STATUS_OK
+	             : error_set(err, STATUS_USAGE, "%s: it is written %s%cNUMBER, with a number from %g to %g%s", word, c->name, c->sign, c->low,
+	                   c->high, *sign && strpbrk(sign + 1, "<>") ? "; a comma stands between two conditions" : "");
+}
+
 static enum status parse_one(void *out, const struct condition *table, size_t n, const char *words, const char *word, struct error *err)
 {
-	size_t sign = strcspn(word, "<>"), name = sign;
+	size_t sign = strcspn(word, "<>="), name = sign;
 	while (name && word[name - 1] == ' ')
 		name--;
-	for (size_t i = 0; i < n; i++) {
-		const struct condition *c = &table[i];
-		double value;
-		if (strlen(c->name) != name || strncmp(word, c->name, name) != 0 || word[sign] != c->sign)
-			continue;
-		const char *number = word + sign + 1;
-		if (!str_to_double(number + strspn(number, " "), &value) || !(value >= c->low && value <= c->high))
-			return error_set(err, STATUS_USAGE, "%s: %s takes a number from %g to %g", word, c->name, c->low, c->high);
-		*(double *)(void *)((char *)out + c->field) = value;
-		return STATUS_OK;
-	}
+	for (size_t i = 0; i < n; i++)
+		if (strlen(table[i].name) == name && strncmp(word, table[i].name, name) == 0)
+			return take(out, &table[i], word, word + sign, err);
 	return error_set(err, STATUS_USAGE, "\"%s\" is no condition: %s", word, words);
 }
 
@@ -43,6 +46,8 @@ enum status conditions_parse(void *out, const struct condition *table, size_t n,
 		size_t length = strcspn(p, ",");
 		if (length >= sizeof word)
 			return error_set(err, STATUS_USAGE, "\"%.40s...\" is no condition: %s", p, words);
+		if (length == 0 && *text)
+			return error_set(err, STATUS_USAGE, "\"%.80s\": a condition is missing beside a comma", text);
 		memcpy(word, p, length);
 		while (length && word[length - 1] == ' ')
 			length--;
