@@ -763,5 +763,13 @@ offers complete_options --format export --f
 offers complete_options_of_the_screen "--theme --threads" model.onnx --th
 offers complete_targets "esp32 esp32p4 esp32s3 esp32s31" analyze --target esp
 offers complete_formats "quark qdq" export --format q
+offers complete_a_verb_behind_options "eval equalize export" -q --samples 4 e
+offers complete_options_of_a_verb_behind_options "--format" --samples 4 -q export --f
+offers complete_values_of_a_verb_behind_options "onednn" --threads 1 analyze --backend o
+offers an_argument_is_not_completed_as_a_verb "" --session e
+offers an_argument_is_no_verb_to_complete "--format" --session run export --f
+offers complete_behind_an_equals_sign "esp32 esp32p4 esp32s3 esp32s31" analyze --target = esp
+offers complete_right_behind_an_equals_sign "rgb bgr" analyze --color =
+offers no_verb_behind_the_model "" model.onnx e
 offers complete_values "minmax percentile kl mse" analyze --calibration ""
 offers complete_files "" analyze --session ""
