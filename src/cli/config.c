@@ -8,6 +8,7 @@
 #include "qtui/base/log.h"
 #include "qtui/base/str.h"
 #include "qtui/engine/target.h"
+#include "shapes.h"
 
 // Members that mean something here; all others are ignored and said so.
 static const char *const used[] = {
@@ -202,8 +203,6 @@ static enum status read_shapes(struct config *c, struct options *o, struct error
 {
 	const cJSON *list = config_inputs(c), *in;
 	int place = 0;
-	c->shape = xcalloc((size_t)cJSON_GetArraySize(list) + 1, sizeof *c->shape);
-	o->study.shape = c->shape;
 	cJSON_ArrayForEach(in, list)
 	{
 		const cJSON *sizes = cJSON_GetObjectItemCaseSensitive(in, "input_shape");
@@ -212,7 +211,7 @@ static enum status read_shapes(struct config *c, struct options *o, struct error
 			continue;
 		if (!session_shape(&at.shape, sizes))
 			return config_need(c, false, "input_shape is a list of sizes", err);
-		c->shape[o->study.n_shapes++] = at;
+		shapes_add(o, &at, 1);
 	}
 	return STATUS_OK;
 }
@@ -388,7 +387,6 @@ void config_free(struct config **cp)
 	for (size_t i = 0; i < c->n_texts; i++)
 		free(c->text[i]);
 	free(c->text);
-	free(c->shape);
 	free(c->path);
 	cJSON_Delete(c->root);
 	free(c);

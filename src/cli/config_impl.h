@@ -4,14 +4,12 @@
 
 #include "config.h"
 #include "qtui/base/json.h"
-#include "qtui/engine/onnx.h"
 
 struct config {
 	cJSON *root;
 	char *path;
 	char **text; // what options point to
 	size_t n_texts, cap_texts;
-	struct onnx_input_shape *shape;
 	bool no_step; // neither it nor an option says how many samples
 };
 

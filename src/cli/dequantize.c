@@ -1,6 +1,7 @@
 // qtui dequantize: the float network of a quantized model, to begin from where nobody has the original any more.
 #include <string.h>
 #include "qtui/engine/onnx.h"
+#include "shapes.h"
 #include "verbs.h"
 
 struct found {
@@ -29,14 +30,15 @@ static enum status run(const struct options *o, struct error *err)
 		return error_set(err, STATUS_USAGE, path ? "-o OUT.onnx is needed" : "a MODEL is needed");
 	enum status st = check_output(o->output, err);
 	if (st == STATUS_OK)
-		st = onnx_load(&g, path, &(struct onnx_options){.pairs = true, .floats = true}, err);
-	if (st != STATUS_OK)
-		return st;
-	struct found f = look(g);
-	if (f.pairs == 0)
+		st = onnx_load(
+		    &g, path, &(struct onnx_options){.shape = o->study.shape, .n_shapes = o->study.n_shapes, .pairs = true, .floats = true}, err);
+	if (st == STATUS_OK)
+		st = shapes_check(o, g, err);
+	struct found f = st == STATUS_OK ? look(g) : (struct found){0};
+	if (st == STATUS_OK && f.pairs == 0)
 		st = error_set(
 		    err, STATUS_REFUSED, "%s: no QuantizeLinear and no operator on codes is in it, so there is nothing to take out", path);
-	else
+	else if (st == STATUS_OK)
 		st = onnx_save_tuned(o->output, g, NULL, err);
 	if (st == STATUS_OK && !options_take_stdout(o))
 		say("%s: %d quantizers taken out, %d activations put back; weights are the file's\n", o->output, f.pairs, f.activations);

@@ -8,6 +8,7 @@
 #include "qtui/analysis/equalizing.h"
 #include "qtui/engine/equalize.h"
 #include "qtui/engine/onnx.h"
+#include "shapes.h"
 #include "verbs.h"
 
 // ---- showing
@@ -151,9 +152,9 @@ static enum status open_model(struct work *w, struct error *err)
 {
 	enum status st;
 	if (w->o->positional.n < 2 && !w->o->random) {
-		st = onnx_load(&w->own, w->o->positional.at[0], &(struct onnx_options){0}, err);
+		st = onnx_load(&w->own, w->o->positional.at[0], &(struct onnx_options){.shape = w->o->study.shape, .n_shapes = w->o->study.n_shapes}, err);
 		w->g = w->own;
-		return st;
+		return st == STATUS_OK ? shapes_check(w->o, w->g, err) : st;
 	}
 	if (w->o->threshold || w->o->bias)
 		return error_set(

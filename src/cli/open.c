@@ -8,6 +8,7 @@
 #include "qtui/base/str.h"
 #include "qtui/interop/import.h"
 #include "config.h"
+#include "shapes.h"
 #include "verbs.h"
 
 enum { NOTES = 12 }; // lines about what an imported file asks in vain
@@ -206,6 +207,8 @@ static enum status take_places(struct session *se, struct options *o, struct err
 	struct study_options *s = &o->study;
 	bool has_model = s->model, has_samples = s->calib || s->data.random;
 	session_find_places(se, s);
+	if (s->n_shapes)
+		shapes_add(o, se->shape, se->n_shapes); // of inputs that no option names
 	session_options(se, s);
 	if (!s->model)
 		return error_set(err, STATUS_USAGE, "%s names no model: give one", o->session);
@@ -300,6 +303,8 @@ enum status open_study(struct study **st, struct session **se, struct options *o
 		keep_samples(study_dataset(*st));
 		s = spare_inputs(o, err); // the model's external data are known now, too
 	}
+	if (s == STATUS_OK)
+		s = shapes_check(o, study_graph(*st), err);
 	if (s == STATUS_OK && *se)
 		s = take_session(*se, *st, err);
 	if (s == STATUS_OK)

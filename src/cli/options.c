@@ -9,6 +9,7 @@
 #include "qtui/base/json.h"
 #include "qtui/base/str.h"
 #include "qtui/cli/options.h"
+#include "shapes.h"
 
 enum kind { TEXT, LIST, FLAG, COUNT };
 struct row {
@@ -189,34 +190,23 @@ static enum status read_channels(float out[4], bool *set, const char *option, co
 	return channels_parse(out, text, divides, err) == STATUS_OK ? STATUS_OK : error_set(err, STATUS_USAGE, "%s %s", option, err->text);
 }
 
-static enum status parse_number(long long *out, const char *option, const char *text, long long least, struct error *err)
-{
-	static const long long most = 1000000000;
-	if (!str_to_int(text, out) || *out < least || *out > most)
-		return error_set(err, STATUS_USAGE, "--%s %s: a whole number from %lld to %lld is needed", option, text, least, most);
-	return STATUS_OK;
-}
-
 static enum status resolve_numbers(struct options *o, struct error *err)
 {
-	long long n;
-	enum status st;
-	if (o->samples) {
-		if ((st = parse_number(&n, "samples", o->samples, 1, err)) != STATUS_OK)
-			return st;
-		o->study.data.samples = (int)n;
-	}
-	if (o->threads) {
-		if ((st = parse_number(&n, "threads", o->threads, 1, err)) != STATUS_OK)
-			return st;
-		o->study.threads = n > 512 ? 512 : (int)n;
-	}
-	if (o->seed) {
-		if ((st = parse_number(&n, "seed", o->seed, 0, err)) != STATUS_OK)
-			return st;
-		o->study.data.seed = (uint64_t)n;
-		o->study.data.seed_set = true;
-	}
+	static const long long most = 1000000000;
+	long long samples = 0, threads = 0, seed = 0;
+	const struct {
+		const char *option, *text;
+		long long least, *out;
+	} number[] = {{"samples", o->samples, 1, &samples}, {"threads", o->threads, 1, &threads}, {"seed", o->seed, 0, &seed}};
+	for (size_t i = 0; i < sizeof number / sizeof *number; i++)
+		if (number[i].text &&
+		    (!str_to_int(number[i].text, number[i].out) || *number[i].out < number[i].least || *number[i].out > most))
+			return error_set(err, STATUS_USAGE, "--%s %s: a whole number from %lld to %lld is needed", number[i].option, number[i].text,
+			    number[i].least, most);
+	o->study.data.samples = (int)samples;
+	o->study.threads = threads > 512 ? 512 : (int)threads;
+	o->study.data.seed = (uint64_t)seed;
+	o->study.data.seed_set = o->seed != NULL;
 	if (o->memory && (!str_to_size(o->memory, &o->study.memory) || o->study.memory == 0))
 		return error_set(err, STATUS_USAGE, "--memory %s: a size like 512M or 2G is needed", o->memory);
 	return STATUS_OK;
@@ -355,7 +345,9 @@ enum status options_resolve(struct options *o, unsigned verb, struct error *err)
 {
 	struct preprocess *p = &o->study.data.pre;
 	take_method(o);
-	enum status st = o->config ? config_read(o, verb, err) : STATUS_OK;
+	enum status st = shapes_read(o, err);
+	if (st == STATUS_OK && o->config)
+		st = config_read(o, verb, err);
 	if (st == STATUS_OK)
 		st = resolve_names(o, err);
 	if (st == STATUS_OK)
@@ -443,8 +435,9 @@ const char *options_decision(const struct options *o, unsigned but)
 void options_done(struct options *o)
 {
 	struct list *const l[] = {
-	    &o->positional, &o->import, &o->set, &o->scale, &o->calibration, &o->truncate, &o->input, &o->until, &o->check};
+	    &o->positional, &o->import, &o->set, &o->scale, &o->calibration, &o->truncate, &o->shape, &o->input, &o->until, &o->check};
 	for (size_t i = 0; i < sizeof l / sizeof *l; i++)
 		free(l[i]->at);
+	shapes_free(o);
 	config_free(&o->config_data);
 }

@@ -9,6 +9,7 @@
 #include "qtui/base/json.h"
 #include "qtui/base/str.h"
 #include "qtui/engine/onnx.h"
+#include "shapes.h"
 #include "verbs.h"
 
 // What runs: a bare engine on the float graph, or a study for the quantized network.
@@ -117,10 +118,14 @@ static enum status load_graph(struct runner *r, const struct options *o, struct 
 		st = dataset_peek_shapes(&found[i], path, err);
 		add_shapes(&given, &found[i], path, name[i], total > 1 ? i + 1 : 0);
 	}
+	for (int i = 0; i < o->study.n_shapes; i++)
+		add_shape(&given, o->study.shape[i]);
 	const struct onnx_options how = {.shape = given.at, .n_shapes = (int)given.n, .batched = true, .values = value_given, .arg = o};
 	if (st == STATUS_OK)
 		st = onnx_load(&r->own_graph, o->positional.at[0], &how, err);
 	r->g = r->own_graph;
+	if (st == STATUS_OK)
+		st = shapes_check(o, r->g, err);
 	for (int i = 0; i < total; i++) {
 		free(name[i]);
 		data_shapes_done(&found[i]);
@@ -373,12 +378,14 @@ static enum status check_inputs(const struct options *o, struct error *err)
 	return STATUS_OK;
 }
 
-static bool has_picture(const struct options *o)
+// Files that become inputs of a shape that they do not have themselves.
+static bool has_shapeless(const struct options *o)
 {
 	bool any = false;
 	for (int i = 0; i < o->input.n && !any; i++) {
 		char *name;
-		any = image_is_name(input_path(o->input.at[i], &name));
+		const char *path = input_path(o->input.at[i], &name);
+		any = image_is_name(path) || str_has_suffix(path, ".bin");
 		free(name);
 	}
 	return any;
@@ -386,7 +393,7 @@ static bool has_picture(const struct options *o)
 
 static enum status check_usage(const struct options *o, struct error *err)
 {
-	const char *decision = options_decision(o, has_picture(o) ? VERB_PICTURE : 0);
+	const char *decision = options_decision(o, has_shapeless(o) ? VERB_PICTURE : 0);
 	if (o->positional.n < 1 && !o->session)
 		return error_set(err, STATUS_USAGE, "a MODEL is needed");
 	if (!o->output && !o->repeat)

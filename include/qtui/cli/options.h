@@ -13,9 +13,10 @@ void list_add(struct list *l, const char *text); // which is borrowed
 struct options {
 	struct study_options study;    // filled by options_resolve from the texts below
 	struct list positional;        // after the verb
-	struct list import, set, scale, calibration, truncate, input, until, check;
+	struct list import, set, scale, calibration, truncate, shape, input, until, check;
 	const char *session, *json, *report, *output, *format, *script, *theme;
 	const char *config;
+	struct onnx_input_shape *shapes; // owns study.shape; private to src/cli/shapes.c
 	struct config *config_data;    // what is read from it; private to src/cli/config.c
 	const char *latency, *task, *labels, *scorer, *boxes, *calib, *eval, *decoder, *nms, *budget, *threshold, *bias, *rules;
 	const char *method;            // of all nodes: the last of `calibration` that names none, else the configuration's

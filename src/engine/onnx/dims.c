@@ -383,9 +383,9 @@ void dims_report(const struct graph *g, const Onnx__GraphProto *proto, const str
 			continue;
 		shape_text(&g->value[id].shape, text, sizeof text);
 		if (i < 64 && t->guessed >> i & 1)
-			log_warn("input %s is dynamic: taken as %s, the first common size that fits; data of another shape (.npy, .npz, .pb) "
-			         "and the input_shape of --config change that",
-			    g->value[id].name, text);
+			log_warn("input %s is dynamic: taken as %s, the first common size that fits; --shape %s=SIZES and data of another shape "
+			         "(.npy, .npz, .pb) change that",
+			    g->value[id].name, text, g->value[id].name);
 		else
 			log_info("input %s is dynamic: taken as %s", g->value[id].name, text);
 	}
