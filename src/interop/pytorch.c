@@ -38,11 +38,12 @@ static bool has_name(struct writing *w, int node)
 	return false;
 }
 
+// Of codes of quint8, as torch's activations are: so many above the lowest one.
 static cJSON *fixed(const struct site *x, double scale)
 {
 	cJSON *o = cJSON_CreateObject();
 	cJSON_AddItemToObject(o, "scale", json_float((float)scale));
-	cJSON_AddNumberToObject(o, "zero_point", x && x->zero ? x->zero[0] : 0);
+	cJSON_AddNumberToObject(o, "zero_point", x ? (double)((x->zero ? x->zero[0] : 0) - x->qmin) : 0);
 	return o;
 }
 

@@ -130,3 +130,25 @@ void test_pytorch__a_mapping_by_hand(void **state)
 	import_report_done(&r);
 	study_close(&st);
 }
+
+// Torch's activations are quint8: what is signed here has its zero in the middle of those codes, and comes back as it was.
+void test_pytorch__a_symmetric_scale_there_and_back(void **state)
+{
+	static const char conv[] = "/model.12/cv2.0/cv2.0.2/Conv";
+	struct study *st = case_open(MODEL, CALIB, "esp32p4"), *again = case_open(MODEL, NULL, "esp32p4");
+	struct error err = {0};
+	cJSON *j = NULL;
+	case_scale(st, conv, 0.125);
+	struct str text = case_export(st, "pytorch", NULL);
+	assert_int_equal(json_parse(&j, str_text(&text), text.len, "mapping", &err), STATUS_OK);
+	assert_int_equal(json_count(entry(j, "model.12.cv2.0.2"), "zero_point"), 128);
+	struct import_report r = take(again, support_temp_file("symmetric.json", str_text(&text), text.len));
+	if (r.n_notes)
+		fail_msg("%s", str_text(&r.notes));
+	assert_true(scale(again, conv) == 0.125);
+	import_report_done(&r);
+	cJSON_Delete(j);
+	str_done(&text);
+	study_close(&again);
+	study_close(&st);
+}
