@@ -28,6 +28,8 @@ static enum status run(const struct options *o, struct error *err)
 	const char *path = o->positional.n ? o->positional.at[0] : NULL;
 	if (!path || !o->output)
 		return error_set(err, STATUS_USAGE, path ? "-o OUT.onnx is needed" : "a MODEL is needed");
+	if (o->positional.n > 1)
+		return error_set(err, STATUS_USAGE, "unexpected argument %s", o->positional.at[1]);
 	enum status st = check_output(o->output, err);
 	if (st == STATUS_OK)
 		st = onnx_load(

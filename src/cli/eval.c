@@ -145,6 +145,8 @@ static enum status take_dataset(struct options *o, struct error *err)
 		list_add(words, words->at[0]);
 		words->at[0] = NULL;
 	}
+	if (words->n > 2)
+		return error_set(err, STATUS_USAGE, "unexpected argument %s", words->at[2]);
 	if (words->n != 2)
 		return error_set(err, STATUS_USAGE,
 		    "MODEL and DATASET are needed: qtui eval MODEL DATASET, or DATASET beside a --session or --config that names the model");

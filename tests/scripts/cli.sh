@@ -51,6 +51,8 @@ expect report_suffix 2 ".md, .csv or .html" analyze $model $calib --report "$dir
 expect unknown_format 2 "no format is named nosuch; known are esp-ppq-dispatch" export $model $calib --format nosuch
 expect tune_over_the_model 2 "is read here and is not written over" tune $model $calib -o $model
 expect dequantize_without_model 2 "a MODEL is needed" dequantize -o "$dir/x.onnx"
+expect dequantize_too_many_words 2 "unexpected argument $calib" dequantize $model $calib -o "$dir/x.onnx"
+expect eval_too_many_words 2 "unexpected argument $calib" eval $model examples/val $calib
 expect dequantize_without_output 2 "-o OUT.onnx is needed" dequantize $model
 expect dequantize_over_the_model 2 "is read here and is not written over" dequantize $model -o $model
 expect dequantize_a_float_model 1 "there is nothing to take out" dequantize $model -o "$dir/floats.onnx"
