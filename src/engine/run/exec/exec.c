@@ -147,14 +147,21 @@ enum status exec_finish_kernel(struct exec *x, bool integer, struct rep *y)
 }
 
 // The shape of output 0 when only this run's inputs tell it (what follows in the step keeps the shape).
+// Codes stand for floats: an operator is asked for the shape of those.
 static enum status shape_of_run(struct exec *x, struct shape *out)
 {
 	const struct tensor **in = xcalloc((size_t)x->node->n_in + 1, sizeof *in);
-	struct tensor *y = xcalloc((size_t)x->node->n_out + 1, sizeof *y);
-	for (int i = 0; i < x->node->n_in; i++)
+	struct tensor *y = xcalloc((size_t)x->node->n_out + 1, sizeof *y), *floats = xcalloc((size_t)x->node->n_in + 1, sizeof *floats);
+	for (int i = 0; i < x->node->n_in; i++) {
 		in[i] = x->in[i] ? &x->in[i]->t : NULL;
+		if (in[i] && x->in[i]->coded) {
+			floats[i] = (struct tensor){.type = DT_F32, .shape = in[i]->shape};
+			in[i] = &floats[i];
+		}
+	}
 	enum status st = x->node->op->shape(x->node, in, y, x->err);
 	*out = y[0].shape;
+	free(floats);
 	free(in);
 	free(y);
 	return st;
