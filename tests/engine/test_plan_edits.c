@@ -1,6 +1,8 @@
 // Edits in plans: what they change, what is refused and why, overrides, and what widens together.
 #include <stdio.h>
 #include "plan_case.h"
+#include "qtui/engine/onnx.h"
+#include "support.h"
 
 void test_plan_edits__int16_changes_one_operator(void **state)
 {
@@ -316,30 +318,51 @@ void test_plan_edits__an_edit_that_is_asked_is_refused_where_one_that_is_made_is
 	}
 }
 
+// Takes the graph over.
+static void check_together(struct graph *g, const char *target)
+{
+	struct fixture f;
+	struct error err;
+	fixture_plan(&f, g, target, -1);
+	struct plan *bare = plan_bare(f.g, f.t);
+	int *nodes = xcalloc((size_t)f.g->n_nodes, sizeof *nodes);
+	bool *refused = xcalloc((size_t)f.g->n_nodes, sizeof *refused);
+	for (int i = 0; i < f.g->n_nodes; i++)
+		nodes[i] = i;
+	for (int p = 0; p < PREC_COUNT; p++) {
+		int n = plan_check_edits(bare, nodes, f.g->n_nodes, (enum precision)p, refused, &err);
+		for (int i = 0; i < f.g->n_nodes; i++) {
+			assert_int_equal(refused[i], plan_check_edit(bare, i, (enum precision)p, &err) != STATUS_OK);
+			n -= refused[i];
+		}
+		assert_int_equal(n, 0);
+	}
+	free(nodes);
+	free(refused);
+	plan_free(&bare);
+	teardown(&f);
+}
+
+static const char *const asked_of[] = {"esp32p4", "onnxruntime", "tensorrt", "xint8", "a8w8", "bf16"};
+
 void test_plan_edits__edits_asked_together_are_refused_as_one_by_one(void **state)
 {
-	static const char *const target[] = {"esp32p4", "onnxruntime", "tensorrt", "xint8", "a8w8", "bf16"};
-	for (size_t t = 0; t < sizeof target / sizeof *target; t++) {
-		struct fixture f;
-		struct error err;
-		fixture_small(&f, target[t]);
-		struct plan *bare = plan_bare(f.g, f.t);
-		int *nodes = xcalloc((size_t)f.g->n_nodes, sizeof *nodes);
-		bool *refused = xcalloc((size_t)f.g->n_nodes, sizeof *refused);
-		for (int i = 0; i < f.g->n_nodes; i++)
-			nodes[i] = i;
-		for (int p = 0; p < PREC_COUNT; p++) {
-			int n = plan_check_edits(bare, nodes, f.g->n_nodes, (enum precision)p, refused, &err);
-			for (int i = 0; i < f.g->n_nodes; i++) {
-				assert_int_equal(refused[i], plan_check_edit(bare, i, (enum precision)p, &err) != STATUS_OK);
-				n -= refused[i];
-			}
-			assert_int_equal(n, 0);
-		}
-		free(nodes);
-		free(refused);
-		plan_free(&bare);
-		teardown(&f);
+	for (size_t t = 0; t < sizeof asked_of / sizeof *asked_of; t++)
+		check_together(small_graph(), asked_of[t]);
+}
+
+// The findings ask for all nodes of a network at once.
+void test_plan_edits__all_of_a_real_network_asked_together(void **state)
+{
+	struct error err;
+	const char *file = support_data("models/deimv2_atto_320.onnx");
+	if (!file)
+		skip();
+	for (size_t t = 0; t < sizeof asked_of / sizeof *asked_of; t++) {
+		struct graph *g;
+		if (onnx_load(&g, file, NULL, &err))
+			fail_msg("%s", err.text);
+		check_together(g, asked_of[t]);
 	}
 }
 

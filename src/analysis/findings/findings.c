@@ -199,7 +199,8 @@ static bool is_stopped(const struct study *study)
 struct findings *findings_new(const struct study *study, const struct snapshot *s)
 {
 	struct findings *f = xcalloc(1, sizeof *f);
-	struct look l = {.study = study, .s = s, .g = s->g, .plan = snapshot_plan(s), .at = index_sites(s),
+	bool *refused[PREC_COUNT] = {0};
+	struct look l = {.study = study, .s = s, .g = s->g, .plan = snapshot_plan(s), .refused = refused, .at = index_sites(s),
 	    .tail = find_tail(s->g), .out = f};
 	atomic_store(&f->refs, 1);
 	if (l.plan)
@@ -221,6 +222,8 @@ struct findings *findings_new(const struct study *study, const struct snapshot *
 	rank(&l);
 	survey_drop(&l.survey);
 	plan_free(&l.bare);
+	for (int p = 0; p < PREC_COUNT; p++)
+		free(refused[p]);
 	free(l.at);
 	free(l.tail);
 	free(l.decision);

@@ -19,6 +19,7 @@ struct look {
 	const struct graph *g;
 	const struct plan *plan;     // NULL before the first run, or in a snapshot made by hand
 	struct plan *bare;           // likewise; what it says may be edited
+	bool **refused;              // [PREC_COUNT][n_nodes] what it refuses, of all nodes at once; NULL: nobody has asked yet
 	const struct site **at;      // [n_values] where the value is quantized first, NULL: nowhere
 	bool *tail;                  // [n_nodes] no weights in it nor behind it
 	int *decision;               // [n_values] find_decisions

@@ -83,18 +83,32 @@ static bool is_set(const struct look *l, int node, enum precision p)
 	return is;
 }
 
+// An answer takes plans of the whole network, some for all nodes as for one: they are asked once, and not by each finding,
+// of which a large network has thousands.
+static bool is_refused(const struct look *l, int node, enum precision p)
+{
+	struct error ignored = {0};
+	if (!l->bare)
+		return false;
+	if (!l->refused[p]) {
+		int *nodes = xcalloc((size_t)l->g->n_nodes + 1, sizeof *nodes);
+		for (int i = 0; i < l->g->n_nodes; i++)
+			nodes[i] = i;
+		l->refused[p] = xcalloc((size_t)l->g->n_nodes + 1, sizeof *l->refused[p]);
+		plan_check_edits(l->bare, nodes, l->g->n_nodes, p, l->refused[p], &ignored);
+		free(nodes);
+	}
+	return l->refused[p][node];
+}
+
 bool finding_set(struct finding *f, const struct look *l, const int *nodes, int n, enum precision p)
 {
 	struct str text = {0};
-	bool *refused = xcalloc((size_t)n + 1, sizeof *refused);
-	struct error err = {0};
 	int kept = 0;
 	double macs = 0;
-	if (l->bare)
-		plan_check_edits(l->bare, nodes, n, p, refused, &err);
 	str_add(&text, "set");
 	for (int i = 0; i < n; i++)
-		if (!is_set(l, nodes[i], p) && !refused[i]) {
+		if (!is_set(l, nodes[i], p) && !is_refused(l, nodes[i], p)) {
 			str_add(&text, " ");
 			study_add_word(&text, l->g->node[nodes[i]].name);
 			macs += l->s->row[nodes[i]].precision == PREC_INT8 ? (double)l->s->row[nodes[i]].macs : 0;
@@ -106,14 +120,12 @@ bool finding_set(struct finding *f, const struct look *l, const int *nodes, int 
 		f->wide = l->macs > 0 ? macs / l->macs : 0;
 	}
 	str_done(&text);
-	free(refused);
 	return kept > 0;
 }
 
 bool can_widen(const struct look *l, int node)
 {
-	struct error ignored;
-	return !l->bare || plan_check_edit(l->bare, node, PREC_INT16, &ignored) == STATUS_OK;
+	return !is_refused(l, node, PREC_INT16);
 }
 
 bool can_widen_weights(const struct look *l, int node)
@@ -154,8 +166,6 @@ static bool set_regions(struct finding *f, const struct look *l, const int *node
 	return set;
 }
 
-// Whether more bits are possible takes a plan of the whole network to say: it is not asked for a finding that is too
-// small for an edit, of which a large network has thousands.
 static bool widen(struct finding *f, const struct look *l, int node, bool readers, bool (*is_possible)(const struct look *l, int node))
 {
 	if (finding_is_small(f, l->noise))

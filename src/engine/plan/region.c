@@ -154,7 +154,7 @@ static bool is_clear(const struct edits *e, const struct plan *bare, int node)
 {
 	const struct graph *g = bare->g;
 	bool clear = true;
-	for (int i = 0; clear && i <= bare->group[node].last; i++) {
+	for (int i = bare->group[node].kind == GROUP_NONE ? node : 0; clear && i <= bare->group[node].last; i++) {
 		if (i != node && (bare->group[i].kind == GROUP_NONE || bare->group[i].last != bare->group[node].last))
 			continue;
 		clear = e->precision[i] < 0;
