@@ -130,6 +130,14 @@ void test_formats__onnxruntime_says_what_its_arguments_can(void **state)
 	assert_null(strstr(str_text(&loss), "activation.signed"));
 	cJSON_Delete(j);
 	study_close(&st);
+	str_clear(&loss);
+	st = case_open(MODEL, CALIB, "onnxruntime,calibration.default=mse"); // the calibrator is a decision, which formats say
+	cJSON_Delete(case_export_json(st, "onnxruntime", NULL));
+	s = study_snapshot(st);
+	assert_int_equal(export_write("onnxruntime", support_temp_file("json", "", 0), st, s, &loss, &err), STATUS_OK);
+	snapshot_drop(&s);
+	assert_null(strstr(str_text(&loss), "calibration.default"));
+	study_close(&st);
 	str_done(&loss);
 	st = case_open(MODEL, CALIB, "onnxruntime,weight.symmetric=false,weight.signed=false");
 	j = case_export_json(st, "onnxruntime", NULL);
@@ -553,6 +561,8 @@ void test_formats__the_scale_of_a_second_output(void **state)
 	study_close(&st);
 }
 
+#define CALIBRATED "/model.3/conv/Conv"
+
 void test_formats__what_a_format_cannot_say_is_told(void **state)
 {
 	static const struct {
@@ -566,8 +576,20 @@ void test_formats__what_a_format_cannot_say_is_told(void **state)
 	    {"tensorrt-cache", "the first line names TensorRT 8.6.1"},
 	    {"hmct", STEM ": the int16 of HMCT is of what an operator reads"},
 	    {"pulsar2", STEM ": the int16 of Pulsar2 is of what an operator reads"},
+	    {"pytorch", "target: the rounding and the scale rule of esp32p4 are not PyTorch's"},
+	    {"trtexec", "target: the rounding and the scale rule of esp32p4 are not TensorRT's"},
+	    {"hmct", CALIBRATED ": HMCT has no way to say that mse calibrates it"},
+	    {"pulsar2", CALIBRATED ": Pulsar2 has no way to say that mse calibrates it"},
+	    {"quark", CALIBRATED ": Quark's MixedPrecisionTensor has no way to say that mse calibrates it"},
+	    {"nncf", CALIBRATED ": an IgnoredScope has no way to say that mse calibrates it"},
+	    {"tpu-mlir-qtable", CALIBRATED ": a qtable (unlike tpu-mlir-cali-table) has no way to say that mse calibrates it"},
+	    {"trtexec", CALIBRATED ": trtexec has no way to say that mse calibrates it"},
+	    {"rknn", CALIBRATED ": custom_quantize_layers has no way to say that mse calibrates it"},
+	    {"esp-ppq-dispatch", CALIBRATED ": a dispatching table (unlike esp-ppq-setting) has no way to say that mse calibrates it"},
 	};
+	struct error err = {0};
 	struct study *st = edited("esp32p4");
+	assert_int_equal(study_command(st, "calibration " CALIBRATED " mse", &err), STATUS_OK);
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		struct str loss = {0}, out = case_export(st, row[i].format, &loss);
 		assert_has(&loss, row[i].told);

@@ -125,6 +125,53 @@ void test_import_selection__quark_s_layers(void **state)
 	study_close(&st);
 }
 
+// The calibrator of what goes in counts before that of what comes out, and one that all have by the same file need not be said of a node.
+void test_import_selection__calibrators_of_quark_s_layers(void **state)
+{
+	static const struct {
+		const char *all, *in, *out;
+		int calibrator;
+	} row[] = {
+	    {"Percentile", "MinMax", "MinMSE", CALIB_MINMAX},
+	    {"Percentile", "MinMSE", "MinMax", CALIB_MSE},
+	    {"MinMax", "MinMax", "MinMSE", -1},
+	    {"MinMSE", "MinMSE", "MinMax", -1},
+	};
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		char text[512];
+		snprintf(text, sizeof text,
+		    "{\"global_config\": {\"input_tensors\": {\"symmetric\": true, \"calibration_method\": \"%s\"}}, \"specific_layer_config\": [[{"
+		    "\"input_tensors\": {\"calibration_method\": \"%s\"}, \"output_tensors\": {\"calibration_method\": \"%s\"}}, [\"" STEM "\"]]]}",
+		    row[i].all, row[i].in, row[i].out);
+		struct study *st = case_open(MODEL, NULL, "a8w8");
+		struct error err = {0};
+		assert_int_equal(study_set_method(st, CALIB_KL, &err), STATUS_OK);
+		struct import_report r = take(st, file(text));
+		if (study_edits(st)->calibrator[node(st, STEM)] != row[i].calibrator)
+			fail_msg("%s: %d", text, study_edits(st)->calibrator[node(st, STEM)]);
+		assert_int_equal(r.calibrators, row[i].calibrator >= 0);
+		import_report_done(&r);
+		study_close(&st);
+	}
+}
+
+// Types that are no integers leave a layer in float, beside whatever else it has.
+void test_import_selection__quark_s_layers_of_floats(void **state)
+{
+	static const char *const layer[] = {
+	    "{\"input_tensors\": {\"data_type\": \"BFloat16\"}}",
+	    "{\"input_tensors\": {\"data_type\": \"BFloat16\"}, \"output_tensors\": {\"data_type\": \"Int16\"}}",
+	    "{\"input_tensors\": {\"data_type\": \"Int16\"}, \"output_tensors\": {\"data_type\": \"Float16\"}}",
+	};
+	for (size_t i = 0; i < sizeof layer / sizeof *layer; i++) {
+		char text[512];
+		snprintf(text, sizeof text, "{\"global_config\": {}, \"specific_layer_config\": [[%s, [\"" STEM "\"]]]}", layer[i]);
+		struct study *st = take_noted("a8w8", text, "");
+		assert_int_equal(precision(st, STEM), PREC_FLOAT);
+		study_close(&st);
+	}
+}
+
 // What AMD's documents advise for the head of a YOLO: the region between nodes, in float. NNCF says the same otherwise.
 void test_import_selection__subgraphs_between_nodes(void **state)
 {

@@ -31,6 +31,11 @@ void test_import_unread__each_has_a_line(void **state)
 	        CLASS_OUT ": its scale is not one number"},
 	    {"{\"encodings\": [{\"name\": \"" CLASS_OUT "\", \"output_dtype\": \"float8e4m3fn\"}]}", CLASS_OUT ": float8e4m3fn is not known here"},
 	    {"TRT-8503-EntropyCalibration2\n" CLASS_OUT ": 0\n", CLASS_OUT ": 0 is no scale"},
+	    {"{\"exclude\": [], \"a\": 1, \"b\": 1, \"c\": 1, \"d\": 1, \"e\": 1}", "arguments: a, b, c, d, e are not read"},
+	    {"{\"exclude\": [], \"a\": 1, \"b\": 1, \"c\": 1, \"d\": 1, \"e\": 1, \"f\": 1}", "arguments: a, b, c, d, e ... are not read"},
+	    {"{\"version\": \"1.0.0\", \"activation_encodings\": [], \"param_encodings\": [{\"name\": \"" WEIGHT
+	     "\", \"enc_type\": \"PER_BLOCK\", \"dtype\": \"INT\", \"bw\": 8, \"scale\": [0.5, 0.25], \"offset\": [-128, -128]}]}",
+	        WEIGHT ": scales of blocks are not read"},
 	    {"calibration_parameters:\n  max_percentile: 0.99\ncompiler_parameters: {}\n", "calibration_parameters: max_percentile is not read"},
 	};
 	(void)state;
