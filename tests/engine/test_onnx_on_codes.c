@@ -184,6 +184,36 @@ void test_onnx_on_codes__that_move_them(void **state)
 	tensor_drop(&got);
 }
 
+// A Pad by a code that its input has, and a Resize, as ONNX Runtime's QOperator format has them, too. A Pad without one fills
+// with code 0, whatever that stands for, and stays.
+void test_onnx_on_codes__that_fill_and_scale(void **state)
+{
+	struct onnx_case c;
+	struct tensor want, got;
+	(void)state;
+	for (int pairs = 0; pairs < 2; pairs++) {
+		make(&c, &ops[0]);
+		c.graph->n_output = 0;
+		case_ints(&c, "pads", 8, (int64_t[]){0, 0, 1, 0, 0, 0, 0, 2});
+		case_floats(&c, "twice", DIMS(4), (const float[]){1, 1, 2, 2});
+		case_node(&c, "Pad", "frame", "y_quantized pads zy", "framed_quantized");
+		case_attr_text(&c, case_node(&c, "Resize", "grow", "framed_quantized - twice", "grown_quantized"), "mode", "nearest");
+		case_node(&c, "Pad", "black", "grown_quantized pads", "z");
+		case_output(&c, c.graph, "z");
+		if (case_load_with(&c, &(struct onnx_options){.pairs = pairs}))
+			fail_msg("%s", c.err.text);
+		evaluate(pairs ? &got : &want, &c, &ops[0]);
+		static const char *const tensor[] = {"y", "framed", "grown"};
+		for (size_t i = 0; i < sizeof tensor / sizeof *tensor; i++)
+			assert_int_equal(graph_find_value(c.loaded, tensor[i]) >= 0, pairs);
+		case_done(&c);
+	}
+	assert_int_equal(tensor_bytes(&want), tensor_bytes(&got));
+	assert_memory_equal(want.data, got.data, tensor_bytes(&want));
+	tensor_drop(&want);
+	tensor_drop(&got);
+}
+
 // What a file calls y is behind its own DequantizeLinear: there the result in floats has another name.
 void test_onnx_on_codes__names_that_are_taken(void **state)
 {

@@ -117,6 +117,26 @@ void test_onnx_pairs__bring_activations_back(void **state)
 	}
 }
 
+// Codes that something computes with stay codes: without them the network could not be read again.
+void test_onnx_pairs__stay_where_codes_are_computed_with(void **state)
+{
+	struct onnx_case c;
+	(void)state;
+	make(&c, 0.05f, 100, UINT8);
+	c.graph->n_output = 0;
+	add_codes(&c, "most", UINT8, 0, NULL, (const uint8_t[]){200}, 1);
+	case_node(&c, "Max", "max", "conv_y_q most", "capped");
+	case_node(&c, "DequantizeLinear", "out", "capped conv_y_scale conv_y_zero", "z");
+	case_output(&c, c.graph, "z");
+	load(&c);
+	assert_true(graph_find_node(c.loaded, "conv_y_quantize") >= 0);
+	assert_int_equal(graph_find_node(c.loaded, "x_quantize"), -1);
+	assert_int_equal(c.loaded->value[graph_find_value(c.loaded, "capped")].type, DT_U8);
+	case_rewrite(&c);
+	assert_int_equal(c.loaded->value[graph_find_value(c.loaded, "capped")].type, DT_U8);
+	case_done(&c);
+}
+
 // A sum of places is not cut off at zero, an image that nothing is negative in neither.
 void test_onnx_pairs__where_nothing_is_cut_off(void **state)
 {

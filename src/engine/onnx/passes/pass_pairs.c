@@ -85,11 +85,34 @@ static void join_quantizers(struct draft *d)
 	free(first);
 }
 
-static void take_quantize(struct draft *d, struct draft_node *n)
+// Gives no codes of what it reads, and the same of the floats in their place.
+static bool reads_floats_too(const struct draft_node *n)
+{
+	static const enum op_id of[] = {OP_DequantizeLinear, OP_ArgMax, OP_ArgMin, OP_Shape, OP_Size};
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+		if (n->n.op->id == of[i])
+			return true;
+	return false;
+}
+
+// By value: is it read by what would not take floats, as an operator that computes with codes?
+static bool *needed_as_codes(const struct draft *d)
+{
+	bool *needed = xcalloc(d->n_values + 1, sizeof *needed);
+	for (size_t i = 0; i < d->n_nodes; i++) {
+		const struct draft_node *n = d->node[i];
+		for (int k = 0; n->fate == FATE_KEPT && !reads_floats_too(n) && k < n->n.n_in; k++)
+			if (n->n.in[k] >= 0)
+				needed[draft_resolve(d, n->n.in[k])] = true;
+	}
+	return needed;
+}
+
+static void take_quantize(struct draft *d, struct draft_node *n, const bool *needed)
 {
 	const struct draft_value *x = draft_in(d, n, 0), *y = draft_out(d, n, 0);
 	double end;
-	if (!x || !y || x->constant || x->type != DT_F32 || y->is_output)
+	if (!x || !y || x->constant || x->type != DT_F32 || y->is_output || needed[draft_resolve(d, n->n.out[0])])
 		return;
 	if (has_signs(x->producer, &x->shape) && begins_at_zero(&end, d, n))
 		become_activation(d, n, x->producer, end);
@@ -98,8 +121,9 @@ static void take_quantize(struct draft *d, struct draft_node *n)
 }
 
 // An output that cannot have the name of what is in front of it gets it by an Identity.
-static void take_dequantize(struct draft *d, struct draft_node *n)
+static void take_dequantize(struct draft *d, struct draft_node *n, const bool *needed)
 {
+	(void)needed;
 	const struct draft_value *x = draft_in(d, n, 0);
 	if (!x || x->constant || x->type != DT_F32)
 		return;
@@ -111,11 +135,11 @@ static void take_dequantize(struct draft *d, struct draft_node *n)
 	n->n.n_in = 1;
 }
 
-static void each(struct draft *d, enum op_id op, void (*take)(struct draft *d, struct draft_node *n))
+static void each(struct draft *d, enum op_id op, const bool *needed, void (*take)(struct draft *d, struct draft_node *n, const bool *needed))
 {
 	for (size_t i = 0; i < d->n_nodes; i++)
 		if (d->node[i]->fate == FATE_KEPT && d->node[i]->n.op->id == op)
-			take(d, d->node[i]);
+			take(d, d->node[i], needed);
 }
 
 enum status pass_pairs(struct draft *d, struct error *err)
@@ -125,7 +149,9 @@ enum status pass_pairs(struct draft *d, struct error *err)
 		return STATUS_OK;
 	join_quantizers(d);
 	draft_count_uses(d);
-	each(d, OP_QuantizeLinear, take_quantize);
-	each(d, OP_DequantizeLinear, take_dequantize);
+	bool *needed = needed_as_codes(d);
+	each(d, OP_QuantizeLinear, needed, take_quantize);
+	each(d, OP_DequantizeLinear, needed, take_dequantize);
+	free(needed);
 	return STATUS_OK;
 }

@@ -12,6 +12,7 @@
 #define MS "com.microsoft"
 
 enum { NONE = -1, ALL_BEHIND = -1 };
+enum { FILLER = 2 }; // input of a Pad
 
 // A tensor of codes is three inputs: codes, scale, zero point.
 static const struct form {
@@ -202,12 +203,24 @@ static int grid_at(const struct walk *w, const Onnx__NodeProto *p, size_t input)
 	return namemap_get(w->codes, text_of(p->input[input]));
 }
 
-// Of one tensor of codes or, of a Concat, of nothing else. What a Pad or a Trilu fills with is a code.
+// A Pad fills with the code that its input 2 has; without one it is code 0, whatever number that stands for.
+static bool fills_with_input(const Onnx__NodeProto *p)
+{
+	return p->n_input > FILLER && *text_of(p->input[FILLER]);
+}
+
+// What moves codes, or (a Resize) mixes those of one grid.
+static bool keeps_grid(const struct op *op, const Onnx__NodeProto *p)
+{
+	return op->id == OP_Resize || (op->id == OP_Pad && fills_with_input(p)) || ((op->flags & OPF_MOVES) && !(op->flags & OPF_FILLS));
+}
+
+// Of one tensor of codes or, of a Concat, of nothing else.
 static bool moves_codes(const struct walk *w, const Onnx__NodeProto *p)
 {
 	const struct op *op = op_find(domain_of(p->domain), text_of(p->op_type), opset_of(w->model, domain_of(p->domain)));
-	bool joins = op && op->id == OP_Concat, moves = op && (op->flags & OPF_MOVES) && !(op->flags & OPF_FILLS);
-	if (!moves || !p->n_input || !p->n_output || (p->n_output > 1 && op->id != OP_Split))
+	bool joins = op && op->id == OP_Concat;
+	if (!op || !keeps_grid(op, p) || !p->n_input || !p->n_output || (p->n_output > 1 && op->id != OP_Split))
 		return false;
 	for (size_t i = 0; i < (joins ? p->n_input : 1); i++)
 		if (grid_at(w, p, i) < 0)
@@ -221,10 +234,11 @@ static void move(struct walk *w, Onnx__NodeProto *p)
 	struct proto_list behind = {0};
 	for (size_t i = 0; i < p->n_input; i++) {
 		int grid = grid_at(w, p, i);
-		if (grid < 0)
+		bool filler = i == FILLER && strcmp(p->op_type, "Pad") == 0 && fills_with_input(p);
+		if (grid < 0 && !filler)
 			continue;
 		char *name = str_format("%s/%zu/floats", text_of(p->output[0]), i);
-		push_half(w, "DequantizeLinear", p->input[i], &w->grid[grid], 0, name);
+		push_half(w, "DequantizeLinear", p->input[i], filler ? &first : &w->grid[grid], 0, name);
 		free(p->input[i]);
 		p->input[i] = name;
 	}
