@@ -40,6 +40,19 @@ void test_abbrev__shows_what_differs(void **state)
 	abbrev_done(&a);
 }
 
+// Names whose last byte tells them apart need nothing else of what differs, and an empty one shares no end with anybody.
+void test_abbrev__differ_in_the_last_byte(void **state)
+{
+	static const char *const names[] = {"/model/layers.0/attention/projection_out1", "/model/layers.1/attention/projection_out2", "", "2"};
+	struct abbrev a = {0};
+	abbrev_set(&a, 4, name_at, names);
+	cuts_to(&a, 0, 16, "…projection_out1");
+	cuts_to(&a, 1, 16, "…projection_out2");
+	cuts_to(&a, 2, 16, "");
+	cuts_to(&a, 3, 16, "2");
+	abbrev_done(&a);
+}
+
 // 4 stages of 2 blocks of 3 layers with 2 operators each, and another order of them in every second set.
 enum { N = 48 };
 

@@ -172,6 +172,32 @@ void test_ui__sorts_worst_first_and_unknown_last(void **state)
 	ui_done(&ui);
 }
 
+// Names and operators in the order of the alphabet, equal ones as they run; turned, the other way round.
+void test_ui__sorts_by_texts(void **state)
+{
+	static const struct {
+		const char *column, *keys;
+		int sign;
+	} rows[] = {{"name", "", 1}, {"name", "i", -1}, {"op", "", 1}, {"op", "i", -1}};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct ui ui;
+		char keys[64];
+		enum column c = COLUMN_NONE;
+		struct error err;
+		start(&ui, FAKE_MEASURED);
+		assert_int_equal(columns_find(&c, rows[i].column, &err), STATUS_OK);
+		snprintf(keys, sizeof keys, ":sort<Space>%s<Enter>%s", rows[i].column, rows[i].keys);
+		press(&ui, keys);
+		assert_true(ui.layers.n > 8);
+		for (int k = 1; k < ui.layers.n; k++) {
+			int before = ui.layers.order[k - 1], after = ui.layers.order[k];
+			int order = strcmp(columns_row(c)->text(ui.snap, before), columns_row(c)->text(ui.snap, after));
+			assert_true(order ? order * rows[i].sign < 0 : before < after);
+		}
+		ui_done(&ui);
+	}
+}
+
 void test_ui__search_goes_round(void **state)
 {
 	struct ui ui;

@@ -35,7 +35,7 @@ static struct frontier *two_states(const struct study *st)
 	return f;
 }
 
-void test_ui_study__a_state_is_taken_where_it_may(void **state)
+void test_ui_repair__a_state_is_taken_where_it_may(void **state)
 {
 	struct live l;
 	struct frontier *f;
@@ -86,6 +86,10 @@ void test_ui_repair__a_remedy_is_one_step(void **state)
 	wait_for_repair(&l.ui);
 	assert_true(l.ui.repair.kept > 0);
 	assert_int_equal(study_steps(l.st, &current), l.ui.repair.kept);
+	ui_resize(&l.ui, 120, 40);
+	assert_true(screen_has(&l.ui, l.ui.repair.text)); // what it came to, where it is seen, and each that was tried
+	assert_true(screen_has(&l.ui, "; P shows what accuracy costs, 3 all steps"));
+	assert_true(screen_has(&l.ui, "remedy") && screen_has(&l.ui, " kept "));
 	for (int i = 0; i < l.ui.repair.kept; i++)
 		press(&l.ui, "u");
 	assert_int_equal(l.ui.snap->n_edits, 0);
