@@ -148,6 +148,7 @@ void test_screens__after_keys(void **state)
 	    {"texts_ascii_80x24", FAKE_READ, 80, 24, true, "T<Enter>"},
 	    {"embedding_100x30", FAKE_EMBEDDED, 100, 30, false, "T<Enter>"},
 	    {"numbers_100x30", FAKE_NUMBERS, 100, 30, false, "T<Enter>"},
+	    {"numbers_second_60x15", FAKE_NUMBERS, 60, 15, false, "Tj<Enter>"},
 	    {"depths_100x30", FAKE_DEPTHS, 100, 30, false, "T"},
 	    {"score_ascii_80x24", FAKE_SCORED, 80, 24, true, "T<Enter>b"},
 	    {"task_nothing_80x24", FAKE_EMPTY, 80, 24, false, "T"},
