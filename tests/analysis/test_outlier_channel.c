@@ -54,6 +54,9 @@ static void expect_mended(struct study *st, bool equalizable, const char *precis
 	assert_non_null(f);
 	assert_string_equal(s->g->node[f->node[0]].name, "two");
 	assert_int_equal(evidence(f, "channel"), LOUD);
+	assert_int_equal(f->n_nodes, equalizable ? 2 : 1); // and what the channel comes from, where the weights in front say so
+	if (equalizable)
+		assert_string_equal(s->g->node[f->node[1]].name, "between");
 	assert_int_equal(strstr(f->advice, "qtui equalize") != NULL, equalizable);
 	if (!strstr(f->edit, precision))
 		fail_msg("%s", f->edit);
