@@ -261,11 +261,11 @@ static void network_close(struct network *w)
 	graph_free(&w->g);
 }
 
-static struct tuning *tune(struct network *w, int samples, struct tune_row *rows, int *n)
+static struct tuning *tune_with(struct network *w, const struct tune_options *o, struct tune_row *rows, int *n)
 {
 	struct tuner *t = NULL;
 	struct error err = {0};
-	if (tuner_open(&t, w->e, w->p, &(struct tune_options){.samples = samples}, &err))
+	if (tuner_open(&t, w->e, w->p, o, &err))
 		fail_msg("%s", err.text);
 	*n = tuner_nodes(t);
 	if (tuner_run(t, 0, *n, rows, &err))
@@ -273,6 +273,11 @@ static struct tuning *tune(struct network *w, int samples, struct tune_row *rows
 	struct tuning *out = tuner_state(t);
 	tuner_free(&t);
 	return out;
+}
+
+static struct tuning *tune(struct network *w, int samples, struct tune_row *rows, int *n)
+{
+	return tune_with(w, &(struct tune_options){.samples = samples}, rows, n);
 }
 
 void test_tune__a_network(void **state)
@@ -311,6 +316,28 @@ void test_tune__threads_change_nothing(void **state)
 }
 
 // The tuned weights become the graph's; returns its own values, to be put back.
+// Samples that are named are those, in their places: the first four by their numbers give what the first four give, and others
+// something else.
+void test_tune__samples_that_are_chosen(void **state)
+{
+	static const int first[] = {0, 1, 2, 3}, others[] = {1, 3, 4, 6};
+	const int *const sample[] = {NULL, first, others};
+	struct network w;
+	struct key k[3];
+	network_open(&w, "esp32p4", 1);
+	for (int i = 0; i < 3; i++) {
+		struct tune_row row[64];
+		int n;
+		plan_again(&w); // without what was tuned before
+		struct tuning *t = tune_with(&w, &(struct tune_options){.sample = sample[i], .samples = 4}, row, &n);
+		k[i] = tuning_key(t);
+		tuning_drop(&t);
+	}
+	assert_true(key_equal(k[0], k[1]));
+	assert_false(key_equal(k[0], k[2]));
+	network_close(&w);
+}
+
 static struct value *swap_constants(struct network *w, const struct tuning *t)
 {
 	struct value *own = xcalloc((size_t)w->g->n_values + 1, sizeof *own);
