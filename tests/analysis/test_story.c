@@ -502,6 +502,8 @@ void test_story__reports_tell_the_same(void **state)
 		struct bytes b;
 		assert_int_equal(file_read(&b, path, 1 << 24, &err), STATUS_OK);
 		assert_non_null(strstr((const char *)b.data, k ? "<h2>Why</h2>" : "## Why"));
+		assert_non_null(strstr((const char *)b.data, k ? "<h1>digits.onnx</h1>" : "# digits.onnx"));
+		assert_true(!k || strstr((const char *)b.data, "<title>digits.onnx</title>"));
 		bytes_done(&b);
 	}
 	cJSON_Delete(root);
