@@ -247,7 +247,7 @@ void test_labels__lists(void **state)
 	static const char *const texts[] = {
 	    "file,class_index,wnid,name\na.jpg,5,n01,x\n\"d/b.jpg\",0,n02,y\nq.jpg,1,n03,z\n", "a.jpg 5\nb.jpg 0\n",
 	    "name;wnid;label\r\na.jpg;n01;5\r\nb.jpg;n02;0\r\n", "a.jpg\t5\n\nb.jpg\t0",
-	    "\xef\xbb\xbf" "a.jpg;5\nC:\\set\\b.jpg;0\n"};
+	    ("\xef\xbb\xbf" "a.jpg;5\nC:\\set\\b.jpg;0\n")};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
 		struct labels *l = read_ok(write_text("l.csv", texts[i]), &samples);
 		assert_int_equal(l->kind, LABELS_CLASSES);

@@ -88,12 +88,13 @@ static cJSON *compared(const char *a, const char *b)
 	struct graph *other = NULL;
 	struct error err = {0};
 	atomic_int samples = 0;
+	atomic_bool cancelled = false;
 	cJSON *j = NULL;
 	if (study_load(&other, st, b, true, &err))
 		fail_msg("%s", err.text);
 	const struct compare_models m = {
 	    .a = study_graph(st), .b = other, .d = study_dataset(st), .engine = {.backend = BACKEND_REF, .threads = 1}};
-	if (compare_models(&j, &m, &samples, &(atomic_bool){false}, &err))
+	if (compare_models(&j, &m, &samples, &cancelled, &err))
 		fail_msg("%s", err.text);
 	graph_free(&other);
 	study_close(&st);

@@ -274,7 +274,7 @@ static inline void case_load(struct onnx_case *c)
 static inline void case_rewrite(struct onnx_case *c)
 {
 	const char *file = support_temp("again.onnx");
-	struct graph *again;
+	struct graph *again = NULL;
 	if (onnx_save_tuned(file, c->loaded, NULL, &c->err) || onnx_load(&again, file, NULL, &c->err))
 		fail_msg("%s", c->err.text);
 	graph_free(&c->loaded);

@@ -4,6 +4,8 @@
 #include "engine/onnx_case.h"
 #include "qtui/analysis/compare.h"
 
+static const atomic_bool go_on; // nobody cancels
+
 // A target's own file gives its quantizers back, zero points included, though another calibrator is in force.
 void test_import_qdq__own_file_comes_back(void **state)
 {
@@ -437,7 +439,7 @@ static void assert_compared(const char *quantized, double least_db)
 	bool seen = false;
 	assert_int_equal(study_load(&file, st, quantized, true, &err), STATUS_OK);
 	struct compare_models m = {.a = study_graph(st), .b = file, .d = study_dataset(st), .engine = {.backend = BACKEND_ONEDNN, .threads = 1}};
-	assert_int_equal(compare_models(&j, &m, &samples, &(atomic_bool){false}, &err), STATUS_OK);
+	assert_int_equal(compare_models(&j, &m, &samples, &go_on, &err), STATUS_OK);
 	const cJSON *t;
 	cJSON_ArrayForEach(t, cJSON_GetObjectItemCaseSensitive(j, "tensors"))
 	{
@@ -523,7 +525,7 @@ void test_import_qdq__a_file_of_onnx_runtime(void **state)
 	struct snapshot *s = ran(st);
 	assert_int_equal(study_load(&file, st, quantized, true, &err), STATUS_OK);
 	struct compare_models m = {.a = study_graph(st), .b = file, .d = study_dataset(st), .engine = {.backend = BACKEND_ONEDNN, .threads = 1}};
-	assert_int_equal(compare_models(&j, &m, &samples, &(atomic_bool){false}, &err), STATUS_OK);
+	assert_int_equal(compare_models(&j, &m, &samples, &go_on, &err), STATUS_OK);
 	const cJSON *output = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(j, "outputs"), 0);
 	double here = -10 * log10(s->output[0].pooled.nsr), there = json_number(output, "snr_db", NAN);
 	if (!(fabs(here - there) < 0.2))
