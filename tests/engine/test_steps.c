@@ -252,21 +252,61 @@ void test_steps__a_row_behind_a_product(void **state)
 	check_close(&c);
 }
 
-// Gelu written out; and a chain that is not one, for its last factor.
+// Gelu written out, where `half` is .5, behind a product.
+static void gelu(struct onnx_case *c, float half)
+{
+	product(c);
+	case_floats(c, "root", DIMS(1), (float[]){1.41421356f});
+	case_floats(c, "one", DIMS(1), (float[]){1.0f});
+	case_floats(c, "half", DIMS(1), &half);
+	case_node(c, "Div", "div", "a root", "d");
+	case_node(c, "Erf", "erf", "d", "e");
+	case_node(c, "Add", "sum", "e one", "s");
+	case_node(c, "Mul", "mul", "a s", "m");
+	case_node(c, "Mul", "halve", "m half", "y");
+}
+
+// And a chain that is not one, for its last factor.
 void test_steps__gelu(void **state)
 {
 	for (int i = 0; i < 2; i++) {
 		struct onnx_case c;
-		product(&c);
-		case_floats(&c, "root", DIMS(1), (float[]){1.41421356f});
-		case_floats(&c, "one", DIMS(1), (float[]){1.0f});
-		case_floats(&c, "half", DIMS(1), (float[]){i ? 0.25f : 0.5f});
-		case_node(&c, "Div", "div", "a root", "d");
-		case_node(&c, "Erf", "erf", "d", "e");
-		case_node(&c, "Add", "sum", "e one", "s");
-		case_node(&c, "Mul", "mul", "a s", "m");
-		case_node(&c, "Mul", "halve", "m half", "y");
+		gelu(&c, i ? 0.25f : 0.5f);
 		check_close(&c);
+	}
+}
+
+// How many steps lead to the output, where nothing else is asked for.
+static int steps_to_output(struct onnx_case *c)
+{
+	struct steps steps;
+	case_output(c, c->graph, "y");
+	case_load(c);
+	bool *keep = xcalloc((size_t)c->loaded->n_values + 1, sizeof *keep);
+	keep[c->loaded->output[0]] = true;
+	steps_build(&steps, c->loaded, NULL, keep, true, false);
+	int n = steps.n;
+	steps_done(&steps);
+	free(keep);
+	case_done(c);
+	return n;
+}
+
+// What runs at once is the same to the last bits as what does not: only the number of steps tells.
+void test_steps__chains_are_one_step(void **state)
+{
+	static const char *const last[] = {"div", "mul", "add"};
+	static const float gain[5] = {1, 2, 3, 4, 5}, shift[5] = {5, 4, 3, 2, 1};
+	struct onnx_case c;
+	for (int i = 0; i < 3; i++) {
+		norm_case(&c, gain, shift, 5, last[i]);
+		c.opset.version = 18;
+		assert_int_equal(steps_to_output(&c), 1);
+	}
+	for (int i = 0; i < 2; i++) {
+		gelu(&c, i ? 0.25f : 0.5f);
+		int steps = steps_to_output(&c);
+		assert_true(i ? steps > 1 : steps == 1);
 	}
 }
 
