@@ -1,6 +1,7 @@
 // Which samples a repair is judged by: those that stand for all.
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "repair_case.h"
 
 void test_probe__samples_are_spread(void **state)
@@ -29,6 +30,37 @@ void test_probe__samples_are_spread(void **state)
 	}
 	assert_true(low < 10 && high >= 30);
 	free(at);
+}
+
+struct memory {
+	bool has;
+	atomic_bool failed;
+};
+
+static void look(void *arg, const struct sighting *s)
+{
+	struct memory *m = arg;
+	if (!m->has)
+		atomic_store(&m->failed, true);
+}
+
+// What the visitor of a pass had no memory for is an error, which the next pass does not have.
+void test_probe__a_pass_without_memory_has_failed(void **state)
+{
+	struct study *st = open_study(2);
+	struct repair *r = open_unread(st, (struct repair_options){.goal = repair_goal_default});
+	bool *want = xcalloc((size_t)r->g->n_values + 1, sizeof *want);
+	want[r->g->output[0]] = true;
+	for (int has = 0; has < 2; has++) {
+		struct memory m = {.has = has, .failed = has};
+		struct error err = {0};
+		struct pass pass = {.want = {[SIM_FLOAT] = want}, .last = 1, .visit = look, .arg = &m};
+		assert_int_equal(probe_pass(r->engine, &pass, r->g, &m.failed, &err), has ? STATUS_OK : STATUS_NOMEM);
+		assert_int_equal(strstr(err.text, ": no memory to compare the outputs") != NULL, !has);
+	}
+	free(want);
+	repair_free(&r);
+	study_close(&st);
 }
 
 void test_probe__the_noisiest_sample_is_there(void **state)

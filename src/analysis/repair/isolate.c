@@ -105,12 +105,7 @@ static enum status run(struct isolating *w, struct error *err)
 	struct pass pass = {
 	    .plan = &w->plan, .data = study_dataset(w->st), .last = w->snap->samples, .visit = see, .arg = w, .cancel = w->cancel};
 	pass.want[SIM_FLOAT] = pass.want[SIM_FULL] = w->want;
-	enum status st = engine_pass(w->st->engine, &pass, err);
-	if (st == STATUS_OK && atomic_load(&w->failed)) {
-		error_set(err, STATUS_NOMEM, "no memory to compare the outputs");
-		st = graph_error(w->snap->g, -1, err);
-	}
-	return st;
+	return probe_pass(w->st->engine, &pass, w->snap->g, &w->failed, err);
 }
 
 static bool all_known(const struct isolating *w)

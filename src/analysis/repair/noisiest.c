@@ -83,11 +83,7 @@ static enum status look(struct looking *l, struct repair *r, const struct plan *
 	    .want = {[SIM_FLOAT] = want, [SIM_FULL] = want}};
 	for (int i = 0; i < l->n_points; i++)
 		want[l->point[i].value] = true;
-	enum status st = engine_pass(r->engine, &pass, err);
-	if (st == STATUS_OK && atomic_load(&l->failed)) {
-		error_set(err, STATUS_NOMEM, "no memory to compare the outputs");
-		st = graph_error(r->g, -1, err);
-	}
+	enum status st = probe_pass(r->engine, &pass, r->g, &l->failed, err);
 	free(sample);
 	free(want);
 	return st;

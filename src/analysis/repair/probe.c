@@ -113,17 +113,22 @@ static enum status read_boxes(struct probe *p, int samples, struct error *err)
 	return st;
 }
 
+enum status probe_pass(struct engine *e, const struct pass *p, const struct graph *g, atomic_bool *failed, struct error *err)
+{
+	atomic_store(failed, false);
+	enum status st = engine_pass(e, p, err);
+	if (st != STATUS_OK || !atomic_load(failed))
+		return st;
+	error_set(err, STATUS_NOMEM, "no memory to compare the outputs");
+	return graph_error(g, -1, err);
+}
+
 static enum status run(struct probe *p, const struct plan *plan, int samples, struct error *err)
 {
 	struct pass pass = {.plan = plan, .last = samples, .sample = p->sample, .visit = see, .arg = p, .cancel = p->cancel};
 	p->sim = plan ? SIM_FULL : SIM_FLOAT;
 	pass.want[p->sim] = p->want;
-	atomic_store(&p->failed, false);
-	enum status st = engine_pass(p->engine, &pass, err);
-	if (st == STATUS_OK && atomic_load(&p->failed)) {
-		error_set(err, STATUS_NOMEM, "no memory to compare the outputs");
-		st = graph_error(p->g, -1, err);
-	}
+	enum status st = probe_pass(p->engine, &pass, p->g, &p->failed, err);
 	if (st == STATUS_OK && p->reader)
 		st = read_boxes(p, samples, err);
 	drop_outputs(p);

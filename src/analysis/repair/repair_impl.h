@@ -56,6 +56,8 @@ bool probe_has(const struct probe *p, int sample); // is it one of the probe's?
 int probe_runs(const struct probe *p); // networks that were run
 
 MUST_CHECK enum status rep_as_plain(struct rep *out, struct rep *from, int width, struct error *err); // floats, as points take them
+// A pass whose visitor sets *failed where it has no memory for what it is shown: then the pass has failed, too.
+MUST_CHECK enum status probe_pass(struct engine *e, const struct pass *p, const struct graph *g, atomic_bool *failed, struct error *err);
 
 // ---- noisiest.c
 // Sets r->noisiest where there are more samples than are probed, and r->run_snr_db where the pass has seen all.
