@@ -207,6 +207,25 @@ static void read_floats(struct reading *r)
 		wish_note(r->w, "operators of which the file says nothing, as they are not in it: %d", unknown);
 }
 
+// What the target rounds behind operators with weights on codes, whose results go on as floats in the file: those of TensorRT's
+// quantizers, and OpTypesToExcludeOutputQuantization of ONNX Runtime's.
+static void tell_open_ends(const struct reading *r)
+{
+	struct wishes *w = r->w;
+	int open = 0, first = -1;
+	for (int i = 0; i < w->g->n_nodes; i++) {
+		int last = w->p->group[i].last, k = i;
+		if (w->p->group[i].owner != i || r->said[i] != ON_CODES || !qdq_has_weights(&w->g->node[i]) || !slot_quantizes(plan_out(w->p, last, 0)))
+			continue;
+		while (k <= last && (w->p->group[k].owner != i || r->ends[k] == 0))
+			k++;
+		first = k > last && open++ == 0 ? i : first;
+	}
+	if (open)
+		wish_note(w, "results that the file leaves in float, and the target rounds behind weights on codes: of %d nodes, %.120s first", open,
+		    w->g->node[first].name);
+}
+
 static void tell(const struct reading *r)
 {
 	struct wishes *w = r->w;
@@ -270,6 +289,7 @@ enum status read_qdq(struct wishes *w, const char *path, struct error *err)
 		read_floats(&r);
 		read_parts(&r);
 		tell(&r);
+		tell_open_ends(&r);
 	} else {
 		s = nothing_read(&r, path, err);
 	}
