@@ -55,11 +55,10 @@ static const char *type_of(const struct snapshot *s, int value, bool wide)
 	return type_name(wide ? 16 : 8, !x || x->qmin < 0);
 }
 
-// Whether the node's weights are of 16 bits too: not on every target that gives its output so many.
-static bool has_wide_weights(const struct snapshot *s, int node)
+// Whether the constant has 16 bits too: not every weight of a target that gives the node's output so many. Biases have more.
+static bool is_wide_constant(const struct slot *s)
 {
-	const struct slot *w = plan_in(snapshot_plan(s), node, 1);
-	return w->quant.kind == QUANT_LINEAR && w->quant.qmax - w->quant.qmin > UINT8_MAX;
+	return slot_quantizes(s) && s->quant.kind == QUANT_LINEAR && s->quant.bits == 16 && s->quant.qmax - s->quant.qmin > UINT8_MAX;
 }
 
 // By its producer; of what comes in float (an input of the network, the result of an Exp) as soon as one reader takes it so, since
@@ -84,12 +83,13 @@ static void add_inputs(cJSON *overrides, const struct snapshot *s, int node)
 		int v = g->node[node].in[i];
 		if (v < 0 || g->value[v].type != DT_F32)
 			continue;
-		bool own = is_wide_tensor(s, v);
-		if (g->value[v].constant && wide && i == 1 && has_wide_weights(s, node))
-			set_text(first_entry(overrides, g->value[v].name), "quant_type", "QInt16");
-		else if (!g->value[v].constant && own != wide)
+		const struct slot *slot = plan_in(snapshot_plan(s), node, i);
+		bool constant = g->value[v].constant != NULL, own = is_wide_tensor(s, v);
+		if (constant && wide && is_wide_constant(slot))
+			set_text(first_entry(overrides, g->value[v].name), "quant_type", type_name(16, slot->quant.qmin < 0));
+		else if (!constant && own != wide)
 			convert(overrides, g, v, node, type_of(s, v, own), type_of(s, v, wide));
-		else if (!g->value[v].constant && own)
+		else if (!constant && own)
 			set_text(first_entry(overrides, g->value[v].name), "quant_type", type_of(s, v, true));
 	}
 }

@@ -57,6 +57,22 @@ void test_formats__onnxruntime_says_nothing_of_floats(void **state)
 	study_close(&st);
 }
 
+// A constant has the width of its node, on the left as well.
+void test_formats__onnxruntime_widens_constants(void **state)
+{
+	struct study *st = case_open(MODEL, CALIB, "esp32p4");
+	const struct graph *g = study_graph(st);
+	const struct node *sub = &g->node[graph_find_node(g, SUB)];
+	(void)state;
+	assert_non_null(g->value[sub->in[0]].constant);
+	case_set(st, SUB, PREC_INT16);
+	cJSON *j = case_export_json(st, "onnxruntime", NULL);
+	const cJSON *left = case_at(case_at(j, "extra_options|TensorQuantOverrides"), g->value[sub->in[0]].name);
+	assert_string_equal(json_text(cJSON_GetArrayItem(left, 0), "quant_type", ""), "QInt16");
+	cJSON_Delete(j);
+	study_close(&st);
+}
+
 // Of the readers of a tensor that comes in float one has 16 bits: the tensor has them, and is converted for the others.
 void test_formats__onnxruntime_converts_for_the_narrow_readers(void **state)
 {
