@@ -221,3 +221,31 @@ void test_plan_onnxruntime__constants_of_a_product(void **state)
 	assert_int_equal(v->n, 1);
 	teardown(&f);
 }
+
+// Behind a Conv that is excluded the tool leaves a Relu and a MaxPool as they are: only the next Conv rounds what it reads.
+void test_plan_onnxruntime__what_takes_its_input_follows_an_edit(void **state)
+{
+	for (int edited = 0; edited < 2; edited++) {
+		struct builder b = one_convolution("c");
+		struct fixture f;
+		builder_node(&b, "Relu", "relu", "c", "r");
+		builder_node(&b, "MaxPool", "pool", "r", "p");
+		builder_node(&b, "Conv", "next", "p w", "y");
+		builder_output(&b, "y");
+		fixture_plan(&f, b.g, "onnxruntime", CALIB_MINMAX);
+		if (edited) {
+			f.e->precision[node(&f, "conv")] = PREC_FLOAT;
+			f.e->precision[node(&f, "relu")] = PREC_INT8;
+			fixture_replan(&f);
+		}
+		assert_true(f.p->quantizable[node(&f, "relu")]);
+		assert_int_equal(f.p->precision[node(&f, "relu")], edited ? PREC_FLOAT : PREC_INT8);
+		assert_int_equal(f.p->precision[node(&f, "pool")], edited ? PREC_FLOAT : PREC_INT8);
+		assert_int_equal(in(&f, "relu", 0)->state, edited ? SLOT_FLOAT : SLOT_OVERLAPPED);
+		assert_int_equal(in(&f, "next", 0)->state, edited ? SLOT_ACTIVE : SLOT_OVERLAPPED);
+		assert_int_equal(f.p->n_refused, edited);
+		if (edited)
+			assert_non_null(strstr(f.p->refused[0].reason, "what it reads comes in float"));
+		teardown(&f);
+	}
+}

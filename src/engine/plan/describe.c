@@ -110,6 +110,8 @@ static void explain(struct plan *p, int node, enum precision want)
 	else if (p->group[node].kind != GROUP_NONE && other != node)
 		plan_refuse(p, node, "it runs as one operator with %s and gets %s: set %s too", p->g->node[other].name, got,
 		    p->g->node[other].name);
+	else if (p->priv->node[node].platform == PLATFORM_FLOAT)
+		plan_refuse(p, node, "what it reads comes in float, and target %s leaves it so: set what makes it", t->name);
 	else if (p->precision[node] == PREC_FLOAT)
 		plan_refuse(p, node, "target %s leaves the output of %s in float", t->name, n->op->name);
 	else

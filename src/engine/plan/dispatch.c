@@ -108,34 +108,50 @@ static bool target_takes(const struct plan *p, int node)
 	return !p->target->after_computing || v->node[node].reached;
 }
 
-static bool is_made_quantized(const struct plan *p, int value)
-{
-	int producer = p->g->value[value].producer;
-	return producer >= 0 && p->quantizable[producer];
-}
-
-// By who makes it or by an earlier reader that wants it quantized for itself. Later ones come too late, as the tool goes
-// through the nodes once.
-static bool gets_quantized(const struct plan *p, const struct node *n, const bool *wanted)
+// By who makes it (`quantized`: nodes) or by an earlier reader that wants it quantized for itself (`wanted`: values). Later ones
+// come too late, as the tool goes through the nodes once.
+static bool gets_quantized(const struct graph *g, const struct node *n, const bool *quantized, const bool *wanted)
 {
 	int k = first_data(n);
-	while (k <= last_data(n) && (is_made_quantized(p, n->in[k]) || wanted[n->in[k]]))
+	while (k <= last_data(n) && (wanted[n->in[k]] || (g->value[n->in[k]].producer >= 0 && quantized[g->value[n->in[k]].producer])))
 		k++;
 	return k > last_data(n);
 }
 
-static void mark_quantizable(struct plan *p)
+// Takes the marks from transparent operators whose input nobody quantizes.
+static void leave_in_float(const struct plan *p, bool *quantized)
 {
 	bool *wanted = xcalloc((size_t)p->g->n_values + 1, sizeof *wanted);
 	for (int i = 0; i < p->g->n_nodes; i++) {
 		const struct node *n = &p->g->node[i];
-		bool takes = target_takes(p, i), transparent = is_transparent(p, i), needs = p->target->needs_input && transparent;
-		p->quantizable[i] = takes && (!needs || gets_quantized(p, n, wanted));
-		for (int k = 0; k < n->n_in && takes && !transparent; k++)
+		bool transparent = quantized[i] && is_transparent(p, i);
+		if (transparent && p->target->needs_input)
+			quantized[i] = gets_quantized(p->g, n, quantized, wanted);
+		for (int k = 0; k < n->n_in && quantized[i] && !transparent; k++)
 			if (n->in[k] >= 0)
 				wanted[n->in[k]] = true;
 	}
 	free(wanted);
+}
+
+static void mark_quantizable(struct plan *p)
+{
+	for (int i = 0; i < p->g->n_nodes; i++)
+		p->quantizable[i] = target_takes(p, i);
+	leave_in_float(p, p->quantizable);
+}
+
+// Behind a node that an edit puts in float, what takes what it gets stays in float as well.
+static void follow_floats(struct plan *p)
+{
+	struct node_plan *v = p->priv->node;
+	bool *quantized = xcalloc((size_t)p->g->n_nodes + 1, sizeof *quantized);
+	for (int i = 0; i < p->g->n_nodes; i++)
+		quantized[i] = v[i].platform != PLATFORM_FLOAT;
+	leave_in_float(p, quantized);
+	for (int i = 0; i < p->g->n_nodes; i++)
+		v[i].platform = quantized[i] ? v[i].platform : PLATFORM_FLOAT;
+	free(quantized);
 }
 
 // Of a merged Swish the Mul, of a written-out operator the first node.
@@ -188,9 +204,10 @@ void plan_dispatch(struct plan *p, const struct edits *e)
 	count_readers(p);
 	mark_reached(p);
 	mark_quantizable(p);
-	for (int i = 0; i < p->g->n_nodes; i++) {
+	for (int i = 0; i < p->g->n_nodes; i++)
 		v->node[i].platform = platform_for(p, e, i);
+	follow_floats(p);
+	for (int i = 0; i < p->g->n_nodes; i++)
 		if (v->node[i].platform != PLATFORM_FLOAT)
 			p->stand_in[i] = plan_stand_in(p->g, &p->g->node[i], v->node[i].rule);
-	}
 }
