@@ -215,3 +215,34 @@ void test_import_selection__expressions_of_python(void **state)
 		study_close(&st);
 	}
 }
+
+// quantize_static and Quark go by nodes: a Relu that runs with its Conv here is left in float without it, and only what a list of types or
+// of nodes names is quantized.
+void test_import_selection__one_by_one(void **state)
+{
+	static const struct {
+		const char *text;
+		int conv, relu, other, notes; // precisions of Conv_0, of the Relu behind it, of the next Conv
+	} cases[] = {
+		{"{\"nodes_to_exclude\": [\"Relu_2\"]}", -1, PREC_FLOAT, -1, 0},
+		{"{\"nodes_to_exclude\": [\"Conv_0\", \"Relu_2\"]}", PREC_FLOAT, PREC_FLOAT, -1, 0},
+		{"{\"nodes_to_exclude\": [], \"op_types_to_exclude\": [\"Relu\", \"None\"]}", -1, PREC_FLOAT, -1, 1},
+		{"{\"op_types_to_quantize\": [\"Conv\", \"None\"]}", -1, PREC_FLOAT, -1, 0},
+		{"{\"op_types_to_quantize\": [\"Conv\", \"Relu\"], \"nodes_to_exclude\": [\"Conv_0\"]}", PREC_FLOAT, -1, -1, 0},
+		{"{\"nodes_to_quantize\": [\"Conv_0\", \"none\"]}", -1, PREC_FLOAT, PREC_FLOAT, 1},
+		{"{\"nodes_to_quantize\": [], \"op_types_to_quantize\": null}", -1, -1, -1, 0},
+	};
+	const char *model = support_data("models/resnet20_cifar10.onnx");
+	if (!model)
+		skip();
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct study *st = case_open(model, NULL, "onnxruntime");
+		struct import_report r = take(st, file(cases[i].text));
+		assert_int_equal(precision(st, "Conv_0"), cases[i].conv);
+		assert_int_equal(precision(st, "Relu_2"), cases[i].relu);
+		assert_int_equal(precision(st, "Conv_3"), cases[i].other);
+		assert_int_equal(r.n_notes, cases[i].notes);
+		import_report_done(&r);
+		study_close(&st);
+	}
+}

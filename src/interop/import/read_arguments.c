@@ -8,10 +8,13 @@
 // A name, or an expression when it begins with ^, as in Quark.
 static void exclude(struct wishes *w, const char *name)
 {
+	int node = graph_find_node(w->g, name);
 	if (name[0] == '^')
 		wish_pattern(w, name, PREC_FLOAT);
+	else if (node >= 0)
+		wish_node_in_float(w, node);
 	else
-		wish_name(w, name, PREC_FLOAT);
+		wish_name(w, name, PREC_FLOAT); // with a note
 }
 
 // Names, and subgraphs: a list of nodes where they begin and one where they end, each a tuple in Python.
@@ -344,8 +347,6 @@ static void note_what_is_not_read(struct wishes *w, const cJSON *o, const char *
 {
 	static const char to_weights[] = "what it does to weights is no edit: see qtui equalize --rules quark, and qtui tune";
 	static const char *const name[][2] = {
-	    {"nodes_to_quantize", "name what is left out in nodes_to_exclude"},
-	    {"op_types_to_quantize", "the target says which types are; name others in nodes_to_exclude"},
 	    {"algo_config", to_weights}, {"include_cle", to_weights}, {"include_fast_ft", to_weights}, {"include_sq", to_weights},
 	    {"FastFinetune", to_weights}, {"SmoothQuant", to_weights},
 	};
@@ -386,11 +387,19 @@ static void read_mixed(struct wishes *w, const cJSON *list)
 
 static void exclude_type(struct wishes *w, const char *name)
 {
-	wish_type(w, name, PREC_FLOAT);
+	bool any = false;
+	for (int i = 0; i < w->g->n_nodes; i++)
+		if (strcmp(w->g->node[i].op->name, name) == 0) {
+			wish_node_in_float(w, i);
+			any = true;
+		}
+	if (!any)
+		wish_type(w, name, PREC_FLOAT); // with a note
 }
 
 // What is read, and what is about the tool's run or the form of its file.
 #define MEMBERS_READ "nodes_to_exclude subgraphs_to_exclude exclude op_types_to_exclude extra_options calibrate_method activation_type " \
+	"nodes_to_quantize op_types_to_quantize " \
 	"weight_type per_channel reduce_range global_config layer_type_config specific_layer_config specific_tensor_precision"
 #define MEMBERS_OF_THE_FILE "model_input model_output calibration_data_reader calibration_providers execution_providers quant_format " \
 	"use_external_data_format optimize_model print_summary log_severity_level debug_mode"
@@ -422,8 +431,10 @@ void read_arguments(struct wishes *w, const cJSON *root)
 	w->rank = OF_TYPE;
 	read_layers(w, root, "layer_type_config", true);
 	each_text_in(w, root, "op_types_to_exclude", exclude_type);
+	wish_only(w, list_in(w, root, "op_types_to_quantize"), true);
 	w->rank = OF_NODE;
 	read_layers(w, root, "specific_layer_config", false);
+	wish_only(w, list_in(w, root, "nodes_to_quantize"), false);
 	exclude_list(w, root, "nodes_to_exclude");
 	exclude_list(w, root, "subgraphs_to_exclude");
 	exclude_list(w, root, "exclude");

@@ -86,6 +86,41 @@ void wish_type(struct wishes *w, const char *op_type, enum precision p)
 		wish_note(w, "%.120s: the model has no operator of this type", op_type);
 }
 
+void wish_node_in_float(struct wishes *w, int node)
+{
+	const struct group *group = &w->p->group[node];
+	if (group->kind == GROUP_ACTIVATION && group->owner != node)
+		w->part[node] = PREC_FLOAT;
+	else
+		wish_precision(w, node, PREC_FLOAT);
+}
+
+static void mark_listed(struct wishes *w, bool *listed, const char *name, bool types)
+{
+	int node = types ? -1 : graph_find_node(w->g, name);
+	for (int i = 0; types && i < w->g->n_nodes; i++)
+		listed[i] |= strcmp(w->g->node[i].op->name, name) == 0;
+	if (node >= 0)
+		listed[node] = true;
+	else if (!types)
+		wish_note(w, "%.120s: no node has such a name", name);
+}
+
+void wish_only(struct wishes *w, const cJSON *list, bool types)
+{
+	const cJSON *item;
+	if (!list || !list->child)
+		return;
+	bool *listed = xcalloc((size_t)w->g->n_nodes + 1, sizeof *listed);
+	cJSON_ArrayForEach(item, list)
+		if (cJSON_IsString(item))
+			mark_listed(w, listed, item->valuestring, types);
+	for (int i = 0; i < w->g->n_nodes; i++)
+		if (w->p->quantizable[i] && !listed[i])
+			wish_node_in_float(w, i);
+	free(listed);
+}
+
 void wish_all(struct wishes *w, enum precision p)
 {
 	for (int n = 0; n < w->g->n_nodes; n++)

@@ -103,6 +103,10 @@ bool wish_name(struct wishes *w, const char *name, enum precision p);
 // Of all nodes that a regular expression matches: from the first character on (Python's re.match).
 void wish_pattern(struct wishes *w, const char *pattern, enum precision p);
 void wish_type(struct wishes *w, const char *op_type, enum precision p);
+// Of a tool that goes by nodes: an activation that runs with the operator in front here stays in float by itself.
+void wish_node_in_float(struct wishes *w, int node);
+// Nodes, or types of nodes, that a list names are quantized, all others stay in float. NULL or empty: nothing is said.
+void wish_only(struct wishes *w, const struct cJSON *list, bool types);
 // Of every node that the target quantizes.
 void wish_all(struct wishes *w, enum precision p);
 // Of the nodes that lie behind one of some tensors and before one of others, each a text or a list of texts.
