@@ -536,3 +536,41 @@ void test_import_qdq__a_file_of_onnx_runtime(void **state)
 	import_report_done(&r);
 	study_close(&st);
 }
+
+// The file of a tool that leaves a Relu where it is, since its pairs are symmetric; `zero`: of the one behind the Conv.
+static const char *symmetric_model(int zero)
+{
+	struct onnx_case c;
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(1, 4, 6, 6));
+	add_pair(&c, "x", 0.02f, 128);
+	add_weights(&c, "w_quantized", "w_dq");
+	case_node(&c, "Conv", "conv", "x_dq w_dq", "conv_y");
+	add_pair(&c, "conv_y", 0.02f, zero);
+	case_node(&c, "Relu", "relu", "conv_y_dq", "relu_y");
+	add_pair(&c, "relu_y", 0.01f, 128);
+	case_attr_ints(&c, case_node(&c, "MaxPool", "pool", "relu_y_dq", "pool_y"), "kernel_shape", 2, (int64_t[]){2, 2});
+	add_pair(&c, "pool_y", 0.01f, 128);
+	case_node(&c, "Sigmoid", "sigmoid", "pool_y_dq", "y");
+	case_output(&c, c.graph, "y");
+	const char *path = case_save(&c, "quantized.onnx");
+	case_done(&c);
+	return path;
+}
+
+// What is quantized between a Conv and its Relu is said, with the target that has it where there is one.
+void test_import_qdq__symmetric_pairs_name_their_target(void **state)
+{
+	static const struct { const char *target; int zero, notes; bool named; } cases[] = {{"onnxruntime", 128, 1, true},
+	    {"onnxruntime", 100, 1, false}, {"tensorrt", 128, 1, false}, {"onnxruntime,activation.symmetric=true", 128, 0, false}};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct study *st = case_open(float_model(), NULL, cases[i].target);
+		struct import_report r = take(st, symmetric_model(cases[i].zero));
+		const char *inner = strstr(str_text(&r.notes), "inside of what runs as one operator here");
+		assert_int_equal(inner != NULL, cases[i].notes);
+		assert_int_equal(strstr(str_text(&r.notes), "--target NAME,activation.symmetric=true") != NULL, cases[i].named);
+		import_report_done(&r);
+		study_close(&st);
+	}
+}

@@ -39,6 +39,8 @@ bool target_widens_weights(const struct target *t);          // do their weights
 int target_bias_room(const struct target *t);
 // Can activations have scales that are no powers of two (steps), or zero points other than the middle code (zeros)?
 bool target_has_scales(const struct target *t, bool steps, bool zeros);
+// Would a Relu be quantized apart from what is in front of it if activations were symmetric, which they are not?
+bool target_splits_if_symmetric(const struct target *t);
 // Names of all targets that can be loaded, in order; the caller frees each and the array.
 char **target_list(int *n);
 

@@ -94,6 +94,7 @@ static void read_pair(struct reading *r, int quantize)
 		return;
 	}
 	r->found++;
+	r->zeros += file_grid_read(&grid, r->file, n) && grid.zero - (double)grid.qmin != exp2(bits_of(&grid) - 1);
 	value = quantized_here(r, value);
 	name = r->w->g->value[value].name;
 	quantized_output(r->w, name, &why);
@@ -232,8 +233,10 @@ static void tell(const struct reading *r)
 	if (r->lost)
 		wish_note(w, "quantized tensors of the file that are not in the model: %d of %d", r->lost, r->lost + r->found);
 	if (r->inner)
-		wish_note(
-		    w, "quantized tensors inside of what runs as one operator here, where nothing is quantized: %d of %d", r->inner, r->found);
+		wish_note(w, "quantized tensors inside of what runs as one operator here, where nothing is quantized: %d of %d%s", r->inner, r->found,
+		    r->zeros || !target_splits_if_symmetric(w->p->target)
+		        ? ""
+		        : "; its pairs are symmetric: --target NAME,activation.symmetric=true quantizes there");
 	if (r->biases)
 		wish_note(w, "biases of nodes that have none in the model: %d", r->biases);
 	if (r->again)

@@ -18,6 +18,7 @@ struct reading {
 	bool *split;            // [g->n_nodes] they have pairs of different widths, and run by themselves
 	// Pairs: at tensors of the model, at others, within operators that run as one here, of tensors that a pair has rounded already.
 	int found, lost, inner, again;
+	int zeros;  // pairs with a zero that is not the middle code
 	int biases; // of nodes that have none in the model
 };
 

@@ -314,6 +314,11 @@ double target_percentile(const struct target *t)
 	return t->calibration.percentile;
 }
 
+bool target_splits_if_symmetric(const struct target *t)
+{
+	return t->only_asymmetric && !t->activation.symmetric;
+}
+
 bool target_has_precision(const struct target *t, int bits)
 {
 	for (int i = 0; i < 2; i++)
