@@ -96,29 +96,31 @@ static void read_weight_override(struct wishes *w, const cJSON *list)
 	free(grid);
 }
 
-// Of a weight without a scale: its width is that of its node.
-static void note_weight_rules(struct wishes *w, const cJSON *o, const char *tensor)
-{
-	const char *name = json_text(o, "quant_type", "QInt8");
-	const struct type *type = find_type(name);
-	if (!type || (type->bits != 8 && type->bits != 16))
-		wish_note(w, "%.120s: the type %.40s is none that weights have here", tensor, name);
-	if (cJSON_GetObjectItemCaseSensitive(o, "rmin") || cJSON_GetObjectItemCaseSensitive(o, "rmax"))
-		wish_note(w, "%.120s: rmin and rmax of a weight are not read: give its scale", tensor);
-}
-
 // Members that the target decides, where no scale stands for them.
 static void note_rules(struct wishes *w, const cJSON *o, const char *tensor, bool fixed)
 {
 	int v = graph_find_value(w->g, tensor);
 	const struct quantizer *q = v >= 0 && !fixed ? tensor_quantizer(w->p, v) : NULL;
 	const cJSON *symmetric = cJSON_GetObjectItemCaseSensitive(o, "symmetric");
-	if (q && q->kind == QUANT_LINEAR && cJSON_IsBool(symmetric) && cJSON_IsTrue(symmetric) != q->symmetric)
+	bool decided = q && q->kind == QUANT_LINEAR;
+	if (decided && cJSON_IsBool(symmetric) && cJSON_IsTrue(symmetric) != q->symmetric)
 		wish_note(w, "%.120s: symmetric: %s is not read, as the target decides it: choose another --target", tensor,
 		    cJSON_IsTrue(symmetric) ? "true" : "false");
-	if (!fixed && w->reduced == 0 && json_bool(o, "reduce_range", false))
+	if (decided && range_is_full(q->qmin, q->qmax, q->bits) && json_bool(o, "reduce_range", false))
 		wish_note(w, "%.120s: reduce_range is not read, as the target decides it: choose another --target", tensor);
 	note_unread(w, o, tensor, "quant_type scale zero_point rmin rmax symmetric reduce_range axis convert");
+}
+
+// Of a weight without a scale: its width is that of its node.
+static void note_weight_rules(struct wishes *w, const cJSON *o, const char *tensor)
+{
+	const char *name = json_text(o, "quant_type", "QInt8");
+	const struct type *type = find_type(name);
+	if (!type || (type->bits != 8 && !(type->bits == 16 && target_widens_weights(w->p->target))))
+		wish_note(w, "%.120s: the type %.40s is none that weights have here", tensor, name);
+	if (cJSON_GetObjectItemCaseSensitive(o, "rmin") || cJSON_GetObjectItemCaseSensitive(o, "rmax"))
+		wish_note(w, "%.120s: rmin and rmax of a weight are not read: give its scale", tensor);
+	note_rules(w, o, tensor, false);
 }
 
 // An input of the network, or made by a node in float: it has the width of those that read it.
