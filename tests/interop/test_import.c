@@ -172,6 +172,40 @@ void test_import__types_for_all_tensors(void **state)
 #define LAYER(type, weight) "\"specific_layer_config\": [[{\"input_tensors\": {\"data_type\": \"" type "\"}, \"weight\": " weight "}, [\"" \
 	STEM "\"]]]"
 
+// Options that AMD demands with a preset, or that its users change, are the target's own or name the member to change.
+void test_import__options_of_quark(void **state)
+{
+	static const struct {
+		const char *target, *text, *note; // "": nothing is said
+	} row[] = {
+	    {"vint8", "\"enable_npu_cnn\": true, \"extra_options\": {\"Int32Bias\": false, \"DedicatedQDQPair\": true, "
+	              "\"QuantizeAllOpTypes\": true}", ""},
+	    {"xint8", "\"extra_options\": {\"EnableNPUCnn\": true, \"ConvertSigmoidToHardSigmoid\": true}", ""},
+	    {"xint8", "\"extra_options\": {\"ConvertSigmoidToHardSigmoid\": false}",
+	        "ConvertSigmoidToHardSigmoid: false, the target does otherwise: choose --target NAME,operators.becomes.Sigmoid=itself"},
+	    {"xint8", "\"extra_options\": {\"Int32Bias\": true}", "choose --target NAME,bias.own_scale=false,precisions.int8.bias=32"},
+	    {"xint8", "\"extra_options\": {\"QuantizeAllOpTypes\": true}", "choose --target NAME,operators.all_types=true"},
+	    {"xint8,operators.becomes.Sigmoid=itself", "\"extra_options\": {\"ConvertSigmoidToHardSigmoid\": false}", ""},
+	    {"xint8,bias.own_scale=false,precisions.int8.bias=32", "\"extra_options\": {\"Int32Bias\": true}", ""},
+	    {"a8w8", "\"enable_npu_cnn\": true", "enable_npu_cnn: true, but activations of the target have scales that are no powers of two"},
+	    {"a8w8", "\"enable_npu_cnn\": false, \"extra_options\": {\"Int32Bias\": true}", ""},
+	    {"bf16", "\"extra_options\": {\"QuantizeAllOpTypes\": true, \"Int32Bias\": false}", ""},
+	    {"onnxruntime", "\"extra_options\": {\"Int32Bias\": true}", "extra_options: Int32Bias is not read"}, // of another tool
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		char text[512];
+		snprintf(text, sizeof text, "{\"exclude\": [\"" CLASS_CONV "\"], %s}", row[i].text);
+		struct study *st = case_open(MODEL, NULL, row[i].target);
+		struct import_report r = take(st, file(text));
+		assert_has(&r.notes, row[i].note);
+		if (r.n_notes != (row[i].note[0] != '\0'))
+			fail_msg("%s %s: %s", row[i].target, row[i].text, str_text(&r.notes));
+		import_report_done(&r);
+		study_close(&st);
+	}
+}
+
 // Of several files that a tool writes, the one that is read is named: the others were no valid YAML.
 void test_import__files_beside_the_one_that_is_read(void **state)
 {

@@ -37,6 +37,10 @@ bool target_widens_weights(const struct target *t);          // do their weights
 // By how many bits a bias has more room at 16 bit, where its unit gets finer by those that input and weights gain; below 0: less.
 // Without 16 bit it is below 0.
 int target_bias_room(const struct target *t);
+// What each target does or does not: a bias has a scale of its own; operators that no list names are quantized; a HardSigmoid
+// runs in a Sigmoid's place.
+enum target_trait { TRAIT_OWN_BIAS, TRAIT_ALL_TYPES, TRAIT_HARD_SIGMOID };
+bool target_has_trait(const struct target *t, enum target_trait trait);
 // Can activations have scales that are no powers of two (steps), or zero points other than the middle code (zeros)?
 bool target_has_scales(const struct target *t, bool steps, bool zeros);
 // Would a Relu be quantized apart from what is in front of it if activations were symmetric, which they are not?

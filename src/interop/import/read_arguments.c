@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "wishes.h"
+#include "read_arguments.h"
 
 // A name, or an expression when it begins with ^, as in Quark.
 static void exclude(struct wishes *w, const char *name)
@@ -30,28 +30,6 @@ static void exclude_list(struct wishes *w, const cJSON *root, const char *name)
 		else
 			wish_note(w, "%s: neither a name nor [[starts], [ends]]", name);
 	}
-}
-
-// Types by the names of ONNX Runtime's and Quark's enumerations.
-static const struct type {
-	const char *name;
-	int bits;
-	bool sign;
-} known_types[] = {
-    {"QInt4", 4, true}, {"QUInt4", 4, false}, {"QInt8", 8, true}, {"QUInt8", 8, false}, {"QInt16", 16, true}, {"QUInt16", 16, false},
-    {"QInt32", 32, true}, {"QUInt32", 32, false}, {"QFloat16", WISH_FLOAT, true}, {"QBFloat16", WISH_FLOAT, true},
-    {"Int4", 4, true}, {"UInt4", 4, false}, {"Int8", 8, true}, {"UInt8", 8, false}, {"XInt8", 8, true}, {"Int16", 16, true},
-    {"UInt16", 16, false}, {"Int32", 32, true}, {"UInt32", 32, false}, {"Float16", WISH_FLOAT, true}, {"BFloat16", WISH_FLOAT, true},
-};
-
-// With whatever Python puts in front; NULL: there is none.
-static const struct type *find_type(const char *name)
-{
-	const char *dot = strrchr(name, '.');
-	for (size_t i = 0; i < sizeof known_types / sizeof *known_types; i++)
-		if (strcmp(known_types[i].name, dot ? dot + 1 : name) == 0)
-			return &known_types[i];
-	return NULL;
 }
 
 // `code`: of zero.
@@ -172,109 +150,6 @@ static int known_method(struct wishes *w, const char *name)
 	return method;
 }
 
-// The quantizer of the first activation or weight at the target's own width; NULL: there is none.
-static const struct quantizer *plain_quantizer(const struct plan *p, bool weight)
-{
-	for (const struct slot *s = p->slot; s < p->slot + p->n_slots; s++)
-		if (s->state == SLOT_ACTIVE && s->quant.kind == QUANT_LINEAR && s->parameter == weight && (!weight || s->index == 1) &&
-		    p->precision[s->node] == PREC_INT8)
-			return &s->quant;
-	return NULL;
-}
-
-static bool has_weights_per_channel(const struct plan *p)
-{
-	for (const struct slot *s = p->slot; s < p->slot + p->n_slots; s++)
-		if (s->parameter && s->index == 1 && s->state == SLOT_ACTIVE && s->quant.axis >= 0)
-			return true;
-	return false;
-}
-
-// 16 bit for all, where the target has it besides its own width. Without a sign or with one,
-// the grid is the same: zero points follow.
-static void read_activation_type(struct wishes *w, const char *name, bool symmetric)
-{
-	const struct type *type = find_type(name);
-	const struct quantizer *q = plain_quantizer(w->p, false);
-	if (!type || type->bits == WISH_FLOAT)
-		wish_note(w, "activation_type: %.40s is not known here", name);
-	else if (q && type->bits == 16 && q->bits == 8 && target_has_precision(w->p->target, 16))
-		wish_all(w, PREC_INT16);
-	else if (q && type->bits != q->bits)
-		wish_note(w, "activation_type: %.40s has %d bits, activations of the target have %d: choose another --target", name, type->bits,
-		    q->bits);
-	if (type && q && symmetric != q->symmetric)
-		wish_note(w, "ActivationSymmetric: %s, but activations of the target are %ssymmetric: choose another --target",
-		    symmetric ? "true" : "false", q->symmetric ? "" : "not ");
-}
-
-static void note_channels(struct wishes *w, const char *where, const char *member, const char *said, bool channels)
-{
-	if (channels != has_weights_per_channel(w->p))
-		wish_note(w, "%s%s: %.40s, but weights of the target have a scale for each %s: choose another --target", where, member, said,
-		    channels ? "tensor" : "channel");
-}
-
-static void note_weight_type(struct wishes *w, const char *where, const char *member, const char *name, int bits)
-{
-	const struct type *type = name ? find_type(name) : NULL;
-	if (type && type->bits == WISH_FLOAT)
-		wish_note(w, "%s%s: %.40s is no integer, weights of the target have %d bits: choose another --target", where, member, name, bits);
-	else if (type && type->bits != bits)
-		wish_note(w, "%s%s: %.40s has %d bits, weights of the target have %d: choose another --target", where, member, name, type->bits,
-		    bits);
-}
-
-static void note_weight_symmetry(struct wishes *w, const char *where, const char *member, const cJSON *symmetric,
-    const struct quantizer *q)
-{
-	if (cJSON_IsBool(symmetric) && cJSON_IsTrue(symmetric) != q->symmetric)
-		wish_note(w, "%s%s: %s, but weights of the target are %ssymmetric: choose another --target", where, member,
-		    cJSON_IsTrue(symmetric) ? "true" : "false", q->symmetric ? "" : "not ");
-}
-
-// With the enumeration in front that it is of: ScaleType, PowerOfTwoMethod.
-static void note_scales(struct wishes *w, const char *where, const char *member, const char *said, bool pow2, bool weight)
-{
-	const struct quantizer *q = plain_quantizer(w->p, weight);
-	if (q && pow2 != q->pow2)
-		wish_note(w, "%s%s: %.40s, but %s of the target have scales that are %spowers of two: choose another --target", where, member,
-		    said, weight ? "weights" : "activations", q->pow2 ? "" : "no ");
-}
-
-// What a file says of weights is the target's own business: only where they differ is it told.
-static void note_other_weights(struct wishes *w, const cJSON *root, const cJSON *extra)
-{
-	const struct quantizer *q = plain_quantizer(w->p, true);
-	const cJSON *by_channel = cJSON_GetObjectItemCaseSensitive(root, "per_channel");
-	if (!q)
-		return;
-	note_weight_type(w, "", "weight_type", json_text(root, "weight_type", NULL), q->bits);
-	if (cJSON_IsBool(by_channel))
-		note_channels(w, "", "per_channel", cJSON_IsTrue(by_channel) ? "true" : "false", cJSON_IsTrue(by_channel));
-	note_weight_symmetry(w, "", "WeightSymmetric", cJSON_GetObjectItemCaseSensitive(extra, "WeightSymmetric"), q);
-	if (json_bool(root, "reduce_range", false) && range_is_full(q->qmin, q->qmax, q->bits))
-		wish_note(w, "reduce_range: weights of the target use all their bits: choose --target NAME,weight.reduce_range=true");
-}
-
-// Quark's newer way to say it, of a tensor; `inputs` are activations of `p`. `where` begins each line.
-static void note_other_tensors(struct wishes *w, const char *where, const cJSON *inputs, const cJSON *weight, enum precision p)
-{
-	const struct quantizer *q = plain_quantizer(w->p, true);
-	const char *by = json_text(weight, "quant_granularity", NULL), *scale = json_text(inputs, "scale_type", NULL);
-	if (scale)
-		note_scales(w, where, "scale_type", scale, str_has_suffix(scale, "PowerOf2"), false);
-	if (!q || !weight)
-		return;
-	note_weight_type(w, where, "weight.data_type", json_text(weight, "data_type", NULL),
-	    p == PREC_INT16 && target_widens_weights(w->p->target) ? 16 : q->bits);
-	if (by)
-		note_channels(w, where, "weight.quant_granularity", by, !str_has_suffix(by, "Tensor"));
-	note_weight_symmetry(w, where, "weight.symmetric", cJSON_GetObjectItemCaseSensitive(weight, "symmetric"), q);
-	if ((scale = json_text(weight, "scale_type", NULL)))
-		note_scales(w, where, "weight.scale_type", scale, str_has_suffix(scale, "PowerOf2"), true);
-}
-
 // A node, or nodes by an expression, or by their type.
 static void wish_layer(struct wishes *w, const char *name, bool types, enum precision p)
 {
@@ -364,15 +239,6 @@ static void note_what_is_not_read(struct wishes *w, const cJSON *o, const char *
 	str_done(&all);
 }
 
-// In hundredths; 0: it says none.
-static void note_percentile(struct wishes *w, const cJSON *extra, const char *name)
-{
-	double percent = json_number(extra, name, 0), own = 100 * target_percentile(w->p->target);
-	if (percent != 0 && fabs(percent - own) > 1e-7)
-		wish_note(w, "%s: %.9g, the target has %.9g: choose --target NAME,calibration.percentile=%.9g", name, percent, own,
-		    percent / 100);
-}
-
 enum { OF_MODEL, OF_TYPE, OF_NODE }; // ranks
 
 static void read_mixed(struct wishes *w, const cJSON *list)
@@ -407,6 +273,8 @@ static void exclude_type(struct wishes *w, const char *name)
 	"use_external_data_format optimize_model print_summary log_severity_level debug_mode"
 #define OPTIONS_READ "ActivationSymmetric WeightSymmetric CalibPercentile Percentile TensorQuantOverrides MixedPrecisionTensor"
 #define OPTIONS_OF_THE_FILE "AddQDQPairToWeight UseQDQVitisCustomOps DedicatedQDQPair DisableShapeInference"
+#define MEMBERS_KNOWN MEMBERS_READ " " MEMBERS_OF_THE_FILE
+#define OPTIONS_KNOWN OPTIONS_READ " " OPTIONS_OF_THE_FILE
 
 void read_arguments(struct wishes *w, const cJSON *root)
 {
@@ -440,8 +308,11 @@ void read_arguments(struct wishes *w, const cJSON *root)
 	exclude_list(w, root, "nodes_to_exclude");
 	exclude_list(w, root, "subgraphs_to_exclude");
 	exclude_list(w, root, "exclude");
-	note_what_is_not_read(w, root, "arguments", MEMBERS_READ " " MEMBERS_OF_THE_FILE);
-	note_what_is_not_read(w, extra, "extra_options", OPTIONS_READ " " OPTIONS_OF_THE_FILE);
+	bool quark = target_is_of(w->p->target, "Quark");
+	if (quark)
+		note_quark_options(w, root, extra);
+	note_what_is_not_read(w, root, "arguments", quark ? MEMBERS_KNOWN " " QUARK_MEMBERS : MEMBERS_KNOWN);
+	note_what_is_not_read(w, extra, "extra_options", quark ? OPTIONS_KNOWN " " QUARK_OPTIONS : OPTIONS_KNOWN);
 	note_percentile(w, extra, "CalibPercentile");
 	note_percentile(w, extra, "Percentile");
 	cJSON_ArrayForEach(item, object_in(w, extra, "TensorQuantOverrides"))

@@ -340,6 +340,16 @@ int target_bias_room(const struct target *t)
 	return wide->bias - narrow->bias - (wide->weight - narrow->weight) - (wide->activation - narrow->activation);
 }
 
+bool target_has_trait(const struct target *t, enum target_trait trait)
+{
+	const bool has[] = {
+	    [TRAIT_OWN_BIAS] = t->bias.quantized && t->bias.own_scale,
+	    [TRAIT_ALL_TYPES] = t->all_types,
+	    [TRAIT_HARD_SIGMOID] = target_rule(t, "Sigmoid")->becomes == BECOMES_HARD_SIGMOID,
+	};
+	return has[trait];
+}
+
 static void list_add(char ***list, size_t *cap, int *n, const char *name, size_t len)
 {
 	for (int i = 0; i < *n; i++)
