@@ -116,6 +116,32 @@ void test_import_esp_ppq__examples_in_a_dispatching_table(void **state)
 	study_close(&st);
 }
 
+// Espressif's own search for a setting: widths in a list, steps as objects.
+void test_import_esp_ppq__an_iteration_of_espdl_quantize(void **state)
+{
+	struct study *st = bare();
+	(void)state;
+	struct import_report r = take(st, file("{\"iteration_id\": 5, \"rationale\": \"..\", \"calib_algorithm\": \"Percentile\", \"equalization\": "
+	    "{\"enabled\": true, \"iterations\": 6, \"opt_level\": 2}, \"bias_correct\": {\"enabled\": false}, \"tqt_optimization\": {\"enabled\": true, "
+	    "\"lr\": 1e-5}, \"fusion_alignment\": {\"align_elementwise_to\": \"Align to Large\"}, \"dispatching_table\": [{\"op\": \"" STEM
+	    "\", \"bits\": 16}, {\"op_name\": \"" SUB "\", \"bits\": 16}, {\"op\": \"none\", \"bits\": 16}, {\"op\": \"" SPLIT "\"}], "
+	    "\"extra\": {\"ssd_equalization\": true, \"signature\": 1}}"));
+	assert_string_equal(r.format, "espdl-quantize's setting");
+	assert_int_equal(study_method(st), CALIB_PERCENTILE);
+	assert_int_equal(precision(st, STEM), PREC_INT16);
+	assert_int_equal(precision(st, SUB), PREC_INT16);
+	assert_note(&r, "equalization: changes weights, which no edit says; for the same, open what qtui equalize --sums --rounds 6 writes");
+	assert_note(&r, "tqt_optimization: changes weights");
+	assert_note(&r, "align_elementwise_to: Align to Large; target esp32p4 has alignment.to_output for Add");
+	assert_note(&r, "none: the model has no such operator");
+	assert_note(&r, "dispatching_table: " SPLIT ": not {");
+	assert_note(&r, "ssd_equalization: changes weights");
+	assert_note(&r, "extra: signature is not read");
+	assert_int_equal(r.n_notes, 7);
+	import_report_done(&r);
+	study_close(&st);
+}
+
 // The platforms that compute in float64 have the codes of the others.
 void test_import_esp_ppq__high_precision_is_16_bit(void **state)
 {

@@ -1,4 +1,5 @@
-// What esp-ppq and PPQ are told to do: a QuantizationSetting, and AutoQuant's choice of one, which has other names for the same.
+// What esp-ppq and PPQ are told to do: a QuantizationSetting, AutoQuant's choice of one, which has other names for the same, and what
+// Espressif's espdl-quantize makes one of in each of its iterations.
 // Widths, scales (operator -> scale of its first output) and the calibrator are taken over. Passes that change weights are
 // named with what does it here, alignments and steps that are left out where the target has others.
 #include <string.h>
@@ -73,10 +74,17 @@ static void note_dispatcher(struct wishes *w, const char *name)
 		    all ? "allin" : "conservative");
 }
 
+// By true, or with what it is given: {"enabled": true, ..}.
+static bool is_on(const cJSON *on, const char *name)
+{
+	const cJSON *pass = cJSON_GetObjectItemCaseSensitive(on, name);
+	return cJSON_IsTrue(pass) || (cJSON_IsObject(pass) && json_bool(pass, "enabled", false));
+}
+
 static void note_passes(struct wishes *w, const cJSON *on, enum dialect d)
 {
 	for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
-		if (passes[i].name[d] && json_bool(on, passes[i].name[d], false))
+		if (passes[i].name[d] && is_on(on, passes[i].name[d]))
 			wish_note(w, "%s: changes weights, which no edit says; %s", passes[i].name[d], passes[i].instead);
 }
 
@@ -179,6 +187,38 @@ void read_esp_ppq_setting(struct wishes *w, const cJSON *root)
 		return;
 	cJSON_ArrayForEach(item, object_in(w, modify, "custom_config"))
 		read_custom_scale(w, item);
+}
+
+// [{"op": NAME, "bits": 16}]
+static void read_widths(struct wishes *w, const cJSON *list)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, list)
+	{
+		const char *name = json_text(item, "op", json_text(item, "op_name", NULL));
+		double bits = json_number(item, "bits", 0);
+		if (!name || (bits != 8 && bits != 16)) {
+			wish_note(w, "dispatching_table: %.120s: not {\"op\": NAME, \"bits\": 8 or 16}", name ? name : "an entry");
+			continue;
+		}
+		int node = esp_ppq_operator(w, name);
+		if (node >= 0)
+			wish_precision(w, node, bits == 16 ? PREC_INT16 : PREC_INT8);
+	}
+}
+
+// The setting.json of one of its iterations, and of the best.
+void read_espdl_quantize(struct wishes *w, const cJSON *root)
+{
+	const cJSON *extra = object_in(w, root, "extra");
+	read_method(w, json_text(root, "calib_algorithm", NULL));
+	if (is_on(root, "equalization"))
+		note_equalization(w, "equalization", object_in(w, root, "equalization"));
+	note_passes(w, root, SETTING);
+	note_alignments(w, object_in(w, root, "fusion_alignment"), true, SETTING);
+	read_widths(w, list_in(w, root, "dispatching_table"));
+	note_passes(w, extra, SETTING);
+	note_unread(w, extra, "extra", "ssd_equalization channel_split");
 }
 
 // Of a chip by esp-ppq's name; the numbers are those of the 8-bit platform in targets/*.json.
