@@ -122,8 +122,8 @@ void test_import_esp_ppq__an_iteration_of_espdl_quantize(void **state)
 	struct study *st = bare();
 	(void)state;
 	struct import_report r = take(st, file("{\"iteration_id\": 5, \"rationale\": \"..\", \"calib_algorithm\": \"Percentile\", \"equalization\": "
-	    "{\"enabled\": true, \"iterations\": 6, \"opt_level\": 2}, \"bias_correct\": {\"enabled\": false}, \"tqt_optimization\": {\"enabled\": true, "
-	    "\"lr\": 1e-5}, \"fusion_alignment\": {\"align_elementwise_to\": \"Align to Large\"}, \"dispatching_table\": [{\"op\": \"" STEM
+	    "{\"enabled\": true, \"iterations\": 6, \"opt_level\": 2}, \"bias_correct\": {\"enabled\": false}, \"tqt_optimization\": "
+	    "{\"enabled\": true, \"lr\": 1e-5}, \"fusion_alignment\": {\"align_elementwise_to\": \"Align to Large\"}, \"dispatching_table\": [{\"op\": \"" STEM
 	    "\", \"bits\": 16}, {\"op_name\": \"" SUB "\", \"bits\": 16}, {\"op\": \"none\", \"bits\": 16}, {\"op\": \"" SPLIT "\"}], "
 	    "\"extra\": {\"ssd_equalization\": true, \"signature\": 1}}"));
 	assert_string_equal(r.format, "espdl-quantize's setting");
