@@ -206,6 +206,30 @@ void test_import__options_of_quark(void **state)
 	}
 }
 
+// The plan that AMD's skills for Quark write before they quantize.
+void test_import__a_plan_of_quarks_skills(void **state)
+{
+	static const char text[] = "{\"model\": {\"model_type\": \"onnx\"}, \"preset\": \"XINT8_ADAROUND\", \"calibration\": {\"method\": "
+	    "\"PowerOfTwo_MinMSE\"}, \"algorithms\": [\"BiasCorrection\"], \"onnx_specific\": {\"enable_npu_cnn\": true, \"include_cle\": true, "
+	    "\"nodes_to_exclude\": null, \"subgraphs_to_exclude\": [[[\"" SUB "\"], [\"" SUB "\"]]], \"extra_options\": {}}}";
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct study *st = case_open(MODEL, NULL, i ? "a8w8" : "xint8");
+		struct import_report r = take(st, file(text));
+		assert_string_equal(r.format, "Quark quantization plan");
+		assert_int_equal(study_method(st), CALIB_MSE);
+		assert_int_equal(precision(st, SUB), PREC_FLOAT);
+		assert_has(&r.notes, "preset: XINT8_ADAROUND is not read: what it does to weights");
+		assert_has(&r.notes, "algorithms: BiasCorrection is not read: what it does to weights");
+		assert_has(&r.notes, "include_cle is not read: what it does to weights");
+		if (i)
+			assert_has(&r.notes, "preset: XINT8_ADAROUND: open with --target xint8");
+		assert_int_equal(r.n_notes, i ? 5 : 3); // and enable_npu_cnn, whose scales are powers of two
+		import_report_done(&r);
+		study_close(&st);
+	}
+}
+
 // Of several files that a tool writes, the one that is read is named: the others were no valid YAML.
 void test_import__files_beside_the_one_that_is_read(void **state)
 {

@@ -138,7 +138,7 @@ static void read_override(struct wishes *w, const cJSON *list, const char *plain
 }
 
 // With whatever Python puts in front: CalibrationMethod, PowerOfTwoMethod, CalibMethod.
-static int known_method(struct wishes *w, const char *name)
+int quark_method(struct wishes *w, const char *name)
 {
 	static const struct word known[] = {{"MinMax", CALIB_MINMAX}, {"Percentile", CALIB_PERCENTILE},
 	    {"Entropy", CALIB_MINMAX}, // clips nothing
@@ -189,7 +189,7 @@ static bool read_layer(struct wishes *w, const cJSON *config, const char *where,
 		if (tensors && bits != WISH_FLOAT)
 			bits = type->bits == WISH_FLOAT ? WISH_FLOAT : type->bits > bits ? type->bits : bits;
 		if (method && w->calibrates < 0)
-			w->calibrates = known_method(w, method);
+			w->calibrates = quark_method(w, method);
 	}
 	*p = bits == WISH_FLOAT ? PREC_FLOAT : bits == 16 ? PREC_INT16 : PREC_INT8;
 	if (*p != PREC_FLOAT && bits >= 0)
@@ -219,10 +219,17 @@ static void read_layers(struct wishes *w, const cJSON *root, const char *where, 
 	}
 }
 
+#define WEIGHT_STEP "what it does to weights is no edit: see qtui equalize --rules quark, and qtui tune"
+
+void note_weight_step(struct wishes *w, const char *member, const char *step)
+{
+	wish_note(w, "%s: %.40s is not read: " WEIGHT_STEP, member, step);
+}
+
 // Members that would quantize otherwise, or less, than what is read here says; what is left is of the file that is written.
 static void note_what_is_not_read(struct wishes *w, const cJSON *o, const char *where, const char *known)
 {
-	static const char to_weights[] = "what it does to weights is no edit: see qtui equalize --rules quark, and qtui tune";
+	static const char to_weights[] = WEIGHT_STEP;
 	static const char *const name[][2] = {
 	    {"algo_config", to_weights}, {"include_cle", to_weights}, {"include_fast_ft", to_weights}, {"include_sq", to_weights},
 	    {"FastFinetune", to_weights}, {"SmoothQuant", to_weights},
@@ -290,7 +297,7 @@ void read_arguments(struct wishes *w, const cJSON *root)
 	const char *method = json_text(root, "calibrate_method", json_text(inputs, "calibration_method", NULL));
 	const char *type = json_text(root, "activation_type", json_text(inputs, "data_type", NULL));
 	if (method)
-		w->method = known_method(w, method);
+		w->method = quark_method(w, method);
 	if (method && strstr(method, "PowerOfTwoMethod"))
 		note_scales(w, "", "calibrate_method", method, true, false);
 	w->rank = OF_MODEL;

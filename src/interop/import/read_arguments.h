@@ -13,6 +13,10 @@ struct type {
 };
 const struct type *find_type(const char *name); // with whatever Python puts in front; NULL: there is none
 
+// A calibrator by its name there, with whatever Python puts in front; -1: it is not known here, which is noted.
+int quark_method(struct wishes *w, const char *name);
+// A step that changes weights.
+void note_weight_step(struct wishes *w, const char *member, const char *step);
 // The type of activations; 16 bit are a wish for all nodes.
 void read_activation_type(struct wishes *w, const char *name, bool symmetric);
 void note_other_weights(struct wishes *w, const struct cJSON *root, const struct cJSON *extra);
