@@ -150,3 +150,32 @@ void test_plan_xquant__weights_and_activations(void **state)
 	assert_false(out(&f, "add")->quant.symmetric);
 	teardown(&f);
 }
+
+// A region in float says nothing of who belongs together: what is behind it is rounded once, not where it is read and again.
+void test_plan_xquant__behind_an_operator_in_float(void **state)
+{
+	static const struct {
+		const char *target;
+		enum slot_state relu, pool;
+	} row[] = {{"xquant", SLOT_OVERLAPPED, SLOT_OVERLAPPED}, {"esp32p4", SLOT_ACTIVE, SLOT_ACTIVE}, {"tensorrt", SLOT_ACTIVE, SLOT_ACTIVE}};
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		static const float v[4] = {1, 2, 3, 4};
+		struct fixture f;
+		struct builder b = convolution();
+		builder_constant(&b, "v", DT_F32, shape_of(4, (int64_t[]){2, 2, 1, 1}), v);
+		builder_node(&b, "Relu", "relu", "c", "r");
+		builder_node(&b, "Conv", "second", "r v", "d");
+		builder_node(&b, "MaxPool", "pool", "d", "p");
+		builder_node(&b, "Conv", "third", "p v", "y");
+		builder_output(&b, "y");
+		fixture_plan(&f, b.g, row[i].target, CALIB_MINMAX);
+		f.e->precision[node(&f, "conv")] = f.e->precision[node(&f, "second")] = PREC_FLOAT;
+		fixture_replan(&f);
+		assert_int_equal(out(&f, "conv")->state, SLOT_FLOAT);
+		assert_int_equal(in(&f, "relu", 0)->state, row[i].relu);
+		assert_int_equal(out(&f, "relu")->state, SLOT_ACTIVE);
+		assert_int_equal(in(&f, "pool", 0)->state, SLOT_ACTIVE);
+		assert_int_equal(out(&f, "pool")->state, row[i].pool);
+		teardown(&f);
+	}
+}

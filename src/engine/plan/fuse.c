@@ -46,6 +46,12 @@ static bool quantized_node(const struct plan *p, int node)
 	return node >= 0 && p->priv->node[node].platform != PLATFORM_FLOAT;
 }
 
+// By an edit, where the target goes on as if it were quantized.
+static bool left_in_float(const struct plan *p, int node)
+{
+	return p->target->behind_float && node >= 0 && p->quantizable[node] && !quantized_node(p, node);
+}
+
 // Inputs of a node that other nodes compute.
 static int count_producers(const struct plan *p, int node)
 {
@@ -170,7 +176,7 @@ static void fuse_passive(struct plan *p)
 	const struct plan_priv *v = p->priv;
 	for (int i = 0; i < p->g->n_nodes; i++) {
 		int source = p->g->node[i].n_in > 0 && p->g->node[i].in[0] >= 0 ? p->g->value[p->g->node[i].in[0]].producer : -1;
-		bool behind = source >= 0 && v->node[source].platform == v->node[i].platform;
+		bool behind = source >= 0 && (v->node[source].platform == v->node[i].platform || left_in_float(p, source));
 		if (!is_passive(p, i) || !quantized_node(p, i) || p->slot[p->first_in[i]].state == SLOT_FLOAT)
 			continue;
 		if ((!behind && !p->target->needs_input) || v->node[i].fused_next >= 0) // its activation ends what runs as one
@@ -219,6 +225,18 @@ static void fuse_behind_any(struct plan *p)
 	}
 }
 
+// An activation reads what such an operator makes as it is, and is rounded where it ends.
+static void read_floats(struct plan *p)
+{
+	for (int act = 0; act < p->g->n_nodes; act++) {
+		const struct node *n = &p->g->node[act];
+		int producer = n->n_in > 0 && n->in[0] >= 0 ? p->g->value[n->in[0]].producer : -1;
+		if (p->priv->node[act].rule->flags & RULE_BEHIND_ANY && quantized_node(p, act) && left_in_float(p, producer) &&
+		    p->priv->node[producer].readers == 1 && count_producers(p, act) == 1 && n->in[0] == p->g->node[producer].out[0])
+			dominate(p, p->first_in[act], p->first_out[act]);
+	}
+}
+
 void plan_fuse(struct plan *p)
 {
 	fuse_activations(p);
@@ -228,6 +246,7 @@ void plan_fuse(struct plan *p)
 		fuse_merged(p);
 	fuse_passive(p);
 	fuse_behind_any(p);
+	read_floats(p);
 }
 
 static int slot_of_output(const struct plan *p, int value)

@@ -128,6 +128,7 @@ struct target {
 	enum swish_rule swish;
 	bool only_asymmetric;            // RULE_BEHIND_ANY holds only while activations are not symmetric
 	bool outputs_end;                // nothing fuses to what makes an output of the network
+	bool behind_float;               // what fuses to an operator, or passes it on, does so too where an edit left it in float
 	bool pull_shared, pull_passive, pull_inputs;
 	struct op_rule *rule;
 	int n_rules;

@@ -302,6 +302,7 @@ static const struct member fusion_fields[] = {
 	{"promoters", read_ops, 0, NULL, RULE_PROMOTER},
 	{"swish", member_choice, AT(swish), swish_names, 0},
 	{"ends_at_outputs", member_bool, AT(outputs_end), NULL, 0},
+	{"behind_float", member_bool, AT(behind_float), NULL, 0},
 	{0},
 };
 static const struct member alignment_fields[] = {
