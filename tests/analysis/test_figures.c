@@ -1,6 +1,7 @@
 // The memo of figures: what is composed of other tensors' figures is what measuring the whole tensor gives.
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "qtui/analysis/study.h"
 #include "support.h"
 #include "../../src/analysis/measure/figures.h"
@@ -85,6 +86,17 @@ static long total(const struct hist *h)
 	for (int i = 0; i < STATS_BINS; i++)
 		n += h->bin[i];
 	return n;
+}
+
+// What it does not know yet is nowhere left to chance: the loops of the statistics read all of a grid.
+void test_figures__first_grid_is_empty(void **state)
+{
+	struct memo *m = memo_new(SAMPLES);
+	static struct grid grid;
+	memset(&grid, 0xa5, sizeof grid);
+	assert_true(hist_lacks_floats(memo_hist(m, named("new")), 0, &grid));
+	assert_true(grid.n == 0 && grid.exponent == 0 && grid.first == 0);
+	memo_free(&m);
 }
 
 void test_figures__parts_together_are_the_whole(void **state)

@@ -37,6 +37,7 @@ struct grid {
 	int64_t first;         // bin[i] counts the elements of [(first + i) * 2^exponent, (first + i + 1) * 2^exponent)
 	uint32_t bin[GRID_BINS];
 };
+void grid_clear(struct grid *g); // it is empty; its bins are not touched
 void grid_merge(struct grid *into, const struct grid *one); // adds the counts; *into gets more or wider bins where it needs them
 // A grid to keep, as small as its counts are: one block, which the caller frees.
 struct packed_grid;

@@ -39,7 +39,7 @@ bool hist_lacks_floats(struct hist_memo *h, int sample, struct grid *g)
 {
 	pthread_mutex_lock(&h->lock);
 	bool lacks = !h->merged && h->n_part == 0 && !h->have[sample];
-	g->n = 0;
+	grid_clear(g);
 	if (lacks && h->grid)
 		packed_grid_shape(g, h->grid);
 	pthread_mutex_unlock(&h->lock);
@@ -59,7 +59,7 @@ void hist_add_floats(struct hist_memo *h, int sample, const struct grid *g)
 	pthread_mutex_lock(&h->lock);
 	if (take_sample(h, sample)) {
 		struct grid sum;
-		sum.n = 0;
+		grid_clear(&sum);
 		if (h->grid)
 			packed_grid_open(&sum, h->grid);
 		grid_merge(&sum, g);

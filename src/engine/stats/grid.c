@@ -74,6 +74,12 @@ static void widen(struct grid *g, float lo, float hi)
 	include(g, e, steps_down(lo, e), steps_down(hi, e));
 }
 
+void grid_clear(struct grid *g)
+{
+	g->exponent = g->n = 0;
+	g->first = 0;
+}
+
 void grid_merge(struct grid *into, const struct grid *one)
 {
 	if (one->n == 0)
