@@ -64,3 +64,22 @@ void test_classify__a_float_network_that_guesses(void **state)
 	}
 	(void)state;
 }
+
+// TensorFlow's networks for ImageNet have a background in front of the classes; the line about the labels says what is done about it.
+void test_classify__a_background_in_front(void **state)
+{
+	enum { ALL = 1001 };
+	static float x[ALL];
+	char note[512];
+	struct task_case c;
+	case_begin_arrays(&c, "Softmax", SAMPLES, ALL, "file,class\n0.npy,6\n1.npy,6\n2.npy,6\n3.npy,6\n");
+	assert_int_equal(case_task(&c, TASK_CLASSIFY, NULL), STATUS_OK);
+	x[7] = 1;
+	const struct tensor out = {.type = DT_F32, .shape = SHAPE(1, ALL), .data = x};
+	assert_int_equal(task_add(c.t, case_net(&c, TASK_FLOAT), 0, &(struct task_said){&out, &out, NULL}, &c.err), STATUS_OK);
+	assert_true(task_score(c.t, case_net(&c, TASK_FLOAT), 0, SAMPLES) == 1);
+	task_note(c.t, note, sizeof note);
+	assert_non_null(strstr(note, "; classes in order, behind the model's first"));
+	case_end(&c);
+	(void)state;
+}

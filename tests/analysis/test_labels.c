@@ -259,7 +259,7 @@ void test_labels__lists(void **state)
 	struct labels *named = read_ok(write_text("named.csv", texts[0]), &samples);
 	assert_string_equal(named->name[5], "x");
 	assert_string_equal(named->name[0], "y");
-	assert_true(!named->name[1] && !named->folders); // numbers say which classes are meant, whatever their names
+	assert_true(!named->name[1] && !named->by_name); // numbers say which classes are meant, whatever their names
 	labels_free(&named);
 	read_bad(write_text("1.csv", "a.jpg,5\nb.jpg,x\n"), "1.csv:2");
 	read_bad(write_text("2.csv", "a.jpg,5\nb.jpg,-1\n"), "2.csv:2");
@@ -270,6 +270,26 @@ void test_labels__lists(void **state)
 	read_bad(write_text("7.csv", "a.jpg,5\na.jpg,5\na.jpg,4\n"), "7.csv:3: a.jpg has class 5 above and 4 here");
 	read_bad(support_temp_file("9.csv", "a,1\n\0", 5), "9.csv holds no labels");
 	read_bad(support_temp_file("8.csv", "\xff\xfe" "a\0", 4), "save it as UTF-8");
+}
+
+// Names are classes in their order, as folders are, whether a heading is there or not; samples of others take part in it.
+void test_labels__lists_may_name_classes(void **state)
+{
+	static const char *const texts[] = {"file,label\na.jpg,zebra\nb.jpg,ant\nq.jpg,bee\n", "a.jpg,zebra\nb.jpg,ant\nq.jpg,bee\n",
+	    "idx;path;label\n7;a.jpg;zebra\n8;b.jpg;ant\n9;q.jpg;bee\n"};
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		struct labels *l = read_ok(write_text("words.csv", texts[i]), &samples);
+		assert_true(l->n_known == 2 && l->n_classes == 3 && l->by_name);
+		assert_true(l->label[0].class == 2 && l->label[1].class == 0);
+		assert_string_equal(l->name[0], "ant");
+		assert_string_equal(l->name[2], "zebra");
+		labels_free(&l);
+	}
+	struct labels *l = read_ok(write_text("quoted.csv", "a.jpg,\"cat, large\"\n\"b.jpg\",\"dog\"\n"), &samples);
+	assert_string_equal(l->name[l->label[0].class], "cat, large");
+	labels_free(&l);
+	read_bad(write_text("twice.csv", "a.jpg,cat\nb.jpg,dog\na.jpg,dog\n"), "twice.csv:3: a.jpg has class cat above and dog here");
+	read_bad(write_text("none.csv", "a.jpg,cat\nb.jpg,\n"), "none.csv:2");
 }
 
 // Names that are used again in every folder are told apart by the folders.

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "../decode/argmax.h"
 #include "../decode/floats.h"
 #include "../task_impl.h"
@@ -18,27 +19,36 @@ struct verdict { // on one sample
 	double sure;             // its probability; NAN: no class has a score
 };
 
-// Names of folders are numbered as the model numbers them, where it says how.
+// Does the model have a class in front of those of the labels?
+static bool has_background(const struct task *t, int64_t n)
+{
+	return n == TENSORFLOW_CLASSES && t->labels->n_classes < TENSORFLOW_CLASSES;
+}
+
+// Names are numbered as the model numbers them, where it says how.
 static enum status classify_open(struct task *t, struct error *err)
 {
 	int64_t n = task_class_count(t->g);
 	if (!n && task_outputs_known(t->g))
 		return error_set(err, STATUS_UNSUPPORTED, "%s: a class for each sample, but no output of the model has one score a class",
 		    t->labels->source);
-	int64_t folders = t->labels->n_classes;
-	if (!folders || !t->labels->folders)
+	if (!t->labels->n_classes || !t->labels->by_name)
 		return STATUS_OK;
 	enum status st = labels_number(t->labels, &t->names, err);
-	bool agree = t->labels->n_classes == n || (n == TENSORFLOW_CLASSES && folders == n - 1);
+	bool agree = t->labels->n_classes == n || (n == TENSORFLOW_CLASSES && t->labels->n_classes == n - 1);
 	if (st == STATUS_OK && n && !agree)
-		log_warn("%d folders, and the model has %d classes: they are taken for its first ones, in order of their names",
-		    (int)folders, (int)n);
+		log_warn("%s: %d classes, and the model has %d: they are taken for its first ones, in order of their names", t->labels->source,
+		    t->labels->n_classes, (int)n);
 	return st;
 }
 
 static void classify_note(struct task *t, char *out, size_t size)
 {
+	const char *how = t->labels->how, *background = has_background(t, task_class_count(t->g)) ? ", behind the model's first" : "";
 	snprintf(out, size, "labels %s (%d of %d samples)", t->labels->source, t->labels->n_known, t->n_samples);
+	size_t n = strlen(out);
+	if (how || *background)
+		snprintf(out + n, size - n, "; classes %s%s", how ? how : "in order", background);
 }
 
 // What a logit counts beside the greatest. NaN counts nothing, and infinity as the greatest does.
@@ -81,8 +91,7 @@ static enum status classify_read(struct task *t, int sample, const struct task_s
 	if (at < 0)
 		return error_set(err, STATUS_UNSUPPORTED, "no output has one score a class");
 	int64_t n = tensor_count(&out[at]), class = t->labels->label[sample].class;
-	if (n == TENSORFLOW_CLASSES && t->labels->n_classes < TENSORFLOW_CLASSES)
-		class++; // the first is the background
+	class += has_background(t, n);
 	if (class >= n)
 		return error_set(err, STATUS_FORMAT, "its label is class %d, the model has %d", (int)class, (int)n);
 	const float *x = output_floats(&out[at], &heap);

@@ -238,7 +238,9 @@ enum status labels_number(struct labels *l, const struct names *names, struct er
 		moved += map[i] >= 0 && map[i] != i;
 		unknown = map[i] < 0 ? i : unknown;
 	}
-	if (found && found == l->n_classes)
+	bool all = found && found == l->n_classes;
+	l->how = all ? "by name" : "in order of their names";
+	if (all)
 		renumber(l, map, names);
 	else if (found && (moved || names->n != l->n_classes))
 		st = error_set(err, STATUS_FORMAT, "%s: the model has no class %s", l->source, l->name[unknown]);

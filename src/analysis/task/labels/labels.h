@@ -33,7 +33,8 @@ struct labels {
 	int *id;       // [n_classes] category ids of the data set
 	char **name;   // [n_classes] NULL where there is none
 	bool *used;    // [n_classes] COCO JSON: has an object of the file this class, whatever image it is of? NULL: not known
-	bool folders;  // the names are those of folders, and say which class of the model is meant
+	bool by_name;  // classes have no numbers: their names, of folders or in a list, say which class of the model is meant
+	const char *how; // what decided that; NULL: numbers do
 	bool numbered; // the numbers are ours, by the order of names: names alone say which class of a model is meant
 	struct skeleton skeleton; // LABELS_POSES: what all objects have; LABELS_ROTATED: corners; else n 0
 	char *stray;   // the first file that they name and that is no sample; NULL: none
@@ -66,8 +67,8 @@ void labels_free(struct labels **l);
 char *labels_find(const char *dataset, enum labels_kind kind, const struct labels_samples *s);
 bool labels_are_folders(const struct labels_samples *s); // are there folders of several names?
 
-// Classes that are names of folders become the model's classes of these names, if it has any;
-// a folder that is none of them is STATUS_FORMAT. As many of other names are its classes in order.
+// Classes that are names become the model's classes of these names, if it has any;
+// a name that is none of them is STATUS_FORMAT. As many of other names are its classes in order.
 MUST_CHECK enum status labels_number(struct labels *l, const struct names *names, struct error *err);
 // Gives the numbers of masks their classes, which are then the model's: of as many (0: not known), by name where both
 // have names.
@@ -148,6 +149,7 @@ typedef enum status named_reader(const struct named_file *f, struct error *err);
 MUST_CHECK enum status labels_read_named(
     struct labels *l, const char *dir, const char *ending, const struct labels_samples *s, named_reader *read, struct error *err);
 int labels_class_named(const struct named_file *f, const char *name); // -1: there are too many
+void labels_sort_classes(struct labels *l); // they came as files had them; their order is that of their names
 bool labels_are_dota(const char *dir, const struct labels_samples *s);
 MUST_CHECK enum status labels_read_dota(struct labels *l, const char *dir, const struct labels_samples *s, struct error *err);
 bool labels_are_voc(const char *dir, const struct labels_samples *s);

@@ -29,6 +29,13 @@ static char *strip(char *text)
 	return text;
 }
 
+// Behind a cell in quotes, in which separators are letters.
+static char *behind_quotes(char *cell)
+{
+	char *from = cell + strspn(cell, " "), *end = *from == '"' ? strchr(from + 1, '"') : NULL;
+	return end ? end : cell;
+}
+
 // The separator is the first of , ; tab blank that the line has.
 static void cut(struct cells *c, char *line)
 {
@@ -37,7 +44,7 @@ static void cut(struct cells *c, char *line)
 		separators++;
 	c->n = 0;
 	while (line && c->n < CELLS_MAX) {
-		char *end = *separators ? strchr(line, *separators) : NULL;
+		char *end = *separators ? strchr(behind_quotes(line), *separators) : NULL;
 		if (end)
 			*end++ = '\0';
 		c->at[c->n++] = strip(line);
@@ -75,24 +82,62 @@ struct list {
 	const char *path;
 	const char *const *file; // of the samples
 	struct sample_index *sample;
-	bool begun; // the columns are known
+	bool begun;   // the columns are known
+	bool decided; // numbers or names: the first line behind the heading tells
+	bool by_name; // classes are names, in the order of these
+	struct named_file named;
 	int column; // of the class
 	int file_column;
 	int name;   // of the class's name, -1: there is none
 	int line;
 };
 
-// The column of the class is named in a heading, else the second; the file is the first of the others.
-static void find_columns(struct list *t, const struct cells *heading)
+// The column of the class is named in a heading, else the second; the file is named there, else the first of the others. Returns
+// whether the class is named.
+static bool find_columns(struct list *t, const struct cells *heading)
 {
+	static const char *const file[] = {"file", "filename", "file_name", "path", "image", "image_path", NULL};
 	static const char *const class[] = {"class_index", "class_id", "label", "class", "index", "target", NULL};
 	static const char *const name[] = {"name", "class_name", "label_name", NULL};
-	t->column = find_column(heading, class);
-	t->column = t->column < 0 ? 1 : t->column;
-	t->file_column = t->column == 0;
+	int column = find_column(heading, class), files = find_column(heading, file);
+	t->column = column < 0 ? 1 : column;
+	t->file_column = files < 0 || files == t->column ? t->column == 0 : files;
 	t->name = find_column(heading, name);
 	t->name = t->name == t->file_column ? -1 : t->name;
 	t->begun = true;
+	return column >= 0;
+}
+
+// A class of -1 is a wrong one, no heading; nor is the name of a class behind a sample's file.
+static bool is_heading(const struct list *t, const struct cells *c, bool named)
+{
+	if (c->n < 2 || is_number(c->at[t->column]))
+		return false;
+	return named || t->file_column >= c->n || sample_index_find(t->sample, c->at[t->file_column]) < 0;
+}
+
+static bool read_class(struct list *t, int *class, const char *cell)
+{
+	if (!t->decided)
+		t->by_name = *cell && !is_number(cell);
+	t->decided = true;
+	if (!t->by_name)
+		return is_class(cell, class);
+	*class = *cell ? labels_class_named(&t->named, cell) : -1;
+	return *class >= 0;
+}
+
+// The class of a sample, or that it has another one already.
+static enum status add_class(struct list *t, int sample, int class, struct error *err)
+{
+	const struct label *before = &t->l->label[sample];
+	if (before->known && before->class != class && t->by_name)
+		return error_set(err, STATUS_FORMAT, "%s:%d: %s has class %s above and %s here", t->path, t->line, file_base(t->file[sample]),
+		    t->l->name[before->class], t->l->name[class]);
+	if (before->known && before->class != class)
+		return error_set(err, STATUS_FORMAT, "%s:%d: %s has class %d above and %d here", t->path, t->line,
+		    file_base(t->file[sample]), before->class, class);
+	return labels_set_class(t->l, sample, class, t->path, err);
 }
 
 static void name_class(struct labels *l, int class, const char *name)
@@ -108,22 +153,15 @@ static enum status read_row(struct list *t, char *text, struct error *err)
 	cut(&c, text);
 	if (c.n < 2 && !*c.at[0])
 		return STATUS_OK;
-	bool first = !t->begun;
-	if (first)
-		find_columns(t, &c);
-	if (first && c.n > 1 && !is_number(c.at[t->column])) // a class of -1 is a wrong one, no heading
+	if (!t->begun && is_heading(t, &c, find_columns(t, &c)))
 		return STATUS_OK;
-	if (t->column >= c.n || t->file_column >= c.n || !is_class(c.at[t->column], &class))
-		return error_set(err, STATUS_FORMAT, "%s:%d: a line is \"file,class\" with a class of 0..%d", t->path,
-		    t->line, LABELS_CLASSES_MAX - 1);
+	if (t->column >= c.n || t->file_column >= c.n || !read_class(t, &class, c.at[t->column]))
+		return error_set(err, STATUS_FORMAT, "%s:%d: a line is \"file,class\" with a class of 0..%d, or all lines have names of classes",
+		    t->path, t->line, LABELS_CLASSES_MAX - 1);
 	int sample = labels_sample(t->l, t->sample, c.at[t->file_column]);
 	if (sample < 0)
 		return STATUS_OK;
-	const struct label *before = &t->l->label[sample];
-	if (before->known && before->class != class)
-		return error_set(err, STATUS_FORMAT, "%s:%d: %s has class %d above and %d here", t->path, t->line,
-		    file_base(t->file[sample]), before->class, class);
-	enum status st = labels_set_class(t->l, sample, class, t->path, err);
+	enum status st = add_class(t, sample, class, err);
 	if (st == STATUS_OK && t->name >= 0 && t->name < c.n)
 		name_class(t->l, class, c.at[t->name]);
 	return st;
@@ -159,9 +197,14 @@ enum status labels_read_list(struct labels *l, const char *path, const struct la
 		    path);
 	}
 	t.sample = sample_index_new(s);
+	t.named = (struct named_file){.l = l, .s = s, .classes = namemap_new()};
 	st = read_rows(&t, (char *)b.data, err);
+	namemap_free(&t.named.classes);
 	sample_index_free(&t.sample);
 	bytes_done(&b);
+	l->by_name = t.by_name;
+	if (t.by_name)
+		labels_sort_classes(l);
 	return st;
 }
 
@@ -231,7 +274,7 @@ enum status labels_read_folders(struct labels *l, const struct labels_samples *s
 	struct namemap *order = namemap_new();
 	enum status st = add_folder_classes(l, name, n, &numbers, err);
 	l->kind = LABELS_CLASSES;
-	l->folders = !numbers;
+	l->by_name = !numbers;
 	l->source = xstrdup("the folders of the samples");
 	for (int i = 0; i < n; i++) {
 		int class = i;

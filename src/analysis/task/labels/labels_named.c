@@ -26,8 +26,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
 }
 
-// Classes came as files had them; their order is that of their names.
-static void sort_classes(struct labels *l)
+void labels_sort_classes(struct labels *l)
 {
 	struct named *sorted = xcalloc((size_t)l->n_classes + 1, sizeof *sorted);
 	int *to = xcalloc((size_t)l->n_classes + 1, sizeof *to);
@@ -38,9 +37,12 @@ static void sort_classes(struct labels *l)
 		to[sorted[i].class] = i;
 		l->name[i] = (char *)sorted[i].name;
 	}
-	for (int i = 0; i < l->n_samples; i++)
+	for (int i = 0; i < l->n_samples; i++) {
+		if (l->kind == LABELS_CLASSES && l->label[i].known)
+			l->label[i].class = to[l->label[i].class];
 		for (int k = 0; k < l->label[i].n; k++)
 			l->label[i].truth[k].class = to[l->label[i].truth[k].class];
+	}
 	free(sorted);
 	free(to);
 }
@@ -63,6 +65,6 @@ enum status labels_read_named(
 		free(path);
 	}
 	namemap_free(&f.classes);
-	sort_classes(l);
+	labels_sort_classes(l);
 	return st;
 }
