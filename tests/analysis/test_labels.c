@@ -174,6 +174,24 @@ void test_labels__boxes_of_another_picture_are_warned_of(void **state)
 	}
 }
 
+// Arrays are as large as the network's input, whatever was labelled.
+void test_labels__boxes_of_the_pictures_that_arrays_were_made_of(void **state)
+{
+	static const char *const array = "x/b.npy";
+	const struct labels_samples one = {.file = &array, .n = 1, .w = 20, .h = 10};
+	for (int other = 0; other < 2; other++) {
+		const char *size = other ? ",\"width\":40,\"height\":20" : ",\"width\":20,\"height\":10";
+		struct str s = {0};
+		str_addf(&s, "{\"images\":[{\"id\":1,\"file_name\":\"b.npy\"%s}],\"annotations\":[{%s}]," CATEGORIES "}", size,
+		    "\"image_id\":1,\"category_id\":3,\"bbox\":[1,1,8,8]");
+		int before = warnings("another size of 1 of 1 samples (first: x/b.npy, which has 20 x 10)");
+		struct labels *l = read_ok(write_text("arrays.json", str_text(&s)), &one);
+		assert_int_equal(warnings("another size of 1 of 1 samples (first: x/b.npy, which has 20 x 10)"), before + other);
+		labels_free(&l);
+		str_done(&s);
+	}
+}
+
 // ---- YOLO
 
 static const char *yolo_dir(const char *name, const char *a)

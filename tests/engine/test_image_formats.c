@@ -295,6 +295,8 @@ void test_image_formats__pnm(void **state)
 	check_refused(support_temp_file("white.pgm", TEXT("P5 2 2 65536 \0\0\0\0")), "white");
 	check_refused(support_temp_file("far.pgm", TEXT("P5 99999999999999999999 2 255 \0\0\0\0")), "white");
 	check_refused(support_temp_file("bits.pgm", TEXT("P4 2 2 \0\0")), "PBM");
+	check_refused(support_temp_file("letters.pgm", TEXT("P2 1 1 255 7\n")), "PGM in letters");
+	check_refused(support_temp_file("letters.ppm", TEXT("P3 1 1 255 7 8 9\n")), "PPM in letters");
 }
 
 // A directory may hold several formats, and a name may say another than the file has.

@@ -335,7 +335,7 @@ int *labels_map(const struct labels *l, int *n, const struct names *names, const
 		map[i] = -1;
 	if (l->numbered && !ordered)
 		return map;
-	*how = "in order of the category ids";
+	*how = l->numbered ? "in order of their names" : "in order of the category ids";
 	int (*rule)(int) = ordered ? NULL : id_rule(l, *n, how);
 	for (int i = 0; i < *n; i++)
 		map[i] = ordered ? i : labels_class_of_id(l, rule(i));

@@ -64,6 +64,8 @@ static const struct {
     {0, "MM\1+", " but BigTIFF: convert it"},
     {4, "ftyp", " but HEIF or AVIF: convert it"},
     {0, "P4", " but PBM: convert it"},
+    {0, "P2", " but PGM in letters: convert it"},
+    {0, "P3", " but PPM in letters: convert it"},
 };
 
 static bool has(const uint8_t *first, size_t n, size_t at, const char *magic, size_t size)
