@@ -264,3 +264,34 @@ void test_decode_families__queries_may_be_corners_and_pixels(void **state)
 	}
 	(void)state;
 }
+
+// As many rows as levels of some input have cells: 300 are 32 and 64 of 640 x 384, and 16 and 32 of 320 x 192.
+void test_decode_families__rows_that_were_chosen_are_no_levels(void **state)
+{
+	enum { N = 300, CLASSES = 3 };
+	static const float corners[4] = {20, 30, 44, 46}, centred[4] = {32, 38, 24, 16};
+	for (int chosen = 0; chosen < 2; chosen++) {
+		const int w = chosen ? 320 : 640, h = chosen ? 192 : 384;
+		struct made m = made_new(CLASSES, 0);
+		float *x = add_output(&m, "output0", END_OTHER | END_SIGMOID, SHAPE(1, N, 6), 0);
+		m.h.chosen = chosen;
+		m.h.input_w = w;
+		m.h.input_h = h;
+		put(x, 50 * 6, 1, corners, 4);
+		x[50 * 6 + 4] = .9f;
+		x[50 * 6 + 5] = 1;
+		made_check(&m, "end2end", 1, 0);
+
+		m = made_new(CLASSES, 0);
+		float *p = add_output(&m, "pred_logits", END_LINEAR, SHAPE(1, N, CLASSES), -20);
+		x = add_output(&m, "pred_boxes", END_SIGMOID, SHAPE(1, N, 4), .5f);
+		m.h.chosen = chosen;
+		m.h.input_w = w;
+		m.h.input_h = h;
+		p[50 * CLASSES + 1] = logit(.9f);
+		for (int c = 0; c < 4; c++)
+			x[50 * 4 + c] = centred[c] / (float)(c % 2 ? h : w);
+		made_check(&m, "detr", 1, 0);
+	}
+	(void)state;
+}

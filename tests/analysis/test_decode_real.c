@@ -99,6 +99,7 @@ void test_decode_real__real_models_are_recognised(void **state)
 		if (!golden_open(&t, rows[i][0]))
 			skip();
 		assert_string_equal(t.d->name, rows[i][1]);
+		assert_int_equal(t.head.chosen, strcmp(rows[i][1], "end2end") == 0 || strcmp(rows[i][1], "final") == 0);
 		golden_done(&t);
 	}
 }

@@ -191,6 +191,7 @@ void head_init(struct head *h, const struct graph *g, int labels, int points)
 	h->one2one = has_ancestor(g, "one2one", NULL);
 	h->rtmdet = has_ancestor(g, "rtm_reg", NULL);
 	h->suppressed = has_ancestor(g, NULL, "NonMaxSuppression");
+	h->chosen = h->suppressed || has_ancestor(g, NULL, "TopK");
 	h->decided = h->suppressed ? classes_decided(g) : 0;
 	head_points(&h->points, &dims, g);
 	h->segments = task && strcmp(task, "segment") == 0;

@@ -32,6 +32,7 @@ struct head {
 	bool one2one;         // the outputs come from a branch of that name, which is trained to need no NMS
 	bool rtmdet;          // they come from branches that are named as RTMDet's
 	bool suppressed;      // NMS is among the operators
+	bool chosen;          // it is, or TopK: rows are those that it chose, not the cells of levels
 	int decided;          // classes that a Softmax over rows chooses among, the background too; 0: not known
 	int points;           // keypoints of an object, as metadata or labels have it; 0: none
 	int extra;            // channels of keypoints behind the classes, as the metadata have it; 0: none

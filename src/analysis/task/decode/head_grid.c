@@ -3,7 +3,7 @@
 #include "head.h"
 #include "qtui/base/str.h"
 
-enum { STRIDE_MIN = 4, STRIDE_MAX = 128 };
+enum { STRIDE_MIN = 4, STRIDE_MAX = 128, FINEST_MAX = 16 };
 
 struct field field_part(const struct field *f, int first, int n)
 {
@@ -185,7 +185,8 @@ static bool add_map(struct levels *l, const struct head *h, int output)
 	return false;
 }
 
-// Strides first..last whose cells, times 1 or 3 anchors, are n.
+// Strides first..last whose cells, times 1 or 3 anchors, are n. Several levels are not all coarse: 300 queries would be 32 and 64
+// of 640 x 384.
 static bool split_rows(int *first, int *last, int *anchors, const struct head *h, int64_t n)
 {
 	for (*anchors = 1; *anchors <= 3; *anchors += 2)
@@ -193,7 +194,7 @@ static bool split_rows(int *first, int *last, int *anchors, const struct head *h
 			int64_t sum = 0;
 			for (*last = *first; is_stride(h, *last); *last *= 2) {
 				sum += cells(h, *last) * *anchors;
-				if (sum == n)
+				if (sum == n && (*last == *first || (*first <= FINEST_MAX && !h->chosen)))
 					return true;
 			}
 		}
