@@ -476,6 +476,11 @@ void test_labels__classes_are_mapped_by_name_number_or_id(void **state)
 	maps(l, 3, "['person', 'hound', 'brush']", 1, 1);
 	maps(l, 0, NULL, 79, 2); // nothing known of the model
 	labels_free(&l);
+	static const int others[] = {1, 12, 85};
+	l = classes(3, others, NULL);
+	maps(l, 80, NULL, 11, 1); // COCO has no 12
+	maps(l, 80, NULL, 79, -1);
+	labels_free(&l);
 	l = classes(3, dense, NULL);
 	maps(l, 80, NULL, 2, 2);
 	maps(l, 80, NULL, 3, -1);

@@ -179,10 +179,20 @@ static void detect_close(struct task *t)
 	free(d);
 }
 
+// Where nothing but the outputs' shape says how many classes there are, one of them may be an objectness.
+static void note_classes(const struct detect *d, char *out, size_t size)
+{
+	bool guessed = d->head.any_classes && !d->named && d->n_map > 0;
+	int n = snprintf(out, size, "classes %s", d->ids ? "are category ids" : d->how);
+	if (guessed && n > 0 && (size_t)n < size)
+		snprintf(out + n, size - (size_t)n, " (%d by the outputs' shape, a number that neither metadata nor labels have: --decoder reads it otherwise)",
+		    d->n_map);
+}
+
 static void detect_note(struct task *t, char *out, size_t size)
 {
 	const struct detect *d = t->state;
-	char more[32] = "", nms[32] = "no NMS";
+	char more[32] = "", nms[32] = "no NMS", classes[256];
 	if (detect_poses(t))
 		snprintf(more, sizeof more, ", %d keypoints", t->labels->skeleton.n);
 	else if (t->kind == TASK_INSTANCE || t->kind == TASK_OBB)
@@ -191,13 +201,13 @@ static void detect_note(struct task *t, char *out, size_t size)
 	    t->n_samples, t->labels->n_classes, t->labels->n_classes == 1 ? "" : "es", more);
 	if (n < 0 || (size_t)n >= size)
 		return;
+	note_classes(d, classes, sizeof classes);
 	if (d->iou > 0)
 		snprintf(nms, sizeof nms, "NMS at IoU %g", d->iou);
 	if (d->program)
 		snprintf(out + n, size - (size_t)n, "; boxes by %s; %s; classes %s", boxes_program_command(d->program), nms, d->how);
 	else if (d->decoder)
-		snprintf(out + n, size - (size_t)n, "; decoder %s: %s; %s; classes %s", d->decoder->name, d->decoder->title, nms,
-		    d->ids ? "are category ids" : d->how);
+		snprintf(out + n, size - (size_t)n, "; decoder %s: %s; %s; %s", d->decoder->name, d->decoder->title, nms, classes);
 }
 
 // ---- scoring

@@ -249,13 +249,24 @@ enum status labels_number(struct labels *l, const struct names *names, struct er
 }
 
 // The 80 classes of COCO's detectors have ids 1..90: these ten are not used.
+static const int coco_unused[] = {12, 26, 29, 30, 45, 66, 68, 69, 71, 83};
+enum { COCO_UNUSED = sizeof coco_unused / sizeof *coco_unused };
+
 static int coco_id(int class)
 {
-	static const int unused[] = {12, 26, 29, 30, 45, 66, 68, 69, 71, 83};
 	int id = class + 1;
-	for (size_t i = 0; i < sizeof unused / sizeof *unused; i++)
-		id += id >= unused[i];
+	for (int i = 0; i < COCO_UNUSED; i++)
+		id += id >= coco_unused[i];
 	return id;
+}
+
+// Are the category ids COCO's, as far as ids can tell?
+static bool has_coco_ids(const struct labels *l)
+{
+	for (int i = 0; i < COCO_UNUSED; i++)
+		if (labels_class_of_id(l, coco_unused[i]) >= 0)
+			return false;
+	return l->n_classes && l->id[l->n_classes - 1] > COCO_CLASSES;
 }
 
 static int id_of_class(int class)
@@ -271,11 +282,10 @@ static int id_after_class(int class)
 // How a class of the model becomes a category id where neither names nor the number of classes agree with the labels.
 static int (*id_rule(const struct labels *l, int n, const char **how))(int)
 {
-	int last = l->n_classes ? l->id[l->n_classes - 1] : 0;
 	*how = "are category ids";
 	if (n >= 90 || (l->n_classes && l->id[0] == 0))
 		return id_of_class;
-	bool coco = n == COCO_CLASSES && last > COCO_CLASSES;
+	bool coco = n == COCO_CLASSES && has_coco_ids(l);
 	*how = coco ? "80 to COCO's 90 category ids" : "are category ids less 1";
 	return coco ? coco_id : id_after_class;
 }
