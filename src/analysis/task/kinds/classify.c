@@ -35,6 +35,7 @@ static enum status classify_open(struct task *t, struct error *err)
 	if (!t->labels->n_classes || !t->labels->by_name)
 		return STATUS_OK;
 	enum status st = labels_number(t->labels, &t->names, err);
+	t->labels->how = t->labels->how ? t->labels->how : "in order of their names";
 	bool agree = t->labels->n_classes == n || (n == TENSORFLOW_CLASSES && t->labels->n_classes == n - 1);
 	if (st == STATUS_OK && n && !agree)
 		log_warn("%s: %d classes, and the model has %d: they are taken for its first ones, in order of their names", t->labels->source,

@@ -185,8 +185,8 @@ static void note_classes(const struct detect *d, char *out, size_t size)
 	bool guessed = d->head.any_classes && !d->named && d->n_map > 0;
 	int n = snprintf(out, size, "classes %s", d->ids ? "are category ids" : d->how);
 	if (guessed && n > 0 && (size_t)n < size)
-		snprintf(out + n, size - (size_t)n, " (%d by the outputs' shape, a number that neither metadata nor labels have: --decoder reads it otherwise)",
-		    d->n_map);
+		snprintf(out + n, size - (size_t)n,
+		    " (%d by the outputs' shape, a number that neither metadata nor labels have: --decoder reads it otherwise)", d->n_map);
 }
 
 static void detect_note(struct task *t, char *out, size_t size)

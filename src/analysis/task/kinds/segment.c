@@ -54,7 +54,8 @@ static enum status segment_open(struct task *t, struct error *err)
 
 static void segment_note(struct task *t, char *out, size_t size)
 {
-	snprintf(out, size, "masks %s (%d of %d samples), %d classes", t->labels->source, t->labels->n_known, t->n_samples, n_classes(t));
+	const struct labels *l = t->labels;
+	snprintf(out, size, "masks %s (%d of %d samples), %d classes, %s", l->source, l->n_known, t->n_samples, n_classes(t), l->how);
 }
 
 struct reading {

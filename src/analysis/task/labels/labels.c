@@ -239,7 +239,7 @@ enum status labels_number(struct labels *l, const struct names *names, struct er
 		unknown = map[i] < 0 ? i : unknown;
 	}
 	bool all = found && found == l->n_classes;
-	l->how = all ? "by name" : "in order of their names";
+	l->how = all ? "by name" : NULL;
 	if (all)
 		renumber(l, map, names);
 	else if (found && (moved || names->n != l->n_classes))

@@ -34,7 +34,7 @@ struct labels {
 	char **name;   // [n_classes] NULL where there is none
 	bool *used;    // [n_classes] COCO JSON: has an object of the file this class, whatever image it is of? NULL: not known
 	bool by_name;  // classes have no numbers: their names, of folders or in a list, say which class of the model is meant
-	const char *how; // what decided that; NULL: numbers do
+	const char *how; // what decided which class of the model is meant: "by name", "numbered from 1"; NULL: nothing needs to be said
 	bool numbered; // the numbers are ours, by the order of names: names alone say which class of a model is meant
 	struct skeleton skeleton; // LABELS_POSES: what all objects have; LABELS_ROTATED: corners; else n 0
 	char *stray;   // the first file that they name and that is no sample; NULL: none

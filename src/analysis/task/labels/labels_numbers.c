@@ -6,9 +6,9 @@
 #include "qtui/engine/data.h"
 
 enum { VOID_8 = 255, VOID_16 = 65535 }; // pixels that belong to no class
-enum { LOOKED_AT = 8 };                 // masks
+enum { LOOKED_AT = 32 };                // masks, spread over all
 
-// Numbers of the first masks; 255 and 65535 apart.
+// Numbers of the masks that were looked at; 255 and 65535 apart.
 struct numbers {
 	int most;
 	bool has_void, only_two; // nothing but 0 and 255
@@ -25,19 +25,24 @@ static void look_at(struct numbers *n, const struct mask *m)
 	}
 }
 
+// Every n / LOOKED_AT'th of n.
+static bool is_looked_at(int i, int n)
+{
+	return n <= LOOKED_AT || (int64_t)i * LOOKED_AT / n != ((int64_t)i - 1) * LOOKED_AT / n || i == 0;
+}
+
 static enum status look_at_masks(struct numbers *n, const struct labels *l, struct error *err)
 {
 	enum status st = STATUS_OK;
 	*n = (struct numbers){.only_two = true};
-	for (int i = 0, seen = 0; i < l->n_samples && seen < LOOKED_AT && st == STATUS_OK; i++) {
+	for (int i = 0, known = 0; i < l->n_samples && st == STATUS_OK; i++) {
 		struct mask m;
-		if (!l->label[i].known)
+		if (!l->label[i].known || !is_looked_at(known++, l->n_known))
 			continue;
 		st = mask_read(&m, l->label[i].file, err);
 		if (st == STATUS_OK)
 			look_at(n, &m);
 		mask_done(&m);
-		seen++;
 	}
 	n->only_two &= n->has_void;
 	return st;
@@ -55,6 +60,7 @@ static void number_by_masks(struct labels *l, const struct numbers *n, int class
 		l->class_of[i] = two ? (i == 0 ? 0 : i == VOID_8 ? 1 : LABELS_UNKNOWN) : i - from_1;
 	for (int c = 0; c < (two && classes < 2 ? 2 : classes); c++)
 		labels_add_class(l, c + from_1, NULL);
+	l->how = two ? "255 is the object" : from_1 ? "numbered from 1" : "numbered from 0";
 }
 
 enum status labels_number_masks(struct labels *l, const struct names *names, int classes, struct error *err)
@@ -77,6 +83,7 @@ enum status labels_number_masks(struct labels *l, const struct names *names, int
 	if (!l->n_classes)
 		return error_set(err, STATUS_FORMAT, "%s: classes.txt names no class", l->source);
 	enum status st = labels_number(l, names, err);
+	l->how = l->how ? l->how : "in order of classes.txt";
 	if (st == STATUS_OK && classes && l->n_classes < classes)
 		log_warn("%s: classes.txt names %d classes, and the model has %d: they are taken for its first ones", l->source, l->n_classes,
 		    classes);
