@@ -374,3 +374,22 @@ void test_dataset_arrays__rows_that_were_read_leave_memory(void **state)
 	assert_in_range(most - before, 0, (size_t)12 << 20);
 	case_done(&c);
 }
+
+// Pictures as arrays are not prepared: bytes for an input of floats, and options that would prepare pictures, are warned of.
+void test_dataset_arrays__pictures_are_taken_as_they_are(void **state)
+{
+	static const float floats[3 * 4] = {.5f};
+	static const uint8_t bytes[3 * 4] = {128};
+	for (int as = 0; as < 4; as++) {
+		struct data_case c = {.opt = {.pre = {.std_set = as == 1, .std = {255, 255, 255, 255}}}};
+		char line[512] = "";
+		int before = log_warnings();
+		case_input(&c, "image", as == 3 ? DT_U8 : DT_F32, SHAPE(1, 3, 2, 2));
+		case_open(&c, as < 2 ? write_npy("floats.npy", 'f', 4, SHAPE(1, 3, 2, 2), floats) : write_npy("bytes.npy", 'u', 1, SHAPE(1, 3, 2, 2), bytes));
+		if (log_warnings() > before)
+			log_line(support_log_count() - 1, line, sizeof line);
+		assert_int_equal(strstr(line, "floats.npy: arrays are taken as they are") != NULL, as == 1);
+		assert_int_equal(strstr(line, "bytes.npy: bytes are taken as they are, 0 to 255") != NULL, as == 2);
+		case_done(&c);
+	}
+}

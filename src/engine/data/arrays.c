@@ -205,6 +205,12 @@ const char *arrays_name(const struct arrays *a, int i)
 	return a->tensor_name ? a->tensor_name : "";
 }
 
+bool arrays_are_bytes(const struct arrays *a, int i)
+{
+	const struct npy *array = array_at(a, i);
+	return array->kind == 'u' && array->item == 1;
+}
+
 struct shape arrays_shape(const struct arrays *a, int i)
 {
 	return shape_of(array_at(a, i)->rank, array_at(a, i)->dim);

@@ -9,6 +9,7 @@ bool arrays_is_name(const char *path); // by the extension
 const struct error *arrays_unread(const struct arrays *a);
 // The array's own shape (rank 1 for raw elements).
 struct shape arrays_shape(const struct arrays *a, int i);
+bool arrays_are_bytes(const struct arrays *a, int i); // without a sign
 // The array for input `input` of the model: by name; when no array has the name of an input, by position (an array
 // alone: for input `main`). -1 when there is none.
 int arrays_find(const struct arrays *a, const struct graph *g, int input, int main);

@@ -195,6 +195,27 @@ static void warn_of_unit(const struct preprocess *pre)
 		    255 * (double)m[0], 255 * (double)m[1], 255 * (double)m[2], 255 * (double)s[0], 255 * (double)s[1], 255 * (double)s[2]);
 }
 
+// Pictures that somebody has made arrays of already: whether they are prepared nobody knows.
+static void report_arrays(const struct dataset *d)
+{
+	const struct preprocess *pre = &d->opt.pre;
+	char **path = d->files.path + (d->n ? d->sample[0].file * (size_t)d->files.n_parts : 0);
+	bool asked = pre->mean_set || pre->std_set || pre->color_set || pre->resize_set;
+	for (int part = 0; d->n && d->image_input >= 0 && part < d->files.n_parts; part++) {
+		struct arrays *a = NULL;
+		struct error ignored; // loading the sample will tell
+		if (image_is_name(path[part]) || dataset_open_file(&a, d, path[part], part, &ignored))
+			continue;
+		int at = dataset_array(d, a, part, d->image_input);
+		if (at >= 0 && arrays_are_bytes(a, at) && dataset_input(d, d->image_input)->type == DT_F32)
+			log_warn("%s: bytes are taken as they are, 0 to 255, since --mean, --std, --color and --resize are of pictures: give prepared floats "
+			         "where the network takes others", path[part]);
+		else if (at >= 0 && asked)
+			log_warn("%s: arrays are taken as they are, since --mean, --std, --color and --resize are of pictures", path[part]);
+		dataset_close_file(d, &a);
+	}
+}
+
 static void report(const struct dataset *d)
 {
 	const char *text;
@@ -205,6 +226,8 @@ static void report(const struct dataset *d)
 		    warn ? "; say otherwise with --mean, --std, --color, --resize" : "");
 	if (prepares)
 		warn_of_unit(&d->opt.pre);
+	if (!d->opt.random && !d->opt.prepared)
+		report_arrays(d);
 	report_left_out(d);
 	report_misfit(d);
 	for (int i = 0; i < d->g->n_inputs && !d->opt.random; i++)
