@@ -345,7 +345,8 @@ static void build_poses(void)
 	static const struct keypoint after[4] = {{150, 100, .9f}, {110, 260, .8f}, {200, 230, .8f}, {140, 340, .3f}};
 	static int bone[3][2] = {{0, 1}, {0, 2}, {1, 3}};
 	fake.task.kind = fake.look.kind = TASK_POSE;
-	fake.task.note = "labels person_keypoints.json (100 of 100 samples, 1 class, 4 keypoints)";
+	fake.task.note = "labels person_keypoints.json (100 of 100 samples, 1 class, 4 keypoints); decoder yolov8: rows cx,cy,w,h,classes "
+	                 "(YOLOv8, v9, v10, 11, 26); NMS at IoU 0.7; classes in order of the category ids";
 	fake.truth[0].point = marked;
 	fake.box[TASK_FLOAT][0].point = fake.change[2].box[TASK_FLOAT].point = before;
 	fake.box[TASK_QUANT][0].point = fake.change[2].box[TASK_QUANT].point = after;

@@ -122,6 +122,9 @@ void test_screens__after_keys(void **state)
 	    {"task_120x40", FAKE_MEASURED, 120, 40, false, "T"},
 	    // An interval is there as a whole or not at all.
 	    {"task_60x16", FAKE_MEASURED, 60, 16, false, "T"},
+	    // How labels and outputs are read has the rows that it needs.
+	    {"task_note_80x24", FAKE_POSED, 80, 24, false, "T"},
+	    {"task_note_60x21", FAKE_POSED, 60, 21, false, "Tj"},
 	    {"task_classes_80x24", FAKE_MEASURED, 80, 24, false, "T<Tab>ssj"},
 	    {"task_old_40x10", FAKE_RUNNING, 40, 10, false, "Tj"},
 	    {"task_picture_100x30", FAKE_MEASURED, 100, 30, false, "T<Enter>jj"},

@@ -16,12 +16,35 @@ static bool is_tall(const struct ui *ui)
 	return ui->layout.panel[PANEL_MAIN].h - 1 >= TALL;
 }
 
+static const char calibrated[] = "on the calibration samples themselves; :eval measures others";
+
+// Of how labels and outputs are read, which is said nowhere else: as many as it needs, up to three where these are left.
+static int source_rows(const struct ui *ui)
+{
+	enum { MOST = 3 };
+	const struct rect *p = &ui->layout.panel[PANEL_MAIN];
+	const char *note = ui->snap->task ? ui->snap->task->note : "";
+	int width = p->w - 3, room = p->h - TALL, front = ui->snap->task && ui->snap->task_calibrated ? text_width(calibrated) + 2 : 0;
+	if (front + text_width(note) <= width)
+		return 1;
+	int rows = front > 0;
+	for (int n; *note && rows < MOST && rows < room; note += n + (note[n] == ' '), rows++)
+		if ((n = text_line(note, width)) < 1)
+			break;
+	return rows > 1 ? rows : 1;
+}
+
+static int summary_rows(const struct ui *ui)
+{
+	return is_tall(ui) ? SUMMARY - 1 + source_rows(ui) : 1;
+}
+
 int view_task_head(const struct ui *ui)
 {
 	const struct rect *p = &ui->layout.panel[PANEL_MAIN];
 	if (ui->task.open)
 		return p->h - 1 - view_look_rows(ui, (struct rect){p->x, p->y + 1, p->w, p->h - 1});
-	return (is_tall(ui) ? SUMMARY : 1) + 1;
+	return summary_rows(ui) + 1;
 }
 
 int view_task_count(const struct ui *ui)
@@ -148,11 +171,17 @@ static void draw_top(struct canvas *c, const struct ui *ui, struct rect r)
 
 static void draw_source(struct canvas *c, const struct ui *ui, struct rect r)
 {
-	const struct task_report *t = ui->snap->task;
-	int x = r.x + 2;
+	const char *note = ui->snap->task->note;
+	int x = r.x + 2, y = r.y, last = r.y + r.h - 1;
 	if (ui->snap->task_calibrated)
-		x += canvas_text(c, x, r.y, r.w - 3, ROLE_WORSE, "on the calibration samples themselves; :eval measures others") + 2;
-	canvas_cut(c, x, r.y, r.x + r.w - x - 1, ROLE_DIM, CUT_RIGHT, t->note);
+		x += canvas_text(c, x, y, r.w - 3, ROLE_WORSE, calibrated) + 2;
+	if (x > r.x + 2 && y < last) {
+		x = r.x + 2;
+		y++;
+	}
+	for (int n; y < last && (n = text_line(note, r.w - 3)) > 0; y++, note += n + (note[n] == ' '))
+		canvas_textf(c, x, y, r.w - 3, ROLE_DIM, "%.*s", n, note);
+	canvas_cut(c, x, y, r.x + r.w - x - 1, ROLE_DIM, CUT_RIGHT, note);
 }
 
 static void draw_figures(struct canvas *c, const struct ui *ui, struct rect r)
@@ -260,7 +289,7 @@ static void draw_nothing(struct canvas *c, const struct ui *ui, struct rect r)
 
 void view_task_draw(struct canvas *c, const struct ui *ui, struct rect r)
 {
-	int head = is_tall(ui) ? SUMMARY : 1;
+	int head = summary_rows(ui);
 	struct rect list = {r.x, r.y + head, r.w, r.h - head};
 	if (!ui->snap->task) {
 		draw_nothing(c, ui, r);
@@ -272,8 +301,8 @@ void view_task_draw(struct canvas *c, const struct ui *ui, struct rect r)
 	}
 	draw_top(c, ui, r);
 	if (is_tall(ui)) {
-		draw_source(c, ui, (struct rect){r.x, r.y + 1, r.w, 1});
-		draw_figures(c, ui, (struct rect){r.x, r.y + 2, r.w, 4});
+		draw_source(c, ui, (struct rect){r.x, r.y + 1, r.w, source_rows(ui)});
+		draw_figures(c, ui, (struct rect){r.x, r.y + 1 + source_rows(ui), r.w, 4});
 	}
 	if (r.w >= WIDE && ui->task.page == TASK_PAGE_SAMPLES) {
 		list.w = LIST;
