@@ -439,6 +439,19 @@ static void assert_drawn(struct ui *ui, const char *what, bool is)
 	str_done(&now);
 }
 
+// Figures with an exponent of two digits do not touch each other.
+void test_screens__figures_of_the_detail_stand_apart(void **state)
+{
+	struct ui ui;
+	start(&ui, FAKE_MEASURED, 80, 24, false);
+	struct site *s = (struct site *)ui_site(&ui);
+	s->graphwise.pooled.mse = 5.9e-18;
+	s->layerwise.pooled.mse = 3.9e-18;
+	press(&ui, "<Enter>z");
+	assert_drawn(&ui, " 5.9e-18  3.9e-18 ", true);
+	ui_done(&ui);
+}
+
 // What is the same on every sample is no matter of chance.
 void test_screens__a_task_that_does_not_move(void **state)
 {

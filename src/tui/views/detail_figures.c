@@ -9,7 +9,7 @@
 #include "qtui/tui/grade.h"
 #include "qtui/tui/plot.h"
 
-enum { LEAST_OF_FOUR = 8 }; // columns of figures, beside each other without touching: in less room what was before is left out
+enum { LEAST_OF_FOUR = 8, MOST = 12 }; // columns of a figure, beside others without touching: in less room what was before is left out
 enum { BARS_LEAST = 2, BARS_MOST = 16 }; // lines of each histogram
 
 enum change_kind { CHANGE_MINUS, CHANGE_RATIO };
@@ -40,8 +40,20 @@ static void change_text(char out[FIGURE], const struct figure_row *row, double n
 		snprintf(out, FIGURE, "×%.2f", now / before);
 }
 
-static void put_figure(struct page *p, const struct site *s, const struct figure_row *row, int w)
+// Where the figures stand: now, alone, before (if there is room) and the change, each `w` columns wide.
+struct places {
+	int w, before, change; // before: 0: left out
+};
+
+static struct places places_of(int room)
 {
+	int n = room / 4 >= LEAST_OF_FOUR ? 4 : 3, w = room / n < MOST ? room / n : MOST;
+	return (struct places){w, n == 4 ? 2 * w : 0, (n - 1) * w};
+}
+
+static void put_figure(struct page *p, const struct site *s, const struct figure_row *row, struct places at)
+{
+	int w = at.w;
 	bool old = p->ui->snap->row[s->node].pending;
 	double now = row->value(&s->graphwise), before = row->value(&s->before), alone = row->value(&s->layerwise);
 	enum role role = isnan(now) ? ROLE_DIM : old ? ROLE_PENDING : row == figure_rows ? snr_role(now) : ROLE_TEXT;
@@ -52,17 +64,18 @@ static void put_figure(struct page *p, const struct site *s, const struct figure
 	if (row->value != figures_clipped)
 		canvas_right(p->c, x + w, p->y, w, isnan(alone) ? ROLE_DIM : ROLE_TEXT, row->format(text, alone));
 	if (s->before.known) {
-		if (w >= LEAST_OF_FOUR)
-			canvas_right(p->c, x + 2 * w, p->y, w, ROLE_DIM, row->format(text, before));
+		if (at.before)
+			canvas_right(p->c, x + at.before, p->y, w, ROLE_DIM, row->format(text, before));
 		change_text(text, row, now, before);
-		canvas_right(p->c, x + 3 * w, p->y, w, (now - before) * row->better > 0 ? ROLE_BETTER : ROLE_WORSE, text);
+		canvas_right(p->c, x + at.change, p->y, w, (now - before) * row->better > 0 ? ROLE_BETTER : ROLE_WORSE, text);
 	}
 	p->y++;
 }
 
 void detail_figures(struct page *p, const struct site *s)
 {
-	int w = (p->w - DETAIL_LABEL) / 4 < 12 ? (p->w - DETAIL_LABEL) / 4 : 12, x = p->x + DETAIL_LABEL;
+	struct places at = places_of(p->w - DETAIL_LABEL);
+	int w = at.w, x = p->x + DETAIL_LABEL;
 	if (!s->graphwise.known && !s->layerwise.known)
 		return;
 	p->y++;
@@ -71,14 +84,14 @@ void detail_figures(struct page *p, const struct site *s)
 	canvas_right(p->c, x, p->y, w, ROLE_HEAD, "now");
 	canvas_right(p->c, x + w, p->y, w, ROLE_HEAD, "alone");
 	if (s->before.known) {
-		if (w >= LEAST_OF_FOUR)
-			canvas_right(p->c, x + 2 * w, p->y, w, ROLE_HEAD, "before");
-		canvas_right(p->c, x + 3 * w, p->y, w, ROLE_HEAD, "change");
+		if (at.before)
+			canvas_right(p->c, x + at.before, p->y, w, ROLE_HEAD, "before");
+		canvas_right(p->c, x + at.change, p->y, w, ROLE_HEAD, "change");
 	}
 	p->y++;
 	for (size_t i = 0; i < sizeof figure_rows / sizeof *figure_rows; i++)
 		if (s->kind != SITE_FLOAT || figure_rows[i].value != figures_clipped) // nothing clips a float
-			put_figure(p, s, &figure_rows[i], w);
+			put_figure(p, s, &figure_rows[i], at);
 }
 
 static int axis_column(const struct hist *h, double v, int w)
