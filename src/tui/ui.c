@@ -84,6 +84,14 @@ int ui_node(const struct ui *ui)
 	return around_owner(ui->snap, g->value[g->output[row]].producer);
 }
 
+int ui_chosen(struct ui *ui)
+{
+	int node = ui_node(ui);
+	if (node < 0)
+		ui_note(ui, "no node is selected");
+	return node;
+}
+
 // The tensor that the cursor's row names, or -1: it stands for a node.
 static int named_value(const struct ui *ui)
 {

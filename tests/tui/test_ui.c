@@ -436,6 +436,26 @@ void test_ui__the_only_tensor(void **state)
 	ui_done(&ui);
 }
 
+// Where a filter leaves no node, keys that need one say that there is none.
+void test_ui__no_node_to_work_on(void **state)
+{
+	static const char *const key[] = {"[", "]", "<Space>", "s", "t", "v"};
+	struct ui ui;
+	start(&ui, FAKE_MEASURED);
+	press(&ui, ":filter<Space>snr>500<Enter>");
+	for (size_t i = 0; i < sizeof key / sizeof *key; i++) {
+		press(&ui, key[i]);
+		assert_string_equal(ui.note, "no node is selected");
+		assert_int_equal(ui.line.kind, 0);
+		assert_int_equal(ui.layers.visual, -1);
+	}
+	ui.snap->task = NULL;
+	press(&ui, "T<Enter>");
+	assert_string_equal(ui.note, "no task is measured: :eval measures one");
+	ui.snap->task = &fake.task;
+	ui_done(&ui);
+}
+
 // What was pruned has no signal to lose: it hides none of those that do.
 void test_ui__dead_channels_are_not_the_worst(void **state)
 {

@@ -124,6 +124,7 @@ void ui_key(struct ui *ui, int key);
 void ui_pasted(struct ui *ui, int key); // a character of pasted text: typed where something is typed, no key elsewhere
 
 int ui_node(const struct ui *ui);                        // that the panels are about; -1: none
+int ui_chosen(struct ui *ui);                            // the same for keys that need one; -1: the bottom line says that there is none
 const struct site *ui_site(const struct ui *ui);         // chosen in the detail; NULL: none
 struct scroll *ui_scroll(struct ui *ui);                 // of the main panel's view
 const struct scroll *ui_cursor(const struct ui *ui);     // the same to look at

@@ -41,7 +41,7 @@ void act_auto(struct ui *ui)
 
 void act_cycle(struct ui *ui)
 {
-	int node = ui_node(ui), now;
+	int node = ui_chosen(ui), now;
 	if (node < 0)
 		return;
 	now = ui->snap->row[node].requested >= 0 ? ui->snap->row[node].requested : (int)ui->snap->row[node].precision;
@@ -51,8 +51,8 @@ void act_cycle(struct ui *ui)
 void act_set_scale(struct ui *ui)
 {
 	struct error err;
-	int n, *outputs, at = ui_node(ui) < 0 ? -1 : graph_output(ui->snap->g, ui_node(ui));
-	if (ui_node(ui) < 0)
+	int n, *outputs, node = ui_chosen(ui), at = node < 0 ? -1 : graph_output(ui->snap->g, node);
+	if (node < 0)
 		return;
 	if (edit_outputs(&outputs, &n, ui, &err)) {
 		ui_fail(ui, &err);
@@ -183,7 +183,7 @@ enum status command_cancel(struct ui *ui, char *args, struct error *err)
 
 void act_mark(struct ui *ui)
 {
-	int node = ui_node(ui);
+	int node = ui_chosen(ui);
 	if (node < 0)
 		return;
 	layers_mark(&ui->layers, node, !ui->layers.marked[node]);
@@ -210,6 +210,8 @@ void act_visual(struct ui *ui)
 		ui_note(ui, "a range is one of the list of layers: 1 shows it");
 		return;
 	}
+	if (ui->layers.visual < 0 && ui_chosen(ui) < 0)
+		return;
 	ui->layers.visual = ui->layers.visual >= 0 ? -1 : layers_node(&ui->layers);
 	layers_choose(&ui->layers);
 }

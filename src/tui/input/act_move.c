@@ -113,14 +113,14 @@ static void go_worst(struct ui *ui, const int *id, int n, const char *none)
 
 void act_producer(struct ui *ui)
 {
-	int id[16], node = ui_node(ui);
+	int id[16], node = ui_chosen(ui);
 	if (node >= 0)
 		go_worst(ui, id, around_producers(ui->snap, node, id, 16), "only the network's input feeds this node");
 }
 
 void act_consumer(struct ui *ui)
 {
-	int id[16], node = ui_node(ui);
+	int id[16], node = ui_chosen(ui);
 	if (node >= 0)
 		go_worst(ui, id, around_consumers(ui->snap, node, id, 16), "this node feeds no other: it is an output");
 }

@@ -14,7 +14,7 @@ void act_view_task(struct ui *ui)
 void act_task_open(struct ui *ui)
 {
 	if (view_task_sample(ui) < 0) {
-		ui_note(ui, "Tab goes to the samples");
+		ui_note(ui, ui->snap->task ? "Tab goes to the samples" : "no task is measured: :eval measures one");
 		return;
 	}
 	ui->task.open = true;

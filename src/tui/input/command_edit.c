@@ -119,6 +119,8 @@ enum status command_calibration(struct ui *ui, char *args, struct error *err)
 	enum calib_method m = CALIB_MINMAX;
 	char *word = last_word(args);
 	bool is_auto = word && !strcmp(word, "auto");
+	if (!*args)
+		return command_usage("calibration", err);
 	if (!is_auto && !calib_parse(&m, word ? word : args))
 		return error_set(err, STATUS_USAGE, "no calibration \"%.40s\": use minmax, percentile, kl or mse%s", word ? word : args,
 		    word ? ", or auto" : "");

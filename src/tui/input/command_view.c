@@ -89,7 +89,7 @@ enum status command_help(struct ui *ui, char *args, struct error *err)
 {
 	int row = *args ? help_find(args) : 0;
 	if (row < 0)
-		return error_set(err, STATUS_NOTFOUND, "the help says nothing of \"%.60s\"", args);
+		return error_set(err, STATUS_NOTFOUND, "the help says nothing of \"%.60s\": ? shows it, / searches it", args);
 	help_open(ui, row);
 	return STATUS_OK;
 }
