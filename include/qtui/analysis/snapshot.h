@@ -151,6 +151,7 @@ struct snapshot {
 	struct costs *costs;          // of the nodes at each width (cost.h)
 	char task_problem[sizeof ((struct error *)0)->text]; // why `task` is NULL although there are labels or a task was asked for; "": no reason
 	bool task_asked;              // that is a task which the user asked for, not labels that were found beside the samples
+	unsigned task_wish;           // the number of the wish (study_set_task) that the problem is about
 	int64_t macs[PREC_COUNT];     // multiply-accumulates by precision
 	int computed, total;          // node results computed / needed in this run
 	void *priv;                   // arrays, the plan, histograms; NULL: none of these

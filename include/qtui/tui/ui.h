@@ -97,6 +97,8 @@ struct ui {
 	int warnings_seen;             // of the log, when it was last shown
 	char note[UI_TEXT];            // message on the bottom line until the next key; "": none
 	enum role note_role;           // ROLE_NOTE or ROLE_ERROR
+	char problem_told[sizeof ((struct error *)0)->text]; // why no task is measured, as it was said; "": nothing was
+	unsigned told_wish;            // of which wish that was said
 
 	bool autosave_due, autosaved;  // an edit waits to be written; one has been
 	bool autosave_fails;           // the latest could not be written

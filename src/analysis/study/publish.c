@@ -131,6 +131,7 @@ static void fill_task(struct snapshot *s, struct study *st, struct task_report *
 	s->task_network = st->task->network;
 	snprintf(s->task_problem, sizeof s->task_problem, "%s", st->task->problem);
 	s->task_asked = st->task->problem_asked;
+	s->task_wish = st->task->problem_wish;
 }
 
 // ---- publishing

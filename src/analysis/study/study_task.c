@@ -142,6 +142,7 @@ static void set_problem(struct work *w, const char *text)
 	pthread_mutex_lock(&w->study->publishing);
 	snprintf(p->problem, sizeof p->problem, "%s", text);
 	p->problem_asked = p->asked;
+	p->problem_wish = p->tried;
 	pthread_mutex_unlock(&w->study->publishing);
 }
 

@@ -24,6 +24,7 @@ struct study_task {
 
 	// Of the conductor alone.
 	unsigned opened;        // the wish that `task` is for
+	unsigned tried;         // the same, also where it could not be opened
 	int preparation;        // and how pictures were prepared for it
 	bool asked;             // the user did; else it is measured because it can be
 	struct key identity;    // of the lease, and of the backend
@@ -38,6 +39,7 @@ struct study_task {
 	struct key network;     // of the quantized one
 	char problem[sizeof ((struct error *)0)->text];            // why there is none; under study.publishing
 	bool problem_asked;     // it is of a task that the user asked for
+	unsigned problem_wish;  // which wish it is about
 };
 struct task_wish task_wish_copy(const struct task_wish *w); // owns its texts
 void task_wish_done(struct task_wish *w);

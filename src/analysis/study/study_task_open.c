@@ -199,6 +199,7 @@ enum status study_task_open(struct work *w, struct error *err)
 	unsigned wished = p->wished;
 	pthread_mutex_unlock(&p->lock);
 	enum status st = STATUS_OK;
+	p->tried = wished;
 	if (wished != p->opened || p->preparation != w->req.preparation) {
 		pthread_mutex_lock(&p->looking);
 		close_task(p);

@@ -1,6 +1,7 @@
 #include "qtui/tui/run_news.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "qtui/analysis/task.h"
@@ -78,11 +79,15 @@ static void note_task(struct ui *ui)
 }
 
 // What is wrong with the data or labels of a task shows when the run comes to them. Labels that lay beside
-// the samples are no mistake of anybody: a network of another task may have been calibrated on them.
-static void note_problem(struct ui *ui, const char *was)
+// the samples are no mistake of anybody: a network of another task may have been calibrated on them. It is said once
+// to whoever asks, and not over the news of every run: view T keeps it.
+static void note_problem(struct ui *ui)
 {
-	if (!ui->snap->task_problem[0] || !strcmp(ui->snap->task_problem, was))
+	bool told = ui->told_wish == ui->snap->task_wish && !strcmp(ui->snap->task_problem, ui->problem_told);
+	if (!ui->snap->task_problem[0] || told)
 		return;
+	ui->told_wish = ui->snap->task_wish;
+	snprintf(ui->problem_told, sizeof ui->problem_told, "%s", ui->snap->task_problem);
 	ui_note(ui, ui->snap->task_asked ? "E: the task is not measured: %s" : "labels are there, but no task is measured: %s",
 	    ui->snap->task_problem);
 	ui->note_role = ui->snap->task_asked ? ROLE_ERROR : ROLE_NOTE; // view T has it whole
@@ -102,7 +107,7 @@ static bool error_stands(const struct ui *ui)
 void run_news(struct ui *ui, const struct snapshot *was)
 {
 	const struct snapshot *snap = ui->snap;
-	note_problem(ui, was->task_problem);
+	note_problem(ui);
 	if (snap->stage == STAGE_FAILED && was->stage != STAGE_FAILED)
 		ui_fail(ui, &snap->error);
 	if (snap->n_runs > was->n_runs && ui->notes_run && !snap->dirty) { // else it is the end of a run before the edit
