@@ -257,6 +257,42 @@ void test_ui_study__a_scorer(void **state)
 	live_close(&l);
 }
 
+// Waits for a run behind whose figures no task could be measured.
+static void wait_without_task(struct live *l)
+{
+	struct error err;
+	assert_int_equal(study_wait(l->st, &err), STATUS_NOTFOUND);
+	ui_update(&l->ui, study_snapshot(l->st));
+	assert_null(l->ui.snap->task);
+}
+
+// Where labels lie that no decoder is for, the screen has a way on: agreement, or a decoder by its name.
+void test_ui_study__agreement_and_decoders(void **state)
+{
+	struct live l;
+	live_open(&l, "esp32p4", 2);
+	press(&l.ui, ":eval<Space>agree<Enter>");
+	live_wait(&l);
+	assert_non_null(l.ui.snap->task);
+	assert_int_equal(l.ui.snap->task->kind, TASK_AGREE);
+	press(&l.ui, ":decoder<Enter>");
+	assert_string_equal(l.ui.note, "E: usage: :decoder NAME|auto");
+	press(&l.ui, ":labels<Space>examples/val.json<Enter>:eval<Space>examples/val<Enter>:decoder<Space>nothing<Enter>");
+	wait_without_task(&l);
+	assert_non_null(strstr(l.ui.note, "E: the task is not measured: --decoder nothing: one of "));
+	press(&l.ui, ":set<Space>/model.0/conv/Conv<Space>int16<Enter>");
+	wait_without_task(&l);
+	assert_memory_equal(l.ui.note, "run ", 4); // what is wrong with the task is said once
+	press(&l.ui, ":decoder<Space>nothing<Enter>");
+	wait_without_task(&l);
+	assert_non_null(strstr(l.ui.note, "E: the task is not measured: ")); // and to whoever asks again
+	press(&l.ui, ":decoder<Space>auto<Enter>");
+	live_wait(&l);
+	assert_non_null(l.ui.snap->task);
+	assert_int_equal(l.ui.snap->task->kind, TASK_DETECT);
+	live_close(&l);
+}
+
 // So does one that reads boxes, in place of a decoder. One that a session names rests until it is given.
 void test_ui_study__a_program_that_rests(void **state)
 {

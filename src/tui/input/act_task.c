@@ -120,6 +120,10 @@ enum status command_eval(struct ui *ui, char *args, struct error *err)
 		ui_note(ui, "the task is measured no more");
 		return wish(ui, &(struct task_wish){.none = true});
 	}
+	if (!strcmp(args, "agree")) {
+		ui_note(ui, "comparing what the two networks give");
+		return wish(ui, &(struct task_wish){.data = w.data, .kind = task_kind_name(TASK_AGREE), .decoder = w.decoder, .iou = w.iou});
+	}
 	if (!*args && !own)
 		return error_set(err, STATUS_USAGE, "random samples have no labels: :eval DIR names others");
 	if (need_program(&w, err) || (*args && need_file(args, err)))
@@ -136,6 +140,7 @@ enum status command_labels(struct ui *ui, char *args, struct error *err)
 	if (need_file(args, err))
 		return err->status;
 	w.labels = args;
+	w.kind = w.kind && strcmp(w.kind, task_kind_name(TASK_AGREE)) == 0 ? NULL : w.kind; // which needs no labels
 	w.rests = w.rests && !w.scorer;
 	w.scorer = NULL;
 	if (need_program(&w, err))
@@ -161,6 +166,20 @@ enum status command_boxes(struct ui *ui, char *args, struct error *err)
 	if (!*args)
 		return command_usage("boxes", err);
 	ui_note(ui, "boxes by %s", args);
+	return wish(ui, &w);
+}
+
+// Of a name that is none the run says which there are.
+enum status command_decoder(struct ui *ui, char *args, struct error *err)
+{
+	struct task_wish w = *study_task_wish(ui->study);
+	if (!*args)
+		return command_usage("decoder", err);
+	if (need_program(&w, err))
+		return err->status;
+	w.decoder = strcmp(args, "auto") ? args : NULL;
+	w.none = false;
+	ui_note(ui, "decoder %s", args);
 	return wish(ui, &w);
 }
 

@@ -282,9 +282,10 @@ static void draw_nothing(struct canvas *c, const struct ui *ui, struct rect r)
 	line.y += canvas_paragraph(c, line, ROLE_DIM,
 	    "Labels beside the calibration samples (COCO JSON, text or XML files, CSV of classes, masks, pictures) are found by themselves. "
 	    ":eval DIR measures on labelled samples elsewhere, :labels FILE names labels that lie apart. Without labels :eval compares the "
-	    "two networks' outputs. Programs of your own: :boxes reads the boxes of a detector where no decoder does, a :scorer needs no labels.");
+	    "two networks' outputs, with them :eval agree does. :decoder NAME says how a detector's outputs are read. Programs of your own: "
+	    ":boxes reads the boxes of a detector where no decoder does, a :scorer needs no labels.");
 	if (ui->snap->task_problem[0])
-		canvas_paragraph(c, line, ROLE_DIM, ":eval none takes them back, and with them what is said here after each run.");
+		canvas_paragraph(c, line, ROLE_DIM, ":eval none measures nothing.");
 }
 
 void view_task_draw(struct canvas *c, const struct ui *ui, struct rect r)
