@@ -456,6 +456,34 @@ void test_ui__no_node_to_work_on(void **state)
 	ui_done(&ui);
 }
 
+static void assert_completed(struct ui *ui, const char *line, const char *expected)
+{
+	const char *word = strrchr(line, ' ') + 1;
+	char all[256] = "";
+	for (char *found; (found = command_complete(ui, line, (int)(word - line), *all ? 1 : 0)); free(found))
+		snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", *all ? " " : "", found);
+	assert_string_equal(all, expected);
+}
+
+// Words that a command takes as they stand are completed where they may stand.
+void test_ui__words_of_commands_are_completed(void **state)
+{
+	struct ui ui;
+	start(&ui, FAKE_MEASURED);
+	assert_completed(&ui, "set /model.0/conv/Conv ", "auto float int16 int8");
+	assert_completed(&ui, "set a", "");
+	assert_completed(&ui, "scale /model.0/conv/Conv a", "auto");
+	assert_completed(&ui, "calibration mi", "minmax");
+	assert_completed(&ui, "calibration op:Conv ", "auto kl minmax mse percentile");
+	assert_completed(&ui, "eval ag", "agree");
+	assert_completed(&ui, "tune ", "auto");
+	assert_completed(&ui, "pictures ", "blocks pixels");
+	assert_completed(&ui, "equalize nowhere ", "quark sums weights");
+	assert_completed(&ui, "save-screen nowhere ", "roles");
+	assert_completed(&ui, "blame ", "");
+	ui_done(&ui);
+}
+
 // What was pruned has no signal to lose: it hides none of those that do.
 void test_ui__dead_channels_are_not_the_worst(void **state)
 {

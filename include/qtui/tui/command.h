@@ -5,13 +5,12 @@
 #include "qtui/tui/ui.h"
 
 enum completion {
-	COMPLETE_NOTHING, COMPLETE_SELECTION, COMPLETE_OUTPUT, COMPLETE_NODE, COMPLETE_PRECISION, COMPLETE_COLUMN,
-	COMPLETE_TARGET, COMPLETE_CALIBRATION, COMPLETE_CALIBRATED, COMPLETE_FILE, COMPLETE_FORMAT, COMPLETE_THEME, COMPLETE_VARIANT,
+	COMPLETE_NOTHING, COMPLETE_SELECTION, COMPLETE_OUTPUT, COMPLETE_NODE, COMPLETE_COLUMN, COMPLETE_TARGET, COMPLETE_FILE, COMPLETE_FORMAT, COMPLETE_THEME, COMPLETE_VARIANT,
 	COMPLETE_SIDE, COMPLETE_TOPIC, COMPLETE_KINDS
 };
 struct command_row {
 	const char *name, *brief, *usage; // the name with '_', written with '-'
-	enum completion first, last;
+	enum completion first, last; // beside the words that `usage` has in lower case
 	const char *help;
 	enum status (*run)(struct ui *ui, char *args, struct error *err); // args: trimmed, may be changed; empty only where usage has it so
 };

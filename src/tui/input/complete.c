@@ -76,14 +76,6 @@ static void add_outputs(struct names *l, const struct ui *ui)
 			add(l, graph_find_node(g, g->value[v].name) >= 0 ? STUDY_TENSOR : "", g->value[v].name);
 }
 
-static void add_precisions(struct names *l, const struct ui *ui)
-{
-	(void)ui;
-	for (int p = 0; p < PREC_COUNT; p++)
-		add(l, "", precision_name((enum precision)p));
-	add(l, "", "auto");
-}
-
 static void add_columns(struct names *l, const struct ui *ui)
 {
 	(void)ui;
@@ -119,20 +111,6 @@ static void add_members(struct names *l, const char *word)
 		free(name[i]);
 	}
 	free(name);
-}
-
-static void add_calibrations(struct names *l, const struct ui *ui)
-{
-	(void)ui;
-	for (int m = 0; m < CALIB_COUNT; m++)
-		add(l, "", calib_name((enum calib_method)m));
-}
-
-// The calibrator of all nodes, or the nodes that one is for.
-static void add_calibrated(struct names *l, const struct ui *ui)
-{
-	add_calibrations(l, ui);
-	add_selections(l, ui);
 }
 
 static void add_formats(struct names *l, const struct ui *ui)
@@ -190,11 +168,8 @@ static void add_kind(struct names *l, const struct ui *ui, enum completion kind,
 	    [COMPLETE_SELECTION] = add_selections,
 	    [COMPLETE_OUTPUT] = add_outputs,
 	    [COMPLETE_NODE] = add_nodes,
-	    [COMPLETE_PRECISION] = add_precisions,
 	    [COMPLETE_COLUMN] = add_columns,
 	    [COMPLETE_TARGET] = add_targets,
-	    [COMPLETE_CALIBRATION] = add_calibrations,
-	    [COMPLETE_CALIBRATED] = add_calibrated,
 	    [COMPLETE_FORMAT] = add_formats,
 	    [COMPLETE_THEME] = add_themes,
 	    [COMPLETE_VARIANT] = add_variants,
@@ -244,6 +219,34 @@ static int words_before(const char *text, int start)
 	return n;
 }
 
+// The alternatives of an argument that are to be typed as they stand: "agree" and "none" of "[DIR|agree|none]".
+static void add_alternatives(struct names *l, const char *argument, size_t length)
+{
+	const char *end = argument + length;
+	for (const char *p = argument; p < end;) {
+		char word[COMMAND_NAME];
+		size_t n = strcspn(p, " []|,");
+		snprintf(word, sizeof word, "%.*s", (int)n, p);
+		if (n > 0 && *p >= 'a' && *p <= 'z' && n == strspn(p, "abcdefghijklmnopqrstuvwxyz0123456789"))
+			add(l, "", word);
+		p += n + 1;
+	}
+}
+
+// Of the argument at this place, and of those behind it while they may be left out; behind the last: of the last.
+static void add_literals(struct names *l, const char *usage, int place)
+{
+	for (bool optional = true; optional && *usage; place--) {
+		size_t n = strcspn(usage, " ");
+		const char *next = usage + n + strspn(usage + n, " ");
+		if (place <= 0 || !*next) {
+			add_alternatives(l, usage, n);
+			optional = usage[0] == '[' && usage[n - 1] == ']';
+		}
+		usage = next;
+	}
+}
+
 static void gather(struct names *l, const struct ui *ui, const char *text, int start)
 {
 	const struct command_row *row = command_of(text);
@@ -254,6 +257,8 @@ static void gather(struct names *l, const struct ui *ui, const char *text, int s
 		add_kind(l, ui, row->first, text + start);
 	else if (row)
 		add_kind(l, ui, row->last, text + start);
+	if (row && before > 0)
+		add_literals(l, row->usage, before - 1);
 }
 
 // Readline asks for one candidate after another; they are gathered at the first.
