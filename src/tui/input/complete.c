@@ -137,6 +137,15 @@ static void add_topics(struct names *l, const struct ui *ui)
 			add(l, "", help_at(i)->text);
 }
 
+// A directory with its slash: what is in it comes next.
+static void add_file(struct names *l, const char *prefix, const char *dir, const char *name)
+{
+	char *path = str_format("%s/%s", dir, name), *shown = str_format("%s%s", name, file_is_dir(path) ? "/" : "");
+	add(l, prefix, shown);
+	free(path);
+	free(shown);
+}
+
 // Files of the directory that the word names.
 static void add_files(struct names *l, const char *word)
 {
@@ -147,12 +156,12 @@ static void add_files(struct names *l, const char *word)
 	snprintf(prefix, sizeof prefix, "%.*s", slash ? (int)(slash - word + 1) : 0, word);
 	dir = file_at_home(prefix[0] ? prefix : ".");
 	d = opendir(dir);
-	free(dir);
 	while (d && (e = readdir(d)))
 		if (e->d_name[0] != '.')
-			add(l, prefix, e->d_name);
+			add_file(l, prefix, dir, e->d_name);
 	if (d)
 		closedir(d);
+	free(dir);
 }
 
 static void add_variants(struct names *l, const struct ui *ui)
