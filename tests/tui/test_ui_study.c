@@ -478,7 +478,7 @@ void test_ui_study__other_tools_files_go_beside_the_screen(void **state)
 	type(&l.ui, "import", path);
 	assert_true(beside_busy(&l.ui, BESIDE_FILE));
 	wait_for_file(&l.ui);
-	assert_string_equal(l.ui.note, "NNCF IgnoredScope: 1 widths, 0 scales");
+	assert_string_equal(l.ui.note, "NNCF IgnoredScope: 1 width, 0 scales");
 	assert_int_equal(study_edits(l.st)->precision[conv], PREC_FLOAT);
 	press(&l.ui, "u");
 	type(&l.ui, "import", path);

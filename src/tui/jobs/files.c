@@ -174,7 +174,8 @@ static enum status imported(struct ui *ui, struct error *err)
 	log_lines("import", str_text(&r.notes));
 	if (!st) {
 		char taken[UI_TEXT];
-		snprintf(taken, sizeof taken, "%s: %d widths, %d scales%s%s", r.format, r.precisions, r.scales, r.weights ? ", weights" : "",
+		snprintf(taken, sizeof taken, "%s: %d width%s, %d scale%s%s%s", r.format, r.precisions, plural(r.precisions), r.scales,
+		    plural(r.scales), r.weights ? ", weights" : "",
 		    r.method || r.calibrators ? ", calibration" : "");
 		log_info("import: %s", taken);
 		edit_done(ui);
