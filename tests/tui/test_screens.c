@@ -442,6 +442,17 @@ void test_screens__figures_of_the_detail_stand_apart(void **state)
 	ui_done(&ui);
 }
 
+// Beside the picture there is little room: what is said of it goes on in the next line.
+void test_screens__a_picture_in_which_nothing_changed(void **state)
+{
+	struct ui ui;
+	start(&ui, FAKE_MEASURED, 80, 24, false);
+	fake.look.n_changes = 0;
+	press(&ui, "T<Enter>");
+	assert_true(is_shown(&ui, "  has changed\n"));
+	ui_done(&ui);
+}
+
 // What is the same on every sample is no matter of chance.
 void test_screens__a_task_that_does_not_move(void **state)
 {

@@ -316,7 +316,8 @@ static void draw_said(struct canvas *c, struct rect r, const struct task_look *l
 	else if (what == SHOWS_NOTHING)
 		return; // the title has its score, and nothing else is known of what the network found
 	else if (l->known && l->n_changes == 0)
-		canvas_text(c, r.x + X_KIND, r.y, r.w - X_KIND, ROLE_DIM, "nothing that scores .25 or more has changed");
+		canvas_paragraph(
+		    c, (struct rect){r.x + X_KIND, r.y, r.w - X_KIND, r.h}, ROLE_DIM, "nothing that scores .25 or more has changed");
 	else
 		for (struct rows at = rows_in(c, r, s, l->n_changes, true); rows_next(&at);)
 			draw_change(c, at.line, &l->change[at.row], has_poses(l) ? "OKS" : "IoU", has_labels(l));
