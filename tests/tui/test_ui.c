@@ -487,6 +487,54 @@ void test_ui__words_of_commands_are_completed(void **state)
 	ui_done(&ui);
 }
 
+static void click(struct ui *ui, int x, int y)
+{
+	ui->mouse_button = MOUSE_LEFT;
+	ui->mouse_x = x;
+	ui->mouse_y = y;
+	ui_key(ui, K_MOUSE);
+}
+
+// Where a text begins on the bottom line.
+static int find_below(const struct ui *ui, const char *text)
+{
+	struct canvas c;
+	canvas_init(&c, ui->w, ui->h, &ui->theme, false);
+	draw_screen(&c, ui);
+	const struct cell *line = &c.cell[(ui->h - 1) * c.w];
+	int x = 0;
+	while (x < ui->w && (line[x].glyph != (uint32_t)text[0] || line[x + 1].glyph != (uint32_t)text[1]))
+		x++;
+	canvas_done(&c);
+	assert_true(x < ui->w);
+	return x;
+}
+
+// A key that stands on the bottom line can be clicked, and a message goes with a click as with a key.
+void test_ui__keys_of_the_bottom_line_are_clicked(void **state)
+{
+	struct ui ui;
+	start(&ui, FAKE_MEASURED);
+	ui_resize(&ui, 160, 40);
+	int y = ui.h - 1, why = find_below(&ui, "W ");
+	click(&ui, why + 2, y); // its word
+	assert_int_equal(ui.view, VIEW_WHY);
+	click(&ui, ui.w - 3, y);
+	assert_int_equal(ui.view, VIEW_HELP);
+	press(&ui, "1x");
+	assert_non_null(strstr(ui.note, "x does nothing here"));
+	click(&ui, why + 2, y); // of what the message covers
+	assert_int_equal(ui.view, VIEW_LAYERS);
+	assert_string_equal(ui.note, "");
+	click(&ui, 0, y);
+	assert_int_equal(ui.view, VIEW_LAYERS);
+	press(&ui, "+");
+	assert_true(ui.trial.active);
+	click(&ui, find_below(&ui, "Es"), y);
+	assert_false(ui.trial.active);
+	ui_done(&ui);
+}
+
 // What was pruned has no signal to lose: it hides none of those that do.
 void test_ui__dead_channels_are_not_the_worst(void **state)
 {

@@ -21,5 +21,7 @@ int draw_tab_at(const struct ui *ui, int x);
 // The bottom line: the prompt, a scale that is tried, a message (which takes more lines
 // where it is long), else the keys of the moment.
 void draw_bottom(struct canvas *c, const struct ui *ui, struct rect r);
+// What the key does that stands at column x of it; ACTION_NONE: there stands none.
+enum action draw_hint_at(const struct ui *ui, int x);
 
 #endif

@@ -11,16 +11,24 @@
 #include "qtui/tui/figures.h"
 #include "qtui/tui/format.h"
 
-static int draw_hint(struct canvas *c, const struct key_row *row, int x, int y, int end)
+// A key and what it does, where it stands on the line.
+struct hint {
+	enum action action;
+	int x, width; // width: to its last letter
+};
+enum { HINTS = 64, HINT_GAP = 2 };
+
+static const char *hint_key(char name[16], enum action a)
 {
-	const char *keys = row->keys;
+	const char *keys = keys_row(a)->keys;
+	keys_text(name, 16, keys_parse(&keys));
+	return name;
+}
+
+static struct hint hint_of(enum action a, int x)
+{
 	char name[16];
-	keys_text(name, sizeof name, keys_parse(&keys));
-	if (x + text_width(name) + 1 + text_width(row->hint) > end)
-		return 0;
-	canvas_text(c, x, y, 16, ROLE_KEY, name);
-	canvas_text(c, x + text_width(name) + 1, y, 16, ROLE_HINT, row->hint);
-	return text_width(name) + 1 + text_width(row->hint) + 2;
+	return (struct hint){a, x, text_width(hint_key(name, a)) + 1 + text_width(keys_row(a)->hint)};
 }
 
 // Whether the action's key does something new here: an inner context may use it otherwise,
@@ -40,22 +48,38 @@ static bool does_nothing(enum action a, const struct ui *ui)
 	return (a == ACTION_task_page && !t->n_classes) || (a == ACTION_task_boxes && !task_has_overlays(t));
 }
 
-// Hints: the keys of the moment, those of the innermost context first; the one for help has its place at the right end.
-static void draw_hints(struct canvas *c, const struct ui *ui, struct rect r)
+// The keys of the moment that there is room for, those of the innermost context first; the one for help has its place at
+// the right end. How many there are.
+static int place_hints(struct hint out[HINTS], const struct ui *ui, struct rect r)
 {
 	unsigned contexts = ui->trial.active ? 1u << CTX_TRIAL : ui_contexts(ui) | 1u << CTX_ANY;
-	int x = r.x + 1, end = r.x + r.w - 1;
+	int n = 0, x = r.x + 1, end = r.x + r.w - 1;
 	if (contexts >> CTX_ANY & 1 && ui->view != VIEW_HELP) {
 		end -= 8;
-		draw_hint(c, keys_row(ACTION_view_help), end + 2, r.y, r.x + r.w);
+		out[n++] = hint_of(ACTION_view_help, end + 2);
 	}
 	for (int ctx = 0; ctx < CTX_COUNT; ctx++)
-		for (int a = 0; contexts >> ctx & 1 && a < ACTION_COUNT; a++) {
+		for (int a = 0; contexts >> ctx & 1 && a < ACTION_COUNT && n < HINTS; a++) {
 			const struct key_row *row = keys_row((enum action)a);
 			bool now = (int)row->context == ctx && leads_on((enum action)a, ui, contexts) && !does_nothing((enum action)a, ui);
-			if (row->hint[0] && a != ACTION_view_help && now)
-				x += draw_hint(c, row, x, r.y, end);
+			struct hint h = hint_of((enum action)a, x);
+			if (!row->hint[0] || a == ACTION_view_help || !now || x + h.width > end)
+				continue;
+			out[n++] = h;
+			x += h.width + HINT_GAP;
 		}
+	return n;
+}
+
+static void draw_hints(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	struct hint hint[HINTS];
+	int n = place_hints(hint, ui, r);
+	for (int i = 0; i < n; i++) {
+		char name[16];
+		int used = canvas_text(c, hint[i].x, r.y, 16, ROLE_KEY, hint_key(name, hint[i].action));
+		canvas_text(c, hint[i].x + used + 1, r.y, 16, ROLE_HINT, keys_row(hint[i].action)->hint);
+	}
 }
 
 // "alone 12.4 → 9.6 dB clipped 0.01 → 0.20 %": what stands now, and what the histogram lets expect.
@@ -96,19 +120,26 @@ static const char *trial_title(char *out, size_t size, const struct ui *ui)
 	return out;
 }
 
-// "scale 2^-3 → 2^-4  alone ≈ 9.6 dB ..." and the keys of the trial.
-static void draw_trial(struct canvas *c, const struct ui *ui, struct rect r)
+// "scale 2^-3 → 2^-4  alone ≈ 9.6 dB ...", and where the keys of the trial stand behind it.
+static struct rect trial_line(char text[320], const struct ui *ui, struct rect r)
 {
 	const struct site *site = trial_site(ui);
-	enum { SCALES = 15, HINTS = 14 };
-	char title[24], from[FIGURE], to[FIGURE], predicted[192], text[320];
-	int used;
+	enum { SCALES = 15, KEYS = 14, GAP = 3 };
+	char title[24], from[FIGURE], to[FIGURE], predicted[192];
 	trial_title(title, sizeof title, ui);
-	trial_text(predicted, sizeof predicted, ui, r.w - text_width(title) - SCALES - HINTS);
+	trial_text(predicted, sizeof predicted, ui, r.w - text_width(title) - SCALES - KEYS);
 	format_scale(from, site && site->n_scale ? (double)site->scale[0] : NAN);
-	snprintf(text, sizeof text, "%s %s → %s  %s", title, from, format_scale(to, ui->trial.scale), predicted);
-	used = canvas_text(c, r.x + 1, r.y, r.w - 2, ROLE_EDITED, text) + 3;
-	draw_hints(c, ui, (struct rect){r.x + used, r.y, r.w - used, 1});
+	snprintf(text, 320, "%s %s → %s  %s", title, from, format_scale(to, ui->trial.scale), predicted);
+	int used = (text_width(text) < r.w - 2 ? text_width(text) : r.w - 2) + GAP;
+	return (struct rect){r.x + used, r.y, r.w - used, 1};
+}
+
+static void draw_trial(struct canvas *c, const struct ui *ui, struct rect r)
+{
+	char text[320];
+	struct rect keys = trial_line(text, ui, r);
+	canvas_text(c, r.x + 1, r.y, r.w - 2, ROLE_EDITED, text);
+	draw_hints(c, ui, keys);
 }
 
 static const char *prompt_label(char *out, size_t size, const struct ui *ui)
@@ -207,4 +238,17 @@ void draw_bottom(struct canvas *c, const struct ui *ui, struct rect r)
 	} else {
 		draw_hints(c, ui, r);
 	}
+}
+
+enum action draw_hint_at(const struct ui *ui, int x)
+{
+	struct hint hint[HINTS];
+	char text[320];
+	if (ui->line.kind || (ui->note[0] && !ui->trial.active))
+		return ACTION_NONE;
+	int n = place_hints(hint, ui, ui->trial.active ? trial_line(text, ui, ui->layout.bottom) : ui->layout.bottom);
+	for (int i = 0; i < n; i++)
+		if (x >= hint[i].x && x < hint[i].x + hint[i].width)
+			return hint[i].action;
+	return ACTION_NONE;
 }

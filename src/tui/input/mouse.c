@@ -73,6 +73,12 @@ static void click(struct ui *ui, enum panel p, int x, int y)
 
 void mouse_do(struct ui *ui)
 {
+	enum action hint = ui->mouse_button == MOUSE_LEFT && canvas_holds(&ui->layout.bottom, ui->mouse_x, ui->mouse_y) ?
+	    draw_hint_at(ui, ui->mouse_x) : ACTION_NONE;
+	if (!ui->line.kind)
+		ui->note[0] = '\0'; // it stays until the next key, and this is one
+	if (hint != ACTION_NONE) // a key that stands on the bottom line
+		action_do(ui, hint);
 	for (int p = 0; p < PANEL_COUNT; p++) {
 		const struct rect *r = &ui->layout.panel[p];
 		if (!r->w || !canvas_holds(r, ui->mouse_x, ui->mouse_y))

@@ -92,6 +92,22 @@ static void add_keys(struct help *h)
 	}
 }
 
+static void add_mouse(struct help *h)
+{
+	static const struct {
+		const char *key, *text;
+	} mouse[] = {
+		{"click", "To a row, a view or a panel; on a row again: as Enter"},
+		{"on a head", "Sort by the column; again: turn the order round"},
+		{"on a key", "What stands on the bottom line is pressed"},
+		{"wheel", "Up and down in the panel under it"},
+		{"Shift", "With it most terminals select text (or --no-mouse)"},
+	};
+	add_section(h, "Mouse");
+	for (size_t i = 0; i < sizeof mouse / sizeof *mouse; i++)
+		add(h, HELP_ROW, mouse[i].key, mouse[i].text);
+}
+
 static void add_commands(struct help *h)
 {
 	int n;
@@ -196,6 +212,7 @@ static struct help *help(void)
 	static struct help h;
 	if (!h.n) {
 		add_keys(&h);
+		add_mouse(&h);
 		add_columns(&h);
 		add_marks(&h);
 		add_filters(&h);
