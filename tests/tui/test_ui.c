@@ -481,6 +481,11 @@ void test_ui__words_of_commands_are_completed(void **state)
 	assert_completed(&ui, "equalize nowhere ", "quark sums weights");
 	assert_completed(&ui, "save-screen nowhere ", "roles");
 	assert_completed(&ui, "blame ", "");
+	assert_completed(&ui, "filter p", "pending prec<");
+	assert_completed(&ui, "filter snr<20 op:Co", "op:Concat op:Conv");
+	press(&ui, ":filter<Space>clip<Tab>5");
+	assert_string_equal(ui.line.text, "filter clipped<5");
+	press(&ui, "<Esc>");
 	assert_completed(&ui, "open examples/cal", "examples/calib/");
 	press(&ui, ":open<Space>examples/cal<Tab>");
 	assert_string_equal(ui.line.text, "open examples/calib/"); // what is in it comes next, without a blank

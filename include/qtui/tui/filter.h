@@ -14,5 +14,6 @@ void filter_free(struct filter **f);
 bool filter_match(const struct filter *f, const struct snapshot *s, const bool *marked, int node);
 // The grammar, a line each; NULL past the last.
 const char *filter_help(int i);
+const char *filter_word(int i); // those that are a term by themselves: "int8", "edited"; NULL past the last
 
 #endif

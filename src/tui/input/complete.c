@@ -11,6 +11,7 @@
 #include "qtui/engine/op.h"
 #include "qtui/interop/export.h"
 #include "qtui/tui/command.h"
+#include "qtui/tui/filter.h"
 #include "qtui/tui/help.h"
 
 struct names {
@@ -57,13 +58,31 @@ static void add_nodes(struct names *l, const struct ui *ui)
 		add(l, "", ui->snap->g->node[i].name);
 }
 
+static void add_operators(struct names *l, const struct ui *ui)
+{
+	for (int i = 0; i < ui->snap->g->n_nodes; i++)
+		add(l, "op:", ui->snap->g->node[i].op->name);
+}
+
 static void add_selections(struct names *l, const struct ui *ui)
 {
-	const struct graph *g = ui->snap->g;
 	add_nodes(l, ui);
 	add(l, "", "marked");
-	for (int i = 0; i < g->n_nodes; i++)
-		add(l, "op:", g->node[i].op->name);
+	add_operators(l, ui);
+}
+
+// Those of a filter; what a figure is held against follows.
+static void add_terms(struct names *l, const struct ui *ui)
+{
+	add_operators(l, ui);
+	for (int i = 0; filter_word(i); i++)
+		add(l, "", filter_word(i));
+	for (int c = 0; c < COLUMN_COUNT; c++) {
+		char term[64];
+		const struct column_row *row = columns_row((enum column)c);
+		snprintf(term, sizeof term, "%s%s", row->name, row->value ? "<" : "~");
+		add(l, "", term);
+	}
 }
 
 // And the tensors that need a name of their own.
@@ -178,6 +197,7 @@ static void add_kind(struct names *l, const struct ui *ui, enum completion kind,
 	    [COMPLETE_OUTPUT] = add_outputs,
 	    [COMPLETE_NODE] = add_nodes,
 	    [COMPLETE_COLUMN] = add_columns,
+	    [COMPLETE_TERM] = add_terms,
 	    [COMPLETE_TARGET] = add_targets,
 	    [COMPLETE_FORMAT] = add_formats,
 	    [COMPLETE_THEME] = add_themes,

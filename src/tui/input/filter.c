@@ -48,6 +48,11 @@ const char *filter_help(int i)
 	return i < (int)(sizeof lines / sizeof *lines) ? lines[i] : NULL;
 }
 
+const char *filter_word(int i)
+{
+	return i >= 0 && i + 1 < N_FLAGS ? flag_names[i + 1] : NULL;
+}
+
 static enum relation read_relation(const char **p)
 {
 	char c = *(*p)++;

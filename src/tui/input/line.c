@@ -65,7 +65,7 @@ static char **find_matches(const char *text, int start, int end)
 	(void)end;
 	rl_attempted_completion_over = 1;
 	char **match = editor.complete ? rl_completion_matches(text, one_match) : NULL;
-	rl_completion_suppress_append = match && (str_has_suffix(match[0], "=") || str_has_suffix(match[0], "/")); // more follows
+	rl_completion_suppress_append = match && *match[0] && strchr("=/<~", match[0][strlen(match[0]) - 1]); // more follows
 	return match;
 }
 
