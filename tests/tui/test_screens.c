@@ -453,6 +453,17 @@ void test_screens__a_picture_in_which_nothing_changed(void **state)
 	ui_done(&ui);
 }
 
+// The way out of a filter that leaves nothing stands there whole, however narrow the list.
+void test_screens__a_filter_that_leaves_nothing(void **state)
+{
+	struct ui ui;
+	start(&ui, FAKE_MEASURED, 100, 30, false);
+	press(&ui, ":filter<Space>op:Softmax<Space>clipped>50<Enter>");
+	assert_true(is_shown(&ui, "No node matches op:Softmax clipped>50;"));
+	assert_true(is_shown(&ui, "shows all."));
+	ui_done(&ui);
+}
+
 // What is the same on every sample is no matter of chance.
 void test_screens__a_task_that_does_not_move(void **state)
 {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "qtui/analysis/cost.h"
+#include "qtui/base/str.h"
 #include "qtui/tui/draw.h"
 #include "qtui/tui/format.h"
 #include "qtui/tui/grade.h"
@@ -198,11 +199,13 @@ static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, int r
 
 static void draw_empty(struct canvas *c, const struct ui *ui, struct rect r)
 {
+	struct str text = {0};
 	if (ui->layers.filter)
-		canvas_textf(c, r.x + 2, r.y + 2, r.w - 3, ROLE_DIM, "No node matches %s; :filter alone shows all.",
-		    ui->layers.filter_text);
+		str_addf(&text, "No node matches %s; :filter alone shows all.", ui->layers.filter_text);
 	else
-		canvas_text(c, r.x + 2, r.y + 2, r.w - 3, ROLE_DIM, "The model has no nodes.");
+		str_add(&text, "The model has no nodes.");
+	canvas_paragraph(c, (struct rect){r.x + 2, r.y + 2, r.w - 3, r.h - 2}, ROLE_DIM, str_text(&text));
+	str_done(&text);
 }
 
 void view_layers_draw(struct canvas *c, const struct ui *ui, struct rect r)
