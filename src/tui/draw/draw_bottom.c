@@ -82,29 +82,34 @@ static void draw_hints(struct canvas *c, const struct ui *ui, struct rect r)
 	}
 }
 
+static void add_if_it_fits(char *out, size_t size, const char *more, int room)
+{
+	size_t n = strlen(out);
+	if (text_width(out) + text_width(more) <= room)
+		snprintf(out + n, size - n, "%s", more);
+}
+
 // "alone 12.4 → 9.6 dB clipped 0.01 → 0.20 %": what stands now, and what the histogram lets expect.
-// Of logits their scores count more than what is clipped of them, which is told where there is room.
+// Each as far as there is room beside the keys; of logits their scores count more than what is clipped of them.
 static void trial_text(char *out, size_t size, const struct ui *ui, int room)
 {
 	const struct trial *t = &ui->trial;
 	const struct site *site = trial_site(ui);
 	char snr[FIGURE], was[FIGURE], clipped[FIGURE], was_clipped[FIGURE], more[3 * FIGURE];
 	double now, scores;
-	int used;
 	if (!site || !t->predicted.known) {
 		snprintf(out, size, "no figures to predict from yet");
 		return;
 	}
 	now = site->n_scale == 1 ? (double)site->scale[0] : NAN;
 	scores = logits_predict(ui->snap, site, now);
-	used = snprintf(out, size, "alone %s → ≈%s dB", format_db(was, figures_snr(&site->layerwise)), format_db(snr, t->predicted.snr_db));
+	snprintf(out, size, "alone %s → ≈%s dB", format_db(was, figures_snr(&site->layerwise)), format_db(snr, t->predicted.snr_db));
+	snprintf(more, sizeof more, "  scores ≈%s → ≈%s dB", format_db(was, scores), format_db(snr, logits_predict(ui->snap, site, t->scale)));
 	if (!isnan(scores))
-		used += snprintf(out + used, size - (size_t)used, "  scores ≈%s → ≈%s dB", format_db(was, scores),
-		    format_db(snr, logits_predict(ui->snap, site, t->scale)));
+		add_if_it_fits(out, size, more, room);
 	snprintf(more, sizeof more, "  clipped %s → ≈%s %%", format_percent(was_clipped, figures_clipped(&site->graphwise)),
 	    format_percent(clipped, 100 * t->predicted.clipped));
-	if (isnan(scores) || text_width(out) + text_width(more) <= room)
-		snprintf(out + used, size - (size_t)used, "%s", more);
+	add_if_it_fits(out, size, more, room);
 }
 
 // "scale", and of which output where the node has several, or of an input.

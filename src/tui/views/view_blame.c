@@ -253,14 +253,17 @@ static const char *state_of(const struct ui *ui, const struct blames *b)
 	return b->complete ? "Enter goes to a node, s orders, :blame goes on" : "not split to the end: :blame goes on";
 }
 
+enum { SCALE_FROM = 80 }; // columns from which the heading says what damage is measured by
+
 static void draw_heading(struct canvas *c, const struct ui *ui, const struct blames *b, struct rect r)
 {
 	struct str halves = {0};
 	char total[FIGURE + 1];
 	canvas_text(c, r.x + LEFT, r.y, r.w - LEFT - 1, ui->snap->blames_old ? ROLE_PENDING : ROLE_DIM, state_of(ui, b));
 	write_damage(total, b->total, false);
-	canvas_textf(c, r.x + LEFT, r.y + 1, r.w - LEFT - 1, ROLE_TEXT, "damage %s with all quantized (0 float, 1 nothing left), by %s",
-	    total, columns[ui->repair.order].order);
+	bool narrow = r.w < SCALE_FROM; // what its ends are is in the help
+	canvas_textf(c, r.x + LEFT, r.y + 1, r.w - LEFT - 1, ROLE_TEXT, "damage %s with all quantized%s, by %s", total,
+	    narrow ? "" : " (0 float, 1 nothing left)", columns[ui->repair.order].order);
 	blames_halves(&halves, b);
 	if (has_halves(ui, b))
 		canvas_textf(c, r.x + LEFT, r.y + 2, r.w - LEFT - 1, ROLE_TEXT, "alone: %s", str_text(&halves));
