@@ -190,6 +190,21 @@ void test_dataset_pictures__only_what_was_guessed_is_said(void **state)
 	case_done(&c);
 }
 
+// Arrays and random numbers are taken as they are: to say that they were read as pictures would be wrong.
+void test_dataset_pictures__of_other_samples_no_preparation_is_told(void **state)
+{
+	static const float x[3 * 8 * 8];
+	struct data_case c = {.opt = {.samples = 0}};
+	case_input(&c, "images", DT_F32, SHAPE(1, 3, 8, 8));
+	case_open(&c, support_temp_file("sample.bin", x, sizeof x));
+	assert_string_equal(dataset_preprocess(c.data)->guess, "");
+	case_done(&c);
+	c.opt.random = 1;
+	case_open(&c, NULL);
+	assert_string_equal(dataset_preprocess(c.data)->guess, "");
+	case_done(&c);
+}
+
 // What was guessed and is then given, as a session gives it, names the same content.
 void test_dataset_pictures__keys_do_not_tell_guessed_from_given(void **state)
 {

@@ -19,7 +19,8 @@ struct preprocess {
 	enum resize_mode resize;
 	double share;           // of the shorter side, kept by RESIZE_CROP: below 1 and above 0; 0: all of it
 	bool mean_set, std_set, color_set, resize_set; // given by the user; the others are guessed, and `guess` says from what
-	char guess[160];        // what was guessed, and from what: "Ultralytics metadata: RGB, letterbox, mean 0, std 255"
+	char guess[160];        // what was guessed, and from what: "Ultralytics metadata: RGB, letterbox, mean 0, std 255"; "": no picture, or
+	                        // nothing is left open
 	bool warn;              // nothing supports the guess: the user is warned
 };
 // How an image was placed in the input, for inverting boxes: x_input = x_image * scale_x + pad_x.

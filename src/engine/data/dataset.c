@@ -216,11 +216,18 @@ static void report_arrays(const struct dataset *d)
 	}
 }
 
+static bool has_pictures(const struct dataset *d)
+{
+	bool any = false;
+	for (int part = 0; part < d->files.n_parts && !d->opt.random; part++)
+		any |= image_is_name(d->files.path[part]);
+	return any;
+}
+
 static void report(const struct dataset *d)
 {
 	const char *text;
-	bool images = !d->opt.random && image_is_name(d->files.path[0]);
-	bool prepares = images && !d->opt.prepared, warn = d->opt.pre.warn;
+	bool prepares = has_pictures(d) && !d->opt.prepared, warn = d->opt.pre.warn;
 	if (prepares && d->opt.pre.guess[0])
 		log_add(warn ? LOG_WARN : LOG_INFO, "%s%s", d->opt.pre.guess,
 		    warn ? "; say otherwise with --mean, --std, --color, --resize" : "");
@@ -275,6 +282,8 @@ enum status dataset_open_silently(
 	s = g->n_inputs ? fill(d, path, err)
 	                : error_set(err, STATUS_UNSUPPORTED,
 	                      "%s: the model has no inputs, so there is nothing to calibrate on; qtui run computes it", g->path);
+	if (!s && !has_pictures(d))
+		d->opt.pre.guess[0] = '\0'; // nothing was prepared by it
 	if (s)
 		dataset_free(&d);
 	*out = d;
