@@ -307,8 +307,12 @@ expect run_float 0 "" run $model -i "$dir/x.npy" -o "$dir/float"
 expect run_named_input 0 "" run $model -i images="$dir/x.npy" -o "$dir/float2"
 cmp -s "$dir/float/output0.npy" "$dir/float2/output0.npy"; report run_is_repeatable $?
 { printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3, 160, 160), }"; head -c 153600 /dev/zero; } >"$dir/two.npy"
-expect run_fixed_batch 1 "images needs [1, 3, 160, 160]" run $model -i "$dir/two.npy" -o "$dir/o"
-expect run_quantized_batch 1 "the quantized network has the shapes of the samples" run -i "$dir/two.npy" -o "$dir/o" --session "$dir/s.json" -q
+{ printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '|u1', 'fortran_order': False, 'shape': (1, 3, 160, 80), }"; head -c 38400 /dev/zero; } >"$dir/narrow.npy"
+expect run_a_stack 0 "" run $model -i "$dir/two.npy" -o "$dir/o"
+head -c 128 "$dir/o/output0.npy" | grep -qa '(2,14,500)'; report run_stacks_its_outputs $?
+expect run_quantized_stack 0 "" run -i "$dir/two.npy" -o "$dir/o" --session "$dir/s.json" -q
+expect run_another_size 1 "input 'images' takes [1, 3, 160, 160]" run $model -i "$dir/narrow.npy" -o "$dir/o"
+expect run_quantized_another_size 1 "the quantized network has the shapes of the samples" run -i "$dir/narrow.npy" -o "$dir/o" --session "$dir/s.json" -q
 expect run_all 0 "" run $model -i "$dir/x.npy" -o "$dir/all" --all
 [ -s "$dir/all/_model.0_conv_Conv_output_0.npy" ]; report run_all_names_files_by_tensors $?
 expect run_session 0 "" run -i "$dir/x.npy" -o "$dir/quant" --session "$dir/s.json" -q

@@ -220,7 +220,7 @@ static enum status check_given(const struct input_dims *in, const char *name, st
 	char takes[160], has[160];
 	const char *by = in->given_by ? in->given_by : "what is given";
 	int rank = in->type->shape ? (int)in->type->shape->n_dim : in->given->rank;
-	bool stack = in->given->rank == rank + 1 && !in->batched; // of samples
+	bool stack = in->given->rank == rank + 1; // of samples
 	bool fits = rank == in->given->rank || rank == in->given->rank + 1 || stack;
 	for (int i = rank > 1; fits && in->type->shape && i < rank; i++)
 		fits = !fixed_dim(in->type, i) || fixed_dim(in->type, i) == given_dim(in, i);
