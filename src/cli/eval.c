@@ -14,7 +14,7 @@ enum { SHOWN = 5, SCORE_DIGITS = 4 };
 static enum status choose_calibration(struct options *o, struct error *err)
 {
 	struct session *se = NULL;
-	if (o->calib || !o->session) {
+	if (o->calib || !o->session || !file_exists(o->session)) { // of one that is not there open_study tells
 		o->positional.at[1] = o->calib ? o->calib : o->positional.at[1];
 		return STATUS_OK;
 	}

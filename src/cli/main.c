@@ -70,7 +70,7 @@ int verb_tui(struct options *o)
 static void print_help(const struct verb *v)
 {
 	printf("usage: qtui%s%s%s%s\n%s\n\n", *v->name ? " " : "", v->name, *v->usage ? " " : "", v->usage, v->about);
-	enum { VERBS = 12 };
+	enum { VERBS = 13 };
 	if (v == &tui) {
 		puts("The same in batch: qtui VERB. Each has its own help: qtui VERB --help");
 		for (size_t i = 0; i < N_VERBS; i++)

@@ -52,6 +52,7 @@ expect unknown_format 2 "no format is named nosuch; known are esp-ppq-dispatch" 
 expect tune_over_the_model 2 "is read here and is not written over" tune $model $calib -o $model
 expect dequantize_without_model 2 "a MODEL is needed" dequantize -o "$dir/x.onnx"
 expect dequantize_too_many_words 2 "unexpected argument $calib" dequantize $model $calib -o "$dir/x.onnx"
+expect eval_of_no_session 1 "no such session; qtui analyze MODEL CALIB --session" eval $model examples/val --session "$dir/nosuch.json"
 expect eval_too_many_words 2 "unexpected argument $calib" eval $model examples/val $calib
 expect dequantize_without_output 2 "-o OUT.onnx is needed" dequantize $model
 expect dequantize_over_the_model 2 "is read here and is not written over" dequantize $model -o $model
