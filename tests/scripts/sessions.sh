@@ -38,6 +38,19 @@ mv "$dir/new esp" "$dir/other"
 "$qtui" "$model" "$calib" --samples 1 --script "$dir/open.qtui" >/dev/null 2>"$dir/err"; report the_screen_finds_them $? "$(cat "$dir/err")"
 ! still new "$dir/other/s.json" >"$dir/found"; report the_screen_saves_them $? "$(cat "$dir/found")"
 
+# ---- a target's file that is gone, though another is in force since: what helps is said, and helps
+cp targets/onnxruntime.json "$dir/gone.json"
+mkdir "$dir/gone"
+"$qtui" analyze "$model" "$calib" --samples 1 --session "$dir/gone/s.json" -q >/dev/null
+"$qtui" analyze --session "$dir/gone/s.json" --target "$dir/gone.json" -q >/dev/null
+"$qtui" analyze --session "$dir/gone/s.json" --target esp32s3 --set /model.12/Sub=float -q >/dev/null
+mv "$dir/gone.json" "$dir/put_away.json"
+"$qtui" analyze --session "$dir/gone/s.json" -q >/dev/null 2>"$dir/err"
+[ $? = 1 ] && grep -q "edit 1: $dir/gone.json: .*; a copy of it beside the session takes its place" "$dir/err"; report a_target_s_file_that_is_gone $? "$(cat "$dir/err")"
+cp "$dir/put_away.json" "$dir/gone/gone.json"
+"$qtui" analyze --session "$dir/gone/s.json" -q >"$dir/found" 2>"$dir/err"
+[ $? = 0 ] && grep -q '^esp32s3, .* 1 edit:' "$dir/found"; report a_copy_beside_the_session_helps $? "$(cat "$dir/err")"
+
 # ---- the seed of random samples holds until another is given, of which 0 is one
 seed() { sed -n 's/^		"seed":	\([0-9]*\).*/\1/p' "$dir/random.json"; }
 "$qtui" analyze "$model" --random-data 1 --seed 5 --session "$dir/random.json" -q >/dev/null 2>"$dir/err"

@@ -1,6 +1,7 @@
 // Decisions as texts: the commands that the history writes, parsed and taken again, as sessions and batch verbs do.
 #include <stdlib.h>
 #include <string.h>
+#include "qtui/base/file.h"
 #include "qtui/base/log.h"
 #include "qtui/base/str.h"
 #include "../study/study_impl.h"
@@ -74,7 +75,15 @@ static enum status replay_scale(struct study *s, char **word, int n, struct erro
 
 static enum status replay_target(struct study *s, char **word, int n, struct error *err)
 {
-	return n == 2 ? study_set_target(s, word[1], err) : error_set(err, STATUS_FORMAT, "target needs a name");
+	if (n != 2)
+		return error_set(err, STATUS_FORMAT, "target needs a name");
+	enum status st = study_set_target(s, word[1], err);
+	struct str path = {0};
+	str_addn(&path, word[1], target_path(word[1]));
+	if (st != STATUS_OK && path.len && !file_exists(str_text(&path))) // session_find_targets has looked there
+		error_set(err, st, "%s; a copy of it beside the session takes its place", err->text);
+	str_done(&path);
+	return st;
 }
 
 static enum status replay_calibration(struct study *s, char **word, int n, struct error *err)
