@@ -205,6 +205,27 @@ void test_dataset_pictures__of_other_samples_no_preparation_is_told(void **state
 	case_done(&c);
 }
 
+// Somebody who gives a mean beside arrays of 0..255 expects it to be taken off.
+void test_dataset_pictures__options_that_arrays_do_not_heed_are_said(void **state)
+{
+	static const float x[3 * 8 * 8];
+	struct data_case c = {.opt = {.samples = 0}};
+	const char *raw = support_temp_file("raw.bin", x, sizeof x);
+	case_input(&c, "images", DT_F32, SHAPE(1, 3, 8, 8));
+	for (int given = 0; given < 2; given++) {
+		int before = log_warnings();
+		c.opt.pre.mean_set = given;
+		case_open(&c, raw);
+		assert_int_equal(log_warnings() - before, given);
+		case_done(&c);
+	}
+	c.opt.prepared = true; // the session says how pictures are prepared
+	int before = log_warnings();
+	case_open(&c, raw);
+	assert_int_equal(log_warnings() - before, 0);
+	case_done(&c);
+}
+
 // What was guessed and is then given, as a session gives it, names the same content.
 void test_dataset_pictures__keys_do_not_tell_guessed_from_given(void **state)
 {

@@ -196,11 +196,9 @@ static void warn_of_unit(const struct preprocess *pre)
 }
 
 // Pictures that somebody has made arrays of already: whether they are prepared nobody knows.
-static void report_arrays(const struct dataset *d)
+static void report_arrays(const struct dataset *d, bool asked)
 {
-	const struct preprocess *pre = &d->opt.pre;
 	char **path = d->files.path + (d->n ? d->sample[0].file * (size_t)d->files.n_parts : 0);
-	bool asked = pre->mean_set || pre->std_set || pre->color_set || pre->resize_set;
 	for (int part = 0; d->n && d->image_input >= 0 && part < d->files.n_parts; part++) {
 		struct arrays *a = NULL;
 		struct error ignored; // loading the sample will tell
@@ -214,6 +212,17 @@ static void report_arrays(const struct dataset *d)
 			log_warn("%s: arrays are taken as they are, since --mean, --std, --color and --resize are of pictures", path[part]);
 		dataset_close_file(d, &a);
 	}
+}
+
+// Somebody who gives a mean beside what is no picture expects it to be taken off.
+static void report_unprepared(const struct dataset *d)
+{
+	const struct preprocess *pre = &d->opt.pre;
+	bool asked = pre->mean_set || pre->std_set || pre->color_set || pre->resize_set;
+	if (!d->opt.random)
+		report_arrays(d, asked);
+	else if (asked)
+		log_warn("random numbers are taken as they are, since --mean, --std, --color and --resize are of pictures");
 }
 
 static bool has_pictures(const struct dataset *d)
@@ -233,8 +242,8 @@ static void report(const struct dataset *d)
 		    warn ? "; say otherwise with --mean, --std, --color, --resize" : "");
 	if (prepares)
 		warn_of_unit(&d->opt.pre);
-	if (!d->opt.random && !d->opt.prepared)
-		report_arrays(d);
+	else if (!d->opt.prepared)
+		report_unprepared(d);
 	report_left_out(d);
 	report_misfit(d);
 	for (int i = 0; i < d->g->n_inputs && !d->opt.random; i++)
