@@ -25,7 +25,8 @@ enum status error_set(struct error *err, enum status s, const char *fmt, ...)
 
 enum status error_errno(struct error *err, const char *path)
 {
-	return error_set(err, STATUS_IO, "%s: %s", path, strerror(errno));
+	bool stdinput = errno == ENOENT && strcmp(path, "-") == 0; // as other programs call it
+	return error_set(err, STATUS_IO, "%s: %s%s", path, strerror(errno), stdinput ? "; standard input is /dev/stdin" : "");
 }
 
 enum status error_prefix(struct error *err, const char *fmt, ...)

@@ -22,6 +22,9 @@ void test_error__errno_names_the_file(void **state)
 	errno = EACCES;
 	assert_int_equal(error_errno(&e, "dir/f"), STATUS_IO);
 	assert_string_equal(e.text, "dir/f: Permission denied");
+	errno = ENOENT;
+	assert_int_equal(error_errno(&e, "-"), STATUS_IO);
+	assert_string_equal(e.text, "-: No such file or directory; standard input is /dev/stdin");
 }
 
 void test_error__may_quote_its_own_text(void **state)

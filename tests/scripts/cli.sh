@@ -31,6 +31,9 @@ expect no_model 2 "a MODEL is needed" analyze
 expect options_before_the_verb 0 "" -q --samples 1 analyze $model $calib
 grep -q 'kl, 1 sample,' "$dir/out"; report and_they_count $? "$(head -n 1 "$dir/out")"
 expect an_argument_is_no_verb 1 "run" --session run analyze $model
+expect standard_input_has_a_name 1 "standard input is /dev/stdin" $model $calib --script -
+printf ':wait\n:quit\n' | "$qtui" $model $calib --samples 1 --script /dev/stdin; report a_script_from_standard_input $?
+cat $model | "$qtui" analyze /dev/stdin $calib --samples 1 -q >"$dir/out"; report a_model_from_standard_input $?
 expect no_data 2 "calibration data are needed" analyze $model
 expect unknown_option 2 "did you mean --samples" analyze $model $calib --sample 3
 expect option_of_another_verb 2 "--all has no meaning here" analyze $model $calib --all
