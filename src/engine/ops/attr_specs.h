@@ -208,6 +208,13 @@ SPEC(imagescaler, imagescaler_attrs) = {
 	FLOAT(imagescaler_attrs, scale, "scale", 1), FLOATS(imagescaler_attrs, bias, "bias"), END,
 };
 SPEC(scaler, scaler_attrs) = {FLOATS(scaler_attrs, offset, "offset"), FLOATS(scaler_attrs, scale, "scale"), END};
+SPEC(normalizer, normalizer_attrs) = {TEXT(normalizer_attrs, norm, "norm", "MAX"), END};
+SPEC(binarizer, binarizer_attrs) = {FLOAT(binarizer_attrs, threshold, "threshold", 0), END};
+SPEC(imputer, imputer_attrs) = {
+	FLOATS(imputer_attrs, floats, "imputed_value_floats"), FLOAT(imputer_attrs, missing, "replaced_value_float", 0),
+	INTS(imputer_attrs, ints, "imputed_value_int64s"), INT(imputer_attrs, missing_int, "replaced_value_int64", 0), END,
+};
+SPEC(vectorizer, vectorizer_attrs) = {INTS(vectorizer_attrs, dimensions, "inputdimensions"), END};
 SPEC(reverse, reverse_attrs) = {
 	INT(reverse_attrs, batch_axis, "batch_axis", 1), INT(reverse_attrs, time_axis, "time_axis", 0), END,
 };

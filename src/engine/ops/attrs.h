@@ -182,6 +182,21 @@ struct slice_attrs {
 struct scaler_attrs {
 	struct floats offset, scale;
 };
+struct normalizer_attrs {
+	const char *norm;
+};
+struct binarizer_attrs {
+	float threshold;
+};
+struct imputer_attrs {
+	struct floats floats;
+	struct ints ints;
+	float missing;
+	int64_t missing_int;
+};
+struct vectorizer_attrs {
+	struct ints dimensions; // of each input
+};
 struct tensorscatter_attrs {
 	int64_t axis;
 	const char *mode;
