@@ -78,18 +78,6 @@ void test_alone__the_first_node_is_computed_once(void **state)
 	study_close(&s);
 }
 
-// An image of 4 channels of 6x6, and a convolution of it: x, y.
-static void begin_conv(struct onnx_case *file)
-{
-	float w[4 * 4];
-	for (int i = 0; i < 16; i++)
-		w[i] = (float)((i * 37 + 11) % 101) / 101 - 0.4f;
-	case_init(file);
-	case_input(file, "x", FLOAT, DIMS(1, 4, 6, 6));
-	case_floats(file, "w", DIMS(4, 4, 1, 1), w);
-	case_node(file, "Conv", "conv", "x w", "y");
-}
-
 // Twice as many rows with each iteration; how many there are is computed.
 static void end_in_growing_loop(struct onnx_case *c)
 {
@@ -129,11 +117,11 @@ static void check_isolated(struct onnx_case *file, const char *name, bool output
 void test_alone__outputs_that_are_no_floats_of_a_known_shape(void **state)
 {
 	struct onnx_case file;
-	begin_conv(&file);
+	case_begin_conv(&file, "y");
 	case_attr_int(&file, case_node(&file, "ArgMax", "best", "y", "z"), "axis", 1);
 	file.graph->output[file.graph->n_output++] = case_value(&file, "z", INT64, DIMS(1, 1, 6, 6));
 	check_isolated(&file, "argmax.onnx", false);
-	begin_conv(&file);
+	case_begin_conv(&file, "y");
 	end_in_growing_loop(&file);
 	check_isolated(&file, "growing.onnx", false);
 }
@@ -142,7 +130,7 @@ void test_alone__outputs_that_are_no_floats_of_a_known_shape(void **state)
 void test_alone__an_output_that_is_a_constant(void **state)
 {
 	struct onnx_case file;
-	begin_conv(&file);
+	case_begin_conv(&file, "y");
 	case_floats(&file, "anchors", DIMS(3), (const float[]){1, 2, 3});
 	case_output(&file, file.graph, "y");
 	case_output(&file, file.graph, "anchors");
@@ -162,7 +150,7 @@ static int count_warnings(int from, const char *text)
 void test_alone__says_what_overflows_when_quantized(void **state)
 {
 	struct onnx_case file;
-	begin_conv(&file);
+	case_begin_conv(&file, "y");
 	case_floats(&file, "million", DIMS(1), (const float[]){1e6f});
 	case_node(&file, "Mul", "mul", "y million", "z");
 	case_output(&file, file.graph, "z");
@@ -183,7 +171,7 @@ void test_alone__says_where_numbers_stop_being_finite(void **state)
 	    "the model's constant 'infinite' holds infinite numbers"};
 	for (int i = 0; i < 2; i++) {
 		struct onnx_case file;
-		begin_conv(&file);
+		case_begin_conv(&file, "y");
 		case_floats(&file, "infinite", DIMS(1, 1, 6, 6), (const float[36]){1, 2, 3, INFINITY});
 		case_node(&file, i ? "Mul" : "Log", i ? "mul" : "log", i ? "y infinite" : "y", "l");
 		case_node(&file, "Conv", "again", "l w", "z");

@@ -270,6 +270,18 @@ static inline void case_load(struct onnx_case *c)
 		fail_msg("%s", c->err.text);
 }
 
+// Begins with an image x of 4 channels of 6x6 and a convolution of it, by weights that are apart from each other.
+static inline void case_begin_conv(struct onnx_case *c, const char *output)
+{
+	float w[4 * 4];
+	for (int i = 0; i < 16; i++)
+		w[i] = (float)((i * 37 + 11) % 101) / 101 - 0.4f;
+	case_init(c);
+	case_input(c, "x", FLOAT, DIMS(1, 4, 6, 6));
+	case_floats(c, "w", DIMS(4, 4, 1, 1), w);
+	case_node(c, "Conv", "conv", "x w", output);
+}
+
 // What was loaded, written and loaded again.
 static inline void case_rewrite(struct onnx_case *c)
 {

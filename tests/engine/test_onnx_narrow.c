@@ -263,23 +263,25 @@ void test_onnx_narrow__sparse_tensors_become_dense(void **state)
 	case_done(&c);
 }
 
+// Types of outputs, and the bytes of a float that their values keep; 0: as all here.
+static const struct {
+	int type, bytes;
+} widths[] = {{FLOAT, 0}, {ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16, 2}, {ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE, 8}};
+
 // What stands for a tensor that is gone keeps the type of the output whose name it takes.
 void test_onnx_narrow__outputs_keep_their_width(void **state)
 {
-	static const struct {
-		int type, bytes;
-	} rows_of[] = {{FLOAT, 0}, {ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16, 2}, {ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE, 8}};
-	for (size_t r = 0; r < sizeof rows_of / sizeof *rows_of; r++) {
+	for (size_t r = 0; r < sizeof widths / sizeof *widths; r++) {
 		struct onnx_case c;
 		int64_t dim = 3;
 		case_init(&c);
-		case_input(&c, "x", rows_of[r].type, 1, &dim);
+		case_input(&c, "x", widths[r].type, 1, &dim);
 		case_node(&c, "Relu", "relu", "x", "z");
 		case_node(&c, "Identity", "same", "z", "y");
 		case_output(&c, c.graph, "y");
-		c.graph->output[0]->type->tensor_type->elem_type = rows_of[r].type;
+		c.graph->output[0]->type->tensor_type->elem_type = widths[r].type;
 		case_load(&c);
-		assert_int_equal(c.loaded->value[c.loaded->output[0]].float_bytes, rows_of[r].bytes);
+		assert_int_equal(c.loaded->value[c.loaded->output[0]].float_bytes, widths[r].bytes);
 		case_done(&c);
 	}
 }
@@ -287,22 +289,19 @@ void test_onnx_narrow__outputs_keep_their_width(void **state)
 // So does one whose shape and type are not known before it runs.
 void test_onnx_narrow__outputs_of_unknown_shape_keep_their_width(void **state)
 {
-	static const struct {
-		int type, bytes;
-	} rows_of[] = {{FLOAT, 0}, {ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16, 2}, {ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE, 8}};
-	for (size_t r = 0; r < sizeof rows_of / sizeof *rows_of; r++) {
+	for (size_t r = 0; r < sizeof widths / sizeof *widths; r++) {
 		struct onnx_case c;
 		int64_t dim = 3;
 		case_init(&c);
-		case_input(&c, "x", rows_of[r].type, 1, &dim);
+		case_input(&c, "x", widths[r].type, 1, &dim);
 		case_input(&c, "taken", ONNX__TENSOR_PROTO__DATA_TYPE__BOOL, 1, &dim);
 		case_node(&c, "Compress", "chosen", "x taken", "y");
 		case_output(&c, c.graph, "y");
-		c.graph->output[0]->type->tensor_type->elem_type = rows_of[r].type;
+		c.graph->output[0]->type->tensor_type->elem_type = widths[r].type;
 		case_load(&c);
 		const struct value *y = &c.loaded->value[c.loaded->output[0]];
 		assert_int_equal(y->type, DT_NONE);
-		assert_int_equal(y->float_bytes, rows_of[r].bytes);
+		assert_int_equal(y->float_bytes, widths[r].bytes);
 		case_done(&c);
 	}
 }

@@ -226,18 +226,6 @@ static void computes_the_same(const char *model, const char *const *target, size
 	}
 }
 
-// An image of 4 channels of 6x6, and a convolution of it: x, conv_y.
-static void begin_conv(struct onnx_case *file)
-{
-	float w[4 * 4];
-	for (int i = 0; i < 16; i++)
-		w[i] = (float)((i * 37 + 11) % 101) / 101 - 0.4f;
-	case_init(file);
-	case_input(file, "x", FLOAT, DIMS(1, 4, 6, 6));
-	case_floats(file, "w", DIMS(4, 4, 1, 1), w);
-	case_node(file, "Conv", "conv", "x w", "conv_y");
-}
-
 void test_qdq__parameters_where_no_kernel_rounds_them(void **state)
 {
 	static const char *const targets[] = {"onnxruntime", "esp32p4", "xint8", "tensorrt"};
@@ -256,7 +244,7 @@ void test_qdq__means_of_an_npu(void **state)
 	static const char *const targets[] = {"xint8", "vint8"};
 	struct onnx_case file;
 	struct qdq_case c;
-	begin_conv(&file);
+	case_begin_conv(&file, "conv_y");
 	case_node(&file, "GlobalAveragePool", "mean", "conv_y", "mean_y");
 	case_node(&file, "Relu", "relu", "mean_y", "y");
 	case_output(&file, file.graph, "y");
@@ -300,7 +288,7 @@ void test_qdq__keeps_the_elements_of_inputs_and_outputs(void **state)
 void test_qdq__casts(void **state)
 {
 	struct onnx_case file;
-	begin_conv(&file);
+	case_begin_conv(&file, "conv_y");
 	case_node(&file, "Relu", "relu", "conv_y", "y");
 	case_output(&file, file.graph, "y");
 	const char *model = case_save(&file, "casts.onnx");
@@ -322,7 +310,7 @@ void test_qdq__casts_of_the_model(void **state)
 	static const char *const targets[] = {"onnxruntime"};
 	for (int i = 0; i < 2; i++) {
 		struct onnx_case file;
-		begin_conv(&file);
+		case_begin_conv(&file, "conv_y");
 		case_node(&file, "Exp", "exact", "conv_y", "exact_y"); // in float: all of its digits reach the pair
 		case_attr_int(&file, case_node(&file, "Cast", "narrow", "exact_y", "narrow_y"), "to", type[i]);
 		case_attr_int(&file, case_node(&file, "Cast", "wide", "narrow_y", "wide_y"), "to", FLOAT);
@@ -338,7 +326,7 @@ void test_qdq__a_triangle_of_codes(void **state)
 {
 	static const char *const targets[] = {"onnxruntime", "a8w8", "esp32p4"};
 	struct onnx_case file;
-	begin_conv(&file);
+	case_begin_conv(&file, "conv_y");
 	file.opset.version = 14;
 	case_attr_int(&file, case_node(&file, "Trilu", "lower", "conv_y", "y"), "upper", 0);
 	case_output(&file, file.graph, "y");
@@ -351,7 +339,7 @@ void test_qdq__means_of_several_windows(void **state)
 {
 	static const char *const targets[] = {"xint8", "vint8"};
 	struct onnx_case file;
-	begin_conv(&file);
+	case_begin_conv(&file, "conv_y");
 	Onnx__NodeProto *n = case_node(&file, "AveragePool", "pool", "conv_y", "pool_y");
 	case_attr_ints(&file, n, "kernel_shape", 2, (int64_t[]){5, 5});
 	case_attr_ints(&file, n, "pads", 4, (int64_t[]){2, 2, 2, 2});
@@ -369,7 +357,7 @@ void test_qdq__moves_behind_what_keeps_its_scale(void **state)
 {
 	struct onnx_case file;
 	struct qdq_case c;
-	begin_conv(&file);
+	case_begin_conv(&file, "conv_y");
 	case_floats(&file, "scales", DIMS(4), (float[]){1, 1, 2, 2});
 	Onnx__NodeProto *n = case_node(&file, "Resize", "twice", "conv_y - scales", "twice_y");
 	Onnx__AttributeProto *mode = case_attr(&file, n, "mode", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING);
@@ -391,7 +379,7 @@ void test_qdq__limits_on_the_grid_of_the_input(void **state)
 {
 	static const char *const targets[] = {"pytorch", "onnxruntime", "esp32p4"};
 	struct onnx_case file;
-	begin_conv(&file);
+	case_begin_conv(&file, "conv_y");
 	case_floats(&file, "low", 0, NULL, (float[]){-0.3075f});
 	case_floats(&file, "high", 0, NULL, (float[]){0.2075f});
 	case_floats(&file, "square", DIMS(6, 6), (float[36]){1});
@@ -407,7 +395,7 @@ void test_qdq__limits_on_the_grid_of_the_input(void **state)
 // Attributes that became inputs with opset 13, and a Softmax of one dimension.
 static void of_opset_11(struct onnx_case *c)
 {
-	begin_conv(c);
+	case_begin_conv(c, "conv_y");
 	c->opset.version = 11;
 	case_attr_ints(c, case_node(c, "Split", "split", "conv_y", "a b"), "split", DIMS(3, 3));
 	case_attr_int(c, c->graph->node[c->graph->n_node - 1], "axis", 3);
@@ -425,7 +413,7 @@ static void of_opset_11(struct onnx_case *c)
 // Those of opset 9 and before.
 static void of_opset_9(struct onnx_case *c)
 {
-	begin_conv(c);
+	case_begin_conv(c, "conv_y");
 	c->opset.version = 9;
 	Onnx__NodeProto *n = case_node(c, "Slice", "slice", "conv_y", "slice_y");
 	case_attr_ints(c, n, "starts", DIMS(1, -3));
@@ -447,7 +435,7 @@ static void of_opset_9(struct onnx_case *c)
 // The scales of an Upsample are an attribute there.
 static void of_opset_7(struct onnx_case *c)
 {
-	begin_conv(c);
+	case_begin_conv(c, "conv_y");
 	c->opset.version = 7;
 	Onnx__AttributeProto *a = case_attr(c, case_node(c, "Upsample", "larger", "conv_y", "y"), "scales",
 	    ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS);
@@ -460,7 +448,7 @@ static void of_opset_7(struct onnx_case *c)
 // The first Resize rounds up where it shrinks.
 static void of_opset_10(struct onnx_case *c)
 {
-	begin_conv(c);
+	case_begin_conv(c, "conv_y");
 	c->opset.version = 10;
 	case_floats(c, "scales", DIMS(4), (float[]){1, 1, 0.6f, 0.45f});
 	case_node(c, "Resize", "smaller", "conv_y scales", "y");
@@ -501,7 +489,7 @@ void test_qdq__kept_at_an_old_opset(void **state)
 	struct str out = {0}, loss = {0};
 	struct onnx_case file;
 	struct qdq_case c;
-	begin_conv(&file);
+	case_begin_conv(&file, "conv_y");
 	file.opset.version = 11;
 	case_node(&file, "Softmax", "softmax", "conv_y", "y");
 	case_output(&file, file.graph, "y");
@@ -554,7 +542,7 @@ void test_qdq__weights_without_an_integer_product_are_floats(void **state)
 	for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
 		struct onnx_case file;
 		struct qdq_case c;
-		begin_conv(&file);
+		case_begin_conv(&file, "conv_y");
 		case_floats(&file, "wm", at[i].rank, at[i].dim, w);
 		case_node(&file, "MatMul", "product", "conv_y wm", "y");
 		case_output(&file, file.graph, "y");
@@ -573,7 +561,7 @@ void test_qdq__halves_on_grids_of_their_own(void **state)
 	static const char *const targets[] = {"esp32p4", "esp32s3", "onnxruntime"};
 	float gain[] = {.1f, .1f, 1, 4};
 	struct onnx_case file;
-	begin_conv(&file);
+	case_begin_conv(&file, "conv_y");
 	case_floats(&file, "gain", DIMS(1, 4, 1, 1), gain);
 	case_node(&file, "Mul", "scaled", "conv_y gain", "scaled_y");
 	case_node(&file, "Softplus", "float", "scaled_y", "whole"); // not quantized: the Split's results have their own grids
@@ -591,7 +579,7 @@ void test_qdq__halves_that_are_cast(void **state)
 {
 	static const char *const targets[] = {"fp16", "bf16"};
 	struct onnx_case file;
-	begin_conv(&file);
+	case_begin_conv(&file, "conv_y");
 	case_attr_int(&file, case_node(&file, "Split", "split", "x", "first second"), "axis", 2);
 	case_node(&file, "Add", "sum", "first second", "y");
 	case_output(&file, file.graph, "y");
@@ -606,7 +594,7 @@ void test_qdq__a_half_beside_one_that_is_clipped(void **state)
 	static const char *const targets[] = {"esp32p4"};
 	const float least = -.1f, most = .1f;
 	struct onnx_case file;
-	begin_conv(&file);
+	case_begin_conv(&file, "conv_y");
 	case_floats(&file, "least", 0, NULL, &least);
 	case_floats(&file, "most", 0, NULL, &most);
 	case_attr_int(&file, case_node(&file, "Split", "split", "conv_y", "first y"), "axis", 1);
@@ -622,7 +610,7 @@ void test_qdq__a_third_that_nobody_reads(void **state)
 {
 	static const char *const targets[] = {"esp32p4", "onnxruntime"};
 	struct onnx_case file;
-	begin_conv(&file);
+	case_begin_conv(&file, "conv_y");
 	case_ints(&file, "rows", 4, (int64_t[]){1, 6, 4, 6});
 	case_node(&file, "Reshape", "moved", "conv_y rows", "whole");
 	case_attr_int(&file, case_node(&file, "Split", "split", "whole", "first second third"), "axis", 1);
@@ -637,7 +625,7 @@ void test_qdq__an_if_that_all_samples_decide(void **state)
 {
 	struct onnx_case file;
 	struct qdq_case c;
-	begin_conv(&file);
+	case_begin_conv(&file, "conv_y");
 	Onnx__GraphProto *yes = case_graph(&file), *no = case_graph(&file);
 	case_input(&file, "mode", INT64, 0, NULL);
 	case_ints(&file, "none", 1, (const int64_t[]){0});
