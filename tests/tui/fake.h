@@ -415,7 +415,7 @@ static void build_agreement(void)
 	static const struct task_figure figure[] = {{"cosine", {NAN, .9952}}, {"snr_db", {NAN, 19.1}}, {"same_boxes", {NAN, .613}}};
 	memcpy(fake.figure, figure, sizeof figure);
 	fake.task.kind = fake.look.kind = TASK_AGREE;
-	fake.task.note = "no labels: the quantized outputs are compared with the float ones";
+	fake.task.note = "without labels: the quantized outputs are compared with the float ones";
 	fake.task.n_figures = 3;
 	fake.task.n_classes = fake.look.n_truths = 0;
 	for (int i = 0; i < fake.task.n_samples; i++) {

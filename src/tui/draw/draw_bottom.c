@@ -10,6 +10,7 @@
 #include "qtui/tui/edit.h"
 #include "qtui/tui/figures.h"
 #include "qtui/tui/format.h"
+#include "qtui/tui/view_task.h"
 
 // A key and what it does, where it stands on the line.
 struct hint {
@@ -39,13 +40,14 @@ static bool leads_on(enum action a, const struct ui *ui, unsigned contexts)
 	return strcmp(keys, view_row(ui->view)->key) != 0 && keys_action(keys_parse(&keys), contexts) == a;
 }
 
-// What another task has: classes, something over a picture; where there is none, all of it.
+// What another task has: classes, something over a picture; a class has no picture; where there is no task, all of it.
 static bool does_nothing(enum action a, const struct ui *ui)
 {
 	const struct task_report *t = ui->snap->task;
 	if (!t)
 		return keys_row(a)->context == CTX_TASK;
-	return (a == ACTION_task_page && !t->n_classes) || (a == ACTION_task_boxes && !task_has_overlays(t));
+	return (a == ACTION_task_open && view_task_sample(ui) < 0) || (a == ACTION_task_page && !t->n_classes) ||
+	    (a == ACTION_task_boxes && !task_has_overlays(t));
 }
 
 // The keys of the moment that there is room for, those of the innermost context first; the one for help has its place at

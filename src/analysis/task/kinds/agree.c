@@ -71,7 +71,7 @@ static const char *agree_leads(const struct task *t)
 static void agree_note(struct task *t, char *out, size_t size)
 {
 	const char *range = levels_range_name(((const struct agree *)t->state)->range);
-	snprintf(out, size, "no labels: the quantized outputs are compared with the float ones%s%s", range ? "; their levels are " : "",
+	snprintf(out, size, "without labels: the quantized outputs are compared with the float ones%s%s", range ? "; their levels are " : "",
 	    range ? range : "");
 }
 
