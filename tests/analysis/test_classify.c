@@ -83,3 +83,28 @@ void test_classify__a_background_in_front(void **state)
 	case_end(&c);
 	(void)state;
 }
+
+// Labels that count from 1 beside a network that is always right, and such that leave out the first class.
+void test_classify__labels_that_are_one_off(void **state)
+{
+	static const float all[2][SAMPLES][WIDE] = {{{.9f, .05f, .05f}, {.05f, .9f, .05f}, {.9f, .05f, .05f}, {.05f, .9f, .05f}},
+	    {{.05f, .05f, .9f}, {.05f, .05f, .9f}, {.05f, .05f, .9f}, {.9f, .05f, .05f}}};
+	for (int behind = 0; behind < 2; behind++) {
+		struct task_case c;
+		char text[TASK_BLIND_TEXT];
+		case_begin_arrays(&c, "Softmax", SAMPLES, WIDE,
+		    behind ? "file,class\n0.npy,1\n1.npy,1\n2.npy,1\n3.npy,1\n" : "file,class\n0.npy,1\n1.npy,2\n2.npy,1\n3.npy,2\n");
+		assert_int_equal(case_task(&c, TASK_CLASSIFY, NULL), STATUS_OK);
+		say(&c, TASK_FLOAT, all[behind]);
+		say(&c, TASK_QUANT, all[behind]);
+		struct task_report *r = task_report(c.t, case_net(&c, TASK_FLOAT), case_net(&c, TASK_QUANT), 0);
+		assert_true(task_is_blind(r));
+		task_tell_blind(text, sizeof text, r, "qtui analyze --findings --eval DATASET");
+		assert_non_null(strstr(text,
+		    behind ? " the class behind the label's: is its first class a background?"
+		           : " the class in front of the label's: do labels count from 1?"));
+		task_report_drop(&r);
+		case_end(&c);
+	}
+	(void)state;
+}

@@ -165,6 +165,7 @@ struct task_report {
 	int n_classes;
 	struct task_sample *sample; // with both variants, those that lost most first
 	int n_samples;
+	int off;           // TASK_CLASSIFY: of most samples the float network says the class that is so far behind the label's; 0: it does not
 	bool has_interval; // false also when fewer than two samples have both variants
 	struct task_interval interval;
 	struct arena *memory; // of the texts
@@ -177,7 +178,7 @@ struct task_report *task_report(
 void task_report_place(struct task *t, struct task_report *r);
 // Does even the float network recognize next to nothing? Then labels, decoder or the pictures' preparation are wrong.
 bool task_is_blind(const struct task_report *r);
-enum { TASK_BLIND_TEXT = 320 };
+enum { TASK_BLIND_TEXT = 420 };
 void task_tell_blind(char *out, size_t size, const struct task_report *r, const char *survey); // says so; survey: how to ask about pictures
 // 1: the float network is right and the quantized one is not, -1: the reverse, else 0.
 int task_sample_lost(const struct task_sample *s);

@@ -19,11 +19,14 @@ bool task_is_blind(const struct task_report *r)
 void task_tell_blind(char *out, size_t size, const struct task_report *r, const char *survey)
 {
 	bool near = r->kind == TASK_RESTORE || r->kind == TASK_DEPTH || r->kind == TASK_REGRESS;
-	snprintf(out, size,
+	int n = snprintf(out, size,
 	    "The float network itself %s: its labels, the way its outputs are read (--decoder) or its pictures are prepared (%s) are not its own, "
 	    "or the file was ruined before.",
 	    near ? "comes nowhere near the truth" : r->kind == TASK_CLASSIFY ? "is right no more often than by chance" : "recognizes next to nothing",
 	    survey);
+	if (r->off && n > 0 && (size_t)n < size)
+		snprintf(out + n, size - (size_t)n, " Of most samples it says the class %s?",
+		    r->off < 0 ? "in front of the label's: do labels count from 1" : "behind the label's: is its first class a background");
 }
 
 int task_sample_lost(const struct task_sample *s)

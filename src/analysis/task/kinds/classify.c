@@ -151,11 +151,27 @@ static int count_objects(const struct task *t, const struct frozen *f, int class
 	return n;
 }
 
+// By how much most of what the network says is beside the labels.
+static int off_by(const struct task *t, const struct frozen *f)
+{
+	int n = 0, beside[2] = {0};
+	for (int i = 0; i < f->n; i++) {
+		if (!f->at[i])
+			continue;
+		int off = verdict(f, i)->first - t->labels->label[i].class;
+		n++;
+		beside[0] += off == -1;
+		beside[1] += off == 1;
+	}
+	return 2 * beside[0] > n ? -1 : 2 * beside[1] > n ? 1 : 0;
+}
+
 static void classify_report(const struct task *t, const struct frozen f[TASK_VARIANTS], struct task_report *r)
 {
 	static const char *const name[] = {"top1", "top5"};
 	r->n_figures = 2;
 	r->figure = xcalloc(2, sizeof *r->figure);
+	r->off = off_by(t, &f[TASK_FLOAT]);
 	r->n_classes = t->labels->n_classes;
 	r->class = xcalloc((size_t)r->n_classes + 1, sizeof *r->class);
 	for (int i = 0; i < 2; i++) {
