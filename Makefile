@@ -112,6 +112,12 @@ $(BUILD)/%.o: %.c $(BUILD)/gen/is_flags | $(PROTO).h
 # It says the version.
 $(BUILD)/src/cli/main.o: Makefile
 $(BUILD)/src/cli/main.o: override CPPFLAGS += $(RELEASE)
+# A session's figures say which sources computed them: those of others may be wrong, and are computed anew.
+COMPUTE := $(sort $(EMBED_target) $(shell find $(addprefix src/,base engine analysis) include -name '*.[ch]' -o -name '*.def'))
+$(BUILD)/gen/sources.h: $(COMPUTE)
+	@mkdir -p $(@D)
+	$(Q)printf '#define QTUI_SOURCES "%.32s"\n' "$$(cat $^ | sha256sum)" >$@
+$(BUILD)/src/analysis/study/results.o: $(BUILD)/gen/sources.h
 # It looks where the program is installed.
 $(BUILD)/src/engine/plan/target/target.o: $(BUILD)/gen/is_datadir
 $(BUILD)/src/engine/plan/target/target.o: override CPPFLAGS += $(DATADIR)

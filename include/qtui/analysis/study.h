@@ -172,7 +172,8 @@ MUST_CHECK enum status study_infer(struct study *s, const struct inference *q, s
 struct results_save *results_save_begin(const struct study *s);
 struct cJSON *results_save_end(struct results_save **r); // also frees r; the caller deletes what it returns
 void results_save_free(struct results_save **r);         // gives a save up
-// Takes the results over. The conductor puts them in place before the next run; study_wait waits for that too.
+// Takes the results over. The conductor puts them in place before the next run; study_wait waits for that too. Those that
+// another version of the program has computed are dropped, with a line in the log.
 void study_load_results(struct study *s, struct cJSON *results);
 
 // What an edit would do before it is made: the figures that a site would have if its scale were `scale`, predicted from

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "body.h"
+#include "sources.h"
 #include "study_task.h"
 #include "qtui/base/json.h"
+#include "qtui/base/log.h"
 
 // ---- saving
 
@@ -120,6 +122,7 @@ struct results_save *results_save_begin(const struct study *s)
 	struct results_save *r = xcalloc(1, sizeof *r);
 	r->root = cJSON_CreateObject();
 	key_text(all_samples_key(study_dataset(s)), samples);
+	cJSON_AddStringToObject(r->root, "program", QTUI_SOURCES);
 	cJSON_AddStringToObject(r->root, "samples", samples);
 	for (int i = 0; i < GROUPS; i++)
 		r->group[i] = (struct saved_group){cJSON_AddObjectToObject(r->root, name[i]), keymap_new()};
@@ -268,6 +271,12 @@ void results_load(struct study *s, const struct cJSON *results)
 
 void study_load_results(struct study *s, struct cJSON *results)
 {
+	if (strcmp(json_text(results, "program", ""), QTUI_SOURCES) != 0) {
+		if (results->child)
+			log_info("the session's figures were computed by another version of qtui: they are computed anew");
+		cJSON_Delete(results);
+		return;
+	}
 	study_lock(s);
 	if (!s->loads)
 		s->loads = cJSON_CreateArray();
