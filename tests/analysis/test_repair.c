@@ -463,11 +463,17 @@ static void add_integers(struct surgery *s, const char *name, int n, const int64
 	surgery_tensor(s, name, ONNX__TENSOR_PROTO__DATA_TYPE__INT64, 1, dim, x, (size_t)n * sizeof *x);
 }
 
-// The detector with a NonMaxSuppression behind it, which leaves boxes, scores and classes, or (not `read`) where they are.
-static const char *with_suppression(bool read)
+enum left { LEFT_PLACES, LEFT_BOXES, LEFT_ROWS };
+
+// The detector with a NonMaxSuppression behind it, which leaves where they are, or boxes, classes and scores, or boxes and the
+// scores of all classes.
+static const char *with_suppression(enum left left)
 {
 	static const int64_t most[] = {40}, at[] = {0, 1, 2, 3, 4, 14}, rows[] = {4, 500}, boxes[] = {1, 500, 4}, flat[] = {-1}, square[] = {4, 4};
-	static const float overlap[] = {.5f}, least[] = {.3f}, corners[] = {1, 0, 1, 0, 0, 1, 0, 1, -.5f, 0, .5f, 0, 0, -.5f, 0, .5f};
+	static const int64_t all_rows[] = {500, 10}, row_boxes[] = {1, -1, 1, 4};
+	static const char *const output[][3] = {{"kept", "k", "labels"}, {"boxes", "labels", "scores"}, {"row_boxes", "row_scores"}};
+	static const float overlap[] = {.5f}, least[] = {[LEFT_PLACES] = .3f, [LEFT_BOXES] = .3f, [LEFT_ROWS] = .02f};
+	static const float corners[] = {1, 0, 1, 0, 0, 1, 0, 1, -.5f, 0, .5f, 0, 0, -.5f, 0, .5f};
 	static const int64_t one = 1;
 	struct surgery s;
 	surgery_open(&s, "examples/digits.onnx");
@@ -480,8 +486,10 @@ static const char *with_suppression(bool read)
 	add_integers(&s, "rows", 2, rows);
 	add_integers(&s, "boxes_shape", 3, boxes);
 	add_integers(&s, "flat", 1, flat);
+	add_integers(&s, "all_rows", 2, all_rows);
+	add_integers(&s, "row_boxes_shape", 4, row_boxes);
 	surgery_floats(&s, "overlap", 1, &one, overlap);
-	surgery_floats(&s, "least", 1, &one, least);
+	surgery_floats(&s, "least", 1, &one, &least[left]);
 	surgery_floats(&s, "corners", 2, square, corners);
 	surgery_node(&s, "Slice", "cut_boxes", "output0 at0 at4 at1", "b");
 	surgery_node(&s, "Slice", "cut_scores", "output0 at4 at14 at1", "all_scores");
@@ -496,10 +504,14 @@ static const char *with_suppression(bool read)
 	surgery_node(&s, "Reshape", "classes", "c2 flat", "labels");
 	surgery_node(&s, "Gather", "found_boxes", "b4 k", "boxes");
 	surgery_node(&s, "GatherND", "found_scores", "all_scores kept", "scores");
+	surgery_node(&s, "Transpose", "turned_scores", "all_scores", "scores3");
+	surgery_node(&s, "Reshape", "scores_of_rows", "scores3 all_rows", "scores2");
+	surgery_node(&s, "Gather", "found_rows", "scores2 k", "row_scores");
+	surgery_node(&s, "Reshape", "boxes_of_rows", "boxes row_boxes_shape", "row_boxes");
 	s.graph->n_output = 0;
-	for (int i = 0; i < 3; i++)
-		surgery_output(&s, !read ? (const char *[]){"kept", "k", "labels"}[i] : (const char *[]){"boxes", "labels", "scores"}[i]);
-	return surgery_close(&s, read ? "suppressed.onnx" : "kept.onnx");
+	for (int i = 0; i < 3 && output[left][i]; i++)
+		surgery_output(&s, output[left][i]);
+	return surgery_close(&s, (const char *[]){"kept.onnx", "suppressed.onnx", "rows.onnx"}[left]);
 }
 
 // Of a network with NMS in it, whose shapes are known when it runs, boxes are the yardstick if they can be read.
@@ -507,7 +519,7 @@ void test_repair__boxes_that_a_suppression_leaves(void **state)
 {
 	struct error err = {0};
 	for (int read = 0; read < 2; read++) {
-		struct study *st = open_study_of(with_suppression(read), 1);
+		struct study *st = open_study_of(with_suppression(read ? LEFT_BOXES : LEFT_PLACES), 1);
 		struct repair *r = NULL;
 		assert_int_equal(repair_open(&r, st, &(struct repair_options){.samples = 2, .goal = repair_goal_default}, &err), STATUS_OK);
 		assert_true(r->rows && !r->reader);
@@ -519,6 +531,21 @@ void test_repair__boxes_that_a_suppression_leaves(void **state)
 		repair_free(&r);
 		study_close(&st);
 	}
+}
+
+// Fewer rows than there are classes cannot be told from columns: such a sample says nothing, and ends no search.
+void test_repair__samples_whose_rows_are_not_read_are_left_out(void **state)
+{
+	struct error err = {0};
+	struct study *st = open_study_of(with_suppression(LEFT_ROWS), 1);
+	struct repair *r = NULL;
+	assert_int_equal(repair_open(&r, st, &(struct repair_options){.samples = 4, .goal = repair_goal_default}, &err), STATUS_OK);
+	if (repair_prepare(r, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	assert_non_null(r->reader);
+	assert_true(r->figures.damage >= 0 && r->figures.damage <= 1);
+	repair_free(&r);
+	study_close(&st);
 }
 
 // The goal of a search without labels: what the boxes of the quantized network have lost.

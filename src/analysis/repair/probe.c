@@ -244,9 +244,13 @@ static enum status run_float(struct probe *p, struct error *err)
 static bool sees_enough(const struct probe *p, int samples)
 {
 	double mass = 0;
-	for (int i = 0; i < samples; i++)
-		mass += boxes_mass(p->box[0][i]);
-	return mass > SEEN * samples;
+	int compared = 0;
+	for (int i = 0; i < samples; i++) {
+		bool both = p->box[0][i] && p->box[1][i];
+		mass += both ? boxes_mass(p->box[0][i]) : 0;
+		compared += both;
+	}
+	return mass > SEEN * compared;
 }
 
 // Where hardly a box is left, the points tell one ruin from another: they move the damage by at most FAINT.

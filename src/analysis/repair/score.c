@@ -60,18 +60,14 @@ enum status repair_try_rows(struct repair *r, struct error *err)
 	const struct graph *g = r->g;
 	struct tensor *in = xcalloc((size_t)g->n_inputs + 1, sizeof *in), *out = xcalloc((size_t)g->n_outputs + 1, sizeof *out);
 	const struct inference q = {.sim = SIM_FLOAT, .in = in, .want = g->output, .n_want = g->n_outputs, .out = out};
-	struct boxes *found = NULL;
 	enum status st = dataset_load(r->data, 0, in, NULL, err);
 	if (st == STATUS_OK)
 		st = engine_infer(r->engine, NULL, &q, err);
-	struct error unread; // then what the NMS reads tells
-	const struct sample_outputs one = {g, r->data, 0, out, r->opt.cancel};
-	if (st == STATUS_OK && boxes_read(&found, r->rows, &one, &unread) == STATUS_OK)
+	if (st == STATUS_OK && boxes_reader_settle(r->rows, out))
 		r->reader = r->rows;
 	else
-		boxes_reader_free(&r->rows);
+		boxes_reader_free(&r->rows); // then what the NMS reads tells
 	r->rows = NULL;
-	boxes_free(&found);
 	for (int i = 0; i < g->n_inputs; i++)
 		tensor_drop(&in[i]);
 	for (int i = 0; i < g->n_outputs; i++)

@@ -45,15 +45,16 @@ void agree_boxes_compare(struct boxes_alike *out, const struct agree_boxes *b, c
 	bool fit = true;
 	*out = (struct boxes_alike){.value = NAN};
 	for (int v = 0; v < TASK_VARIANTS && fit; v++)
-		fit = boxes_read(&found[v], b->reader, &(struct sample_outputs){.out = said[v]}, &ignored) == STATUS_OK;
+		fit = boxes_read(&found[v], b->reader, &(struct sample_outputs){.out = said[v]}, &ignored) == STATUS_OK && found[v];
 	if (fit) {
 		double mass = boxes_mass(found[TASK_FLOAT]) + boxes_mass(found[TASK_QUANT]);
 		out->value = 1 - boxes_apart((const struct boxes *const *)&found[TASK_FLOAT], (const struct boxes *const *)&found[TASK_QUANT], 1);
 		out->weight = mass / (mass + 1);
 		for (int v = 0; v < TASK_VARIANTS && where; v++)
 			out->by[v] = boxes_in_image(found[v], where, &out->point[v]);
-		out->points = boxes_points(found[TASK_FLOAT]);
-		out->rotated = boxes_are_rotated(found[TASK_FLOAT]);
+		const struct boxes *any = boxes_points(found[TASK_FLOAT]) ? found[TASK_FLOAT] : found[TASK_QUANT]; // where one found none
+		out->points = boxes_points(any);
+		out->rotated = boxes_are_rotated(any);
 	}
 	for (int v = 0; v < TASK_VARIANTS; v++)
 		boxes_free(&found[v]);

@@ -15,7 +15,7 @@ static const double OVERLAP = .3; // IoU above which two boxes can be of one obj
 
 struct boxes_reader {
 	struct head head;              // as declared
-	const struct decoder *decoder; // NULL: found with every sample
+	const struct decoder *decoder; // NULL: found with every sample, by a reader that is not settled
 	char *named;                   // that is to be found; NULL: any
 	struct boxes_program *program; // in place of both; NULL: none
 	struct key key;
@@ -143,33 +143,64 @@ static enum status ask(struct boxes **out, const struct boxes_reader *r, const s
 	return st;
 }
 
-static enum status decode(struct boxes **out, const struct boxes_reader *r, const struct tensor *output, struct error *err)
+// NMS left nothing: no decoder is needed to tell that.
+static bool are_empty(const struct head *h)
+{
+	bool empty = h->n > 0;
+	for (int i = 0; i < h->n; i++)
+		empty = empty && shape_count(&h->out[i].shape) == 0;
+	return empty;
+}
+
+static bool find_decoder(const struct decoder **by, struct head *h, const struct boxes_reader *r)
+{
+	struct error ignored; // another yardstick is taken then
+	*by = r->decoder;
+	return *by || decode_find(by, h, r->named, &ignored) == STATUS_OK;
+}
+
+static struct boxes *decode(const struct boxes_reader *r, const struct tensor *output)
 {
 	struct candidates c = {0};
 	struct bound b = {0};
 	struct head h;
-	const struct decoder *by = r->decoder;
+	struct boxes *found = NULL;
+	const struct decoder *by;
 	head_fill(&h, &r->head, output);
-	enum status st = by ? STATUS_OK : decode_find(&by, &h, r->named, err);
-	if (st == STATUS_OK && !decode_bind(&b, by, &h))
-		st = error_set(err, STATUS_UNSUPPORTED, "the outputs have other shapes than decoder %s takes", by->name);
-	if (st == STATUS_OK) {
+	if (are_empty(&h)) {
+		found = unsorted(&c, 0, false);
+	} else if (find_decoder(&by, &h, r) && decode_bind(&b, by, &h)) {
 		decode_run(&c, by, &b, &h, DECODE_LEAST_SCORE);
 		nms_keep(&c, by->iou, DECODE_KEPT);
-		struct boxes *all = unsorted(&c, b.points, b.rotated);
-		for (int i = 0; b.points && i < all->n; i++)
-			decode_points(points_of(all, i), &b, &h, &all->at[i]);
+		found = unsorted(&c, b.points, b.rotated);
+		for (int i = 0; b.points && i < found->n; i++)
+			decode_points(points_of(found, i), &b, &h, &found->at[i]);
 		if (b.masks)
-			read_masks(all, &b, &h);
-		*out = sort(all);
+			read_masks(found, &b, &h);
+		sort(found);
 	}
 	head_drain(&h);
-	return st;
+	return found;
+}
+
+bool boxes_reader_settle(struct boxes_reader *r, const struct tensor *output)
+{
+	struct head h;
+	head_fill(&h, &r->head, output);
+	bool found = find_decoder(&r->decoder, &h, r);
+	r->head.named = h.named;
+	r->head.anchors = h.anchors;
+	r->head.any_classes = h.any_classes;
+	head_drain(&h);
+	return found;
 }
 
 enum status boxes_read(struct boxes **out, const struct boxes_reader *r, const struct sample_outputs *of, struct error *err)
 {
-	return r->program ? ask(out, r, of, err) : decode(out, r, of->out, err);
+	if (r->program)
+		return ask(out, r, of, err);
+	*out = decode(r, of->out);
+	return STATUS_OK;
 }
 
 static struct candidate candidate_of(const struct task_box *b)
@@ -341,6 +372,8 @@ double boxes_apart(const struct boxes *const *before, const struct boxes *const 
 {
 	double apart = 0, weights = 0;
 	for (int i = 0; i < n; i++) {
+		if (!before[i] || !after[i])
+			continue;
 		double all = boxes_mass(before[i]) + boxes_mass(after[i]), weight = all / (all + 1);
 		if (all > 0)
 			apart += weight * fmax(0, 1 - 2 * in_common(before[i], after[i]) / all);
