@@ -314,20 +314,20 @@ static void save_meanwhile(void *arg)
 	s->saving = s->saved - begin;
 }
 
-// `saved`: what became of the session, with its text in err.
-static enum status finish(struct search *s, enum status saved, struct error *err)
+// `st`: what became of the repair and of the session, with its text in err.
+static enum status finish(struct search *s, enum status st, struct error *err)
 {
 	const struct options *o = s->o;
 	bool stopped = atomic_load(&s->cancel);
 	struct error of_json = {0}, of_model = {0};
-	enum status st = first_failure(saved, show(s, &of_json), &of_json, err);
+	st = first_failure(st, show(s, &of_json), &of_json, err);
 	if (o->output && (!stopped || tuning_count(repair_tuning(s->repair))))
 		st = first_failure(st, write_model(s, &of_model), &of_model, err);
 	return st == STATUS_OK && stopped ? error_set(err, STATUS_CANCELLED, "cancelled; what was kept until then stands") : st;
 }
 
-// The repair, until what it has kept is saved, which it is if it fails, too.
-static enum status repair(struct search *s, bool *repaired, struct error *err)
+// The repair, until what it has kept is saved, which it is if it fails, too. *shows: there is something to be shown.
+static enum status repair(struct search *s, bool *shows, struct error *err)
 {
 	const struct options *o = s->o;
 	struct error of_session = {0};
@@ -335,8 +335,8 @@ static enum status repair(struct search *s, bool *repaired, struct error *err)
 	    .stage = stage_under_way, .limit = s->opt.seconds, .meanwhile = o->session ? save_meanwhile : NULL};
 	interrupts_hold();
 	enum status st = run_watched(&watch, err);
-	*repaired = st == STATUS_OK;
-	if (*repaired || s->n_kept)
+	*shows = st == STATUS_OK || s->n_kept;
+	if (*shows)
 		st = first_failure(st, save(s, &of_session), &of_session, err);
 	interrupts_release();
 	return st;
@@ -360,9 +360,9 @@ static enum status run(struct search *s, struct error *err)
 	s->opt.score_arg = s->opt.task = s->task;
 	if (!options_take_stdout(o))
 		print_times(s);
-	bool repaired;
-	st = repair(s, &repaired, err);
-	return repaired ? finish(s, st, err) : st;
+	bool shows;
+	st = repair(s, &shows, err);
+	return shows ? finish(s, st, err) : st;
 }
 
 static int search(struct options *o, bool tune)

@@ -421,6 +421,11 @@ expect labels_in_its_place 0 "" analyze --session "$dir/scored.json" --labels ex
 cp examples/calib/000.jpg "$dir/a	b.jpg"
 expect a_tab_in_a_name 1 "would end the field: rename it" eval $model "$dir/a	b.jpg" --scorer "$scorer" -q
 expect a_scorer_s_error_names_it 1 "scorer exit 3: it has ended with exit code 3" eval $model $calib --samples 1 --scorer "exit 3" -q
+# An error in the middle of a search takes nothing of it away: what is kept is saved and told.
+mkdir -p "$dir/two"; cp examples/calib/00[01].jpg "$dir/two"
+lasts='n=0; while read -r line; do n=$((n + 1)); [ $n -gt 6 ] && exit 3; echo 0.5; done'
+expect a_search_that_fails_later 1 "exit code 3" search $model "$dir/two" --scorer "$lasts" --session "$dir/half.json" --json "$dir/half_told.json" -q
+grep -q '^1 edit kept; an error has stopped it' "$dir/out" && grep -q '"kept":	*true' "$dir/half_told.json" && grep -q '"journal":.*set' "$dir/half.json"; report and_has_kept_what_it_had $? "$(tail -n 2 "$dir/out")"
 expect a_scorer_that_fails_slowly 1 "exit code 3" eval $model $calib --samples 1 --threads 2 --scorer "echo >>$dir/starts; sleep 1; exit 3" -q
 [ "$(wc -l <"$dir/starts")" = 1 ]; report and_is_not_begun_for_each_thread $? "$(wc -l <"$dir/starts") times"
 expect a_scorer_of_a_session_is_given_again 0 "" analyze $model $calib --samples 1 --scorer "$scorer" --eval examples/val --session "$dir/again.json" -q

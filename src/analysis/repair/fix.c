@@ -217,6 +217,8 @@ static enum status try_remedies(struct repair *r, remedy_fn *const *remedy, size
 		st = STATUS_OK;
 	} else if (st == STATUS_OK && !repair_goal_met(r) && is_passed_by(r)) {
 		r->end = repair_text(r, "%s; of the states that nothing beats one reaches the goal", r->end);
+	} else if (st != STATUS_OK) {
+		r->end = "an error has stopped it";
 	}
 	return st;
 }
