@@ -1,8 +1,10 @@
 // Datasets of arrays: NPY, NPZ, raw elements and TensorProto; what does not fit an input.
 #include <math.h>
 #include "dataset_case.h"
+#include "graph_builder.h"
 #include "onnx.pb-c.h"
 #include "qtui/base/log.h"
+#include "../../src/engine/ops/attrs.h"
 
 void test_dataset_arrays__npy_batch_has_a_sample_a_row(void **state)
 {
@@ -227,6 +229,41 @@ void test_dataset_arrays__numbers_that_are_none_are_warned_of(void **state)
 		case_load(&c, 0); // once is enough
 		assert_int_equal(support_log_count(), before + i);
 		case_done(&c);
+	}
+}
+
+// An Imputer or an IsNaN puts other numbers in their place: there they say that one is missing.
+void test_dataset_arrays__a_missing_number_is_meant(void **state)
+{
+	static const float nan[4] = {0, NAN, 1, 2}, infinite[4] = {0, NAN, INFINITY, 2};
+	static const struct {
+		const char *op, *file; // a line of the log is not said twice
+		const float *row;
+		float missing;
+		int warnings;
+	} at[] = {{"Imputer", "0.npy", nan, NAN, 0}, {"Imputer", "1.npy", nan, -1, 1}, {"Imputer", "2.npy", infinite, NAN, 1},
+	    {"IsNaN", "3.npy", nan, 0, 0}, {"Abs", "4.npy", nan, 0, 1}};
+	for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+		struct builder b = builder_new();
+		struct dataset *d = NULL;
+		struct tensor in[1] = {{0}};
+		struct error err = {0};
+		int before = support_log_count();
+		b.g->value[builder_input(&b, "x")].shape = SHAPE(1, 4);
+		builder_node(&b, "Reshape", "reshape", "x", "same");
+		struct node *reader = &b.g->node[builder_node(&b, "Abs", "reader", "same", "y")];
+		reader->op = op_find(strcmp(at[i].op, "Imputer") == 0 ? "ai.onnx.ml" : "", at[i].op, 13);
+		struct imputer_attrs *a = arena_alloc(b.g->arena, sizeof *a);
+		*a = (struct imputer_attrs){.missing = at[i].missing};
+		reader->attrs = a;
+		builder_output(&b, "y");
+		if (dataset_open(&d, write_npy(at[i].file, 'f', 4, SHAPE(1, 4), at[i].row), b.g, &(struct dataset_options){.samples = 0}, &err) ||
+		    dataset_load(d, 0, in, NULL, &err))
+			fail_msg("%s", err.text);
+		assert_int_equal(support_log_count(), before + at[i].warnings);
+		tensor_drop(&in[0]);
+		dataset_free(&d);
+		graph_free(&b.g);
 	}
 }
 

@@ -7,6 +7,7 @@
 #include "dataset.h"
 #include "ids.h"
 #include "image/image.h"
+#include "missing.h"
 #include "qtui/base/log.h"
 
 static enum status alloc_input(struct tensor *t, const struct value *v, struct error *err)
@@ -69,14 +70,16 @@ enum status picture_read(struct tensor *out, const char *path, const struct grap
 	return s;
 }
 
-// -inf is what masks are made of.
-static bool has_nan(const struct tensor *t)
+// -inf is what masks are made of, and a NaN may say that a number is missing.
+static bool is_odd(const struct tensor *t, const struct graph *g, int value)
 {
 	const float *v = t->data;
-	int64_t n = t->type == DT_F32 ? tensor_count(t) : 0, bad = 0;
-	for (int64_t i = 0; i < n; i++)
-		bad += isnan(v[i]) || v[i] == INFINITY;
-	return bad;
+	int64_t n = t->type == DT_F32 ? tensor_count(t) : 0, none = 0, infinite = 0;
+	for (int64_t i = 0; i < n; i++) {
+		none += isnan(v[i]);
+		infinite += v[i] == INFINITY;
+	}
+	return infinite || (none && !missing_is_meant(g, value));
 }
 
 static void warn_of_nan(const struct dataset *d, const char *path, int row, const struct value *v)
@@ -104,7 +107,7 @@ static enum status load_array(
 	if (alloc_input(out, v, err))
 		return error_prefix(err, "%s", row->path);
 	s = arrays_copy(out, row->a, array, at, row->path, err);
-	if (!s && has_nan(out))
+	if (!s && is_odd(out, d->g, d->g->input[input]))
 		warn_of_nan(d, row->path, row->at, v);
 	return s;
 }
