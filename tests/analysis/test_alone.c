@@ -190,6 +190,27 @@ void test_alone__says_where_numbers_stop_being_finite(void **state)
 	}
 }
 
+// Of what is no number in both networks, an output that is computed in float says nothing: it is not exact.
+void test_alone__an_output_that_is_no_number_is_not_exact(void **state)
+{
+	struct onnx_case file;
+	case_begin_conv(&file, "y");
+	case_node(&file, "Log", "log", "y", "z");
+	case_output(&file, file.graph, "z");
+	int before = support_log_count();
+	struct study *st = open_for_test((struct study_options){
+	    .model = case_save(&file, "nan_in_float.onnx"), .data = {.random = 2}, .threads = 1});
+	if (study_command(st, "set conv float", &file.err))
+		fail_msg("%s", file.err.text);
+	struct snapshot *s = run_study(st);
+	assert_true(s->output[0].known && !s->output[0].pooled.exact);
+	assert_true(isnan(figures_snr(&s->output[0])));
+	assert_int_equal(count_warnings(before, "tensor z is the first with NaN, in sample random#0: node log (Log)"), 1);
+	snapshot_drop(&s);
+	study_close(&st);
+	case_done(&file);
+}
+
 static double alone_at_outputs(struct study *st, const char *node)
 {
 	struct error err = {0};

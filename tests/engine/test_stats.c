@@ -203,7 +203,14 @@ void test_stats__values_that_are_not_finite(void **state)
 	a[6] = b[6] = -INFINITY;
 	stats_compare(&s, &f, &q, NULL);
 	assert_true(s.n == 1000 && s.e2 == 0 && s.max_error == 0 && isfinite(s.f2));
-	assert_true(sums_metrics(&s).exact);
+	assert_true(sums_metrics(&s).exact && sums_metrics(&s).odd && s.none == 1);
+	a[5] = b[5] = 5;
+	stats_compare(&s, &f, &q, NULL);
+	assert_true(sums_metrics(&s).exact && !sums_metrics(&s).odd);
+	a[5] = b[5] = INFINITY;
+	stats_compare(&s, &f, &q, NULL);
+	assert_true(sums_metrics(&s).exact && sums_metrics(&s).odd && s.none == 0);
+	a[5] = NAN;
 	b[5] = 1.0f;
 	stats_compare(&s, &f, &q, NULL);
 	assert_true(isinf(s.e2) && isinf(s.max_error));

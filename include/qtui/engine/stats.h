@@ -10,6 +10,7 @@ struct tensor_sums {
 	double n;              // elements
 	double f2, q2, fq, e2; // sums of f*f, q*q, f*q, (q-f)^2 with f float, q quantized
 	double max_error;      // max |q - f|
+	double none;           // elements that are NaN in both
 	double clipped;        // elements of f outside [(qmin-zero)*scale, (qmax-zero)*scale]
 	float fmin, fmax, qmin, qmax;
 };
@@ -85,6 +86,7 @@ void sums_merge(struct tensor_sums *into, const struct tensor_sums *one);
 struct metrics {
 	double snr_db, nsr, cosine, mse, max_error, clipped;
 	bool exact;
+	bool odd; // f holds NaN, or +inf: -inf is what masks are made of
 };
 struct metrics sums_metrics(const struct tensor_sums *s);
 

@@ -232,7 +232,7 @@ static enum status finish(struct work *w, struct error *err)
 static int nonfinite_output(const struct snapshot *s)
 {
 	for (int i = 0; i < s->n_outputs; i++)
-		if (s->output[i].known && !isfinite(s->output[i].pooled.mse))
+		if (s->output[i].known && (s->output[i].pooled.odd || !isfinite(s->output[i].pooled.mse)))
 			return i;
 	return -1;
 }

@@ -1,4 +1,5 @@
 // What a run has found out becomes a snapshot.
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "qtui/analysis/story.h"
@@ -88,6 +89,17 @@ static void fill_sites(struct body *b, const struct work *w)
 	free(before);
 }
 
+// Of an output that is the same NaN in both networks it would be no use to say that it is exact.
+static struct figures output_figures(const struct output_work *o, int samples)
+{
+	struct figures f = figure_merge(o->graphwise, samples);
+	if (f.pooled.odd && f.pooled.exact) {
+		f.pooled = (struct metrics){NAN, NAN, NAN, NAN, NAN, NAN, false, true};
+		f.nsr_mean = f.cosine_mean = NAN;
+	}
+	return f;
+}
+
 static struct body *body_of_work(const struct work *w)
 {
 	struct body *b = body_new(w->study->g, w->n_sites);
@@ -99,7 +111,7 @@ static struct body *body_of_work(const struct work *w)
 	for (int i = 0; i < w->study->g->n_outputs; i++) {
 		if (!w->output[i].graphwise)
 			continue;
-		b->output[i] = figure_merge(w->output[i].graphwise, w->samples);
+		b->output[i] = output_figures(&w->output[i], w->samples);
 		b->output_key[i] = w->output[i].graphwise->key;
 	}
 	return b;

@@ -40,6 +40,7 @@ static void add_element(struct channel_sums *s, const struct grid_of *g, float f
 	t->fq += a * b;
 	t->e2 += e * e;
 	t->max_error = fmax(t->max_error, fabs(e));
+	t->none += isnan(f) && isnan(q);
 	t->clipped += f < g->low || f > g->high;
 	t->fmin = f < t->fmin ? f : t->fmin;
 	t->fmax = f > t->fmax ? f : t->fmax;

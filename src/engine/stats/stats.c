@@ -51,6 +51,7 @@ static void compare_one(struct tensor_sums *s, float f, float q, const struct co
 	s->fq += a * b;
 	s->e2 += e * e;
 	s->max_error = fmax(s->max_error, e);
+	s->none += isnan(f) && isnan(q);
 	s->clipped += f < by->low || f > by->high;
 	s->fmin = fminf(s->fmin, f);
 	s->fmax = fmaxf(s->fmax, f);
@@ -204,6 +205,7 @@ void sums_merge(struct tensor_sums *into, const struct tensor_sums *one)
 	into->fq += one->fq;
 	into->e2 += one->e2;
 	into->max_error = fmax(into->max_error, one->max_error);
+	into->none += one->none;
 	into->clipped += one->clipped;
 	into->fmin = fminf(into->fmin, one->fmin);
 	into->fmax = fmaxf(into->fmax, one->fmax);
@@ -213,9 +215,10 @@ void sums_merge(struct tensor_sums *into, const struct tensor_sums *one)
 
 struct metrics sums_metrics(const struct tensor_sums *s)
 {
-	struct metrics m = {NAN, NAN, NAN, NAN, NAN, NAN, false};
+	struct metrics m = {NAN, NAN, NAN, NAN, NAN, NAN, false, false};
 	if (s->n == 0)
 		return m;
+	m.odd = s->none > 0 || s->fmax == INFINITY;
 	m.exact = s->e2 == 0;
 	m.max_error = s->max_error;
 	m.clipped = s->clipped / s->n;
