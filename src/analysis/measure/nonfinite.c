@@ -2,6 +2,7 @@
 // tensor, made only where an output is not finite, or where a tensor has no range.
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include "../study/study_impl.h"
 #include "qtui/base/log.h"
@@ -71,25 +72,31 @@ static int beginning(const struct looking *l, int value, enum kind *kind)
 	return value;
 }
 
-// Of inputs the samples' reader has told, and of NaN in a constant who loaded it.
-static void tell(const struct looking *l, const struct dataset *d, int value, enum kind kind)
+struct beginning {
+	char text[512]; // "": of inputs the samples' reader has told, and of NaN in a constant who loaded it
+	bool made;      // by a node
+};
+
+static void say(struct beginning *out, const struct looking *l, const struct dataset *d, int value, enum kind kind)
 {
 	const struct value *v = &l->g->value[value];
+	*out = (struct beginning){.made = v->producer >= 0};
 	if (v->constant && kind == AN_INFINITY)
-		log_warn("the model's constant '%s' holds infinite numbers, which reach what is measured: export it again", v->name);
-	else if (v->producer >= 0)
-		log_warn("tensor %s is the first with %s, in sample %s: node %s (%s) makes them of finite ones", v->name, what[kind],
-		    dataset_name(d, atomic_load(&l->first[kind][value])), l->g->node[v->producer].name, l->g->node[v->producer].op->name);
+		snprintf(out->text, sizeof out->text, "the model's constant '%s' holds infinite numbers, which reach what is measured: export it again", v->name);
+	else if (out->made)
+		snprintf(out->text, sizeof out->text, "tensor %s is the first with %s, in sample %s: node %s (%s) makes them of finite ones",
+		    v->name, what[kind], dataset_name(d, atomic_load(&l->first[kind][value])), l->g->node[v->producer].name,
+		    l->g->node[v->producer].op->name);
 }
 
-static bool tell_of(const struct looking *l, const struct dataset *d, int value)
+static bool say_of(struct beginning *out, const struct looking *l, const struct dataset *d, int value)
 {
 	for (int k = 0; k < N_KINDS; k++) {
 		enum kind kind = (enum kind)k;
 		if (!is_held(l, value, kind))
 			continue;
 		int at = beginning(l, value, &kind);
-		tell(l, d, at, kind);
+		say(out, l, d, at, kind);
 		return true;
 	}
 	return false;
@@ -112,15 +119,13 @@ static enum status look_at_all(struct looking *l, struct study *s)
 	return st;
 }
 
-// Upstream of an output, or, where that is -1, of any tensor. False: all is finite.
 static bool tell_of_float(const struct looking *l, const struct dataset *d, int output)
 {
-	bool told = false;
-	for (int i = 0; i < l->g->n_outputs && !told; i++)
-		told = (output < 0 || i == output) && tell_of(l, d, l->g->output[i]);
-	for (int v = 0; v < l->g->n_values && output < 0 && !told; v++)
-		told = !l->g->value[v].constant && tell_of(l, d, v);
-	return told;
+	struct beginning b;
+	bool held = say_of(&b, l, d, l->g->output[output]);
+	if (held && *b.text)
+		log_warn("%s", b.text);
+	return held;
 }
 
 static void tell_of_quantized(const struct looking *l, const struct dataset *d, int output)
@@ -140,21 +145,50 @@ static void tell_of_quantized(const struct looking *l, const struct dataset *d, 
 		    result, l->g->value[at].name);
 }
 
+static void begin_looking(struct looking *l, const struct graph *g)
+{
+	*l = (struct looking){.g = g, .sim = SIM_FLOAT};
+	for (int k = 0; k < N_KINDS; k++)
+		l->first[k] = xcalloc((size_t)g->n_values + 1, sizeof *l->first[k]);
+}
+
+static void end_looking(struct looking *l)
+{
+	for (int k = 0; k < N_KINDS; k++)
+		free(l->first[k]);
+}
+
 void work_tell_nonfinite(struct work *w, int output)
 {
 	struct study *s = w->study;
-	struct looking l = {.g = s->g, .sim = SIM_FLOAT};
+	struct looking l;
 	if (s->told_nonfinite)
 		return;
-	for (int k = 0; k < N_KINDS; k++)
-		l.first[k] = xcalloc((size_t)s->g->n_values + 1, sizeof *l.first[k]);
+	begin_looking(&l, s->g);
 	if (look_at_all(&l, s) == STATUS_OK) {
-		s->told_nonfinite = tell_of_float(&l, s->d, output) || output < 0;
+		s->told_nonfinite = tell_of_float(&l, s->d, output);
 		l.sim = SIM_FULL;
 		l.plan = w->plan;
 		if (!s->told_nonfinite && look_at_all(&l, s) == STATUS_OK)
 			tell_of_quantized(&l, s->d, s->g->output[output]);
 	}
-	for (int k = 0; k < N_KINDS; k++)
-		free(l.first[k]);
+	end_looking(&l);
+}
+
+void work_explain_nonfinite(struct work *w, struct error *err)
+{
+	struct study *s = w->study;
+	struct error was = *err;
+	struct looking l;
+	struct beginning b = {.made = false};
+	bool held = false;
+	begin_looking(&l, s->g);
+	bool looked = look_at_all(&l, s) == STATUS_OK;
+	for (int n = 0; looked && n < s->g->n_nodes && !held; n++) // the first of them is not behind another
+		for (int i = 0; i < s->g->node[n].n_out && !held; i++)
+			held = s->g->node[n].out[i] >= 0 && say_of(&b, &l, s->d, s->g->node[n].out[i]);
+	if (*b.text)
+		error_set(err, was.status, "%s; %s%s", was.text, b.text,
+		    b.made ? ". Look at what that node reads, or set it and those behind it to float" : "");
+	end_looking(&l);
 }
