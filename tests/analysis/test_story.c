@@ -221,7 +221,7 @@ void test_story__an_output_behind_a_selection(void **state)
 	story_drop(&s);
 	selecting.output = &unknown;
 	s = story_new(&selecting, NULL);
-	assert_true(tells(s, STORY_LOSS, "No output has an SNR"));
+	assert_true(tells(s, STORY_LOSS, "No output has an SNR: they hold integers, or are made from tensors whose number of elements is known only"));
 	assert_true(tells(s, STORY_LOSS, "/model.12/Sigmoid_output_0"));
 	assert_true(tells(s, STORY_NEXT, ":fix snr>25"));
 	story_drop(&s);

@@ -82,7 +82,8 @@ static void say(struct beginning *out, const struct looking *l, const struct dat
 	const struct value *v = &l->g->value[value];
 	*out = (struct beginning){.made = v->producer >= 0};
 	if (v->constant && kind == AN_INFINITY)
-		snprintf(out->text, sizeof out->text, "the model's constant '%s' holds infinite numbers, which reach what is measured: export it again", v->name);
+		snprintf(out->text, sizeof out->text,
+		    "the model's constant '%s' holds infinite numbers, which reach what is measured: export it again", v->name);
 	else if (out->made)
 		snprintf(out->text, sizeof out->text, "tensor %s is the first with %s, in sample %s: node %s (%s) makes them of finite ones",
 		    v->name, what[kind], dataset_name(d, atomic_load(&l->first[kind][value])), l->g->node[v->producer].name,

@@ -121,8 +121,8 @@ static void tell_selected(struct telling *t, bool has_output)
 	const char *why = has_output
 	                      ? "Behind a selection by value (ArgMax, TopK, NonMaxSuppression) a small change puts other elements in their "
 	                        "places, which SNR takes for noise. Go by what is selected from"
-	                      : "No output has an SNR: they hold integers, or as many elements as is known only when the network runs. "
-	                        "Go by what they are made from";
+	                      : "No output has an SNR: they hold integers, or are made from tensors whose number of elements is known "
+	                        "only when the network runs. Go by what they are made from";
 	tell(t, STORY_LOSS, "%s: the worst of that, %s, has %s.", why, worst->name,
 	    isnan(snr) ? "no finite numbers" : isinf(snr) ? "no noise" : figure);
 }
