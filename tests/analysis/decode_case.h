@@ -35,7 +35,8 @@ static inline float *add_output(struct made *m, const char *name, unsigned ends,
 	float *x = m->data[m->h.n] = xcalloc((size_t)n, sizeof *x);
 	for (int64_t i = 0; i < n; i++)
 		x[i] = value;
-	m->out[m->h.n++] = (struct head_output){.name = name, .type = DT_F32, .shape = s, .data = x, .ends = ends};
+	m->out[m->h.n++] = (struct head_output){.name = name, .type = DT_F32, .shape = s, .data = x, .ends = ends,
+	    .boxes = head_is_box_name(name), .scores = head_is_score_name(name)};
 	m->h.out = m->out;
 	m->h.input_w = m->h.input_h = SIDE;
 	return x;

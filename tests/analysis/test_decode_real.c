@@ -4,6 +4,7 @@
 #include <string.h>
 #include "../../src/analysis/task/decode/decode.h"
 #include "../../src/analysis/task/metric/coco.h"
+#include "../engine/graph_builder.h"
 #include "qtui/base/file.h"
 #include "qtui/base/json.h"
 #include "qtui/base/mem.h"
@@ -169,4 +170,26 @@ void test_decode_real__yolov5_boxes_are_those_of_the_reference(void **state)
 	assert_true(t.c.at[n].score < .01);
 	cJSON_Delete(root);
 	golden_done(&t);
+}
+
+// What an output's name says is known before pairs of outputs are tried.
+void test_decode_real__names_tell_boxes_from_scores(void **state)
+{
+	static const struct {
+		const char *name;
+		bool boxes, scores;
+	} at[] = {{"bbox_0", true, false}, {"Boxes", true, false}, {"cls_logits", false, true}, {"conf", false, true}, {"output0", false, false}};
+	enum { OUTPUTS = sizeof at / sizeof *at };
+	struct builder b = builder_new();
+	struct head h;
+	builder_input(&b, "x");
+	for (int i = 0; i < OUTPUTS; i++) {
+		builder_node(&b, "Relu", at[i].name, "x", at[i].name);
+		builder_output(&b, at[i].name);
+	}
+	head_init(&h, b.g, 0, 0);
+	for (int i = 0; i < OUTPUTS; i++)
+		assert_true(h.out[i].boxes == at[i].boxes && h.out[i].scores == at[i].scores);
+	head_done(&h);
+	graph_free(&b.g);
 }

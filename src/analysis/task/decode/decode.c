@@ -214,36 +214,13 @@ void decode_bind_masks(struct source *s, const struct head *h, const struct fiel
 		s->mask = field_part(f, others, rest);
 }
 
-static bool matches_any(const char *name, const char *const *pattern)
-{
-	for (; *pattern; pattern++)
-		if (str_glob(*pattern, name))
-			return true;
-	return false;
-}
-
-bool decode_is_box_name(const char *name)
-{
-	static const char *const patterns[] = {"*box*", "*reg*", "*dis*", "*loc*", "*Box*", NULL};
-	return matches_any(name, patterns);
-}
-
-bool decode_is_score_name(const char *name)
-{
-	static const char *const patterns[] = {
-	    "*cls*", "*score*", "*conf*", "*class*", "*prob*", "*logit*", "*Score*", NULL};
-	return matches_any(name, patterns);
-}
-
 bool decode_pair(const struct head *h, int box, int score, struct field *boxes, struct field *scores, int64_t *n)
 {
 	int64_t n_scores;
-	// Shapes first: every pair of a network's outputs is tried, and names take far longer to match.
 	if (box == score || !head_rows(boxes, n, h, box, 4) || !head_rows(scores, &n_scores, h, score, 0) || n_scores != *n)
 		return false;
 	// With four classes both look alike.
-	return !(h->out[box].ends & END_SOFTMAX) &&
-	       (!decode_is_score_name(h->out[box].name) || decode_is_score_name(h->out[score].name));
+	return !(h->out[box].ends & END_SOFTMAX) && (!h->out[box].scores || h->out[score].scores);
 }
 
 float decode_sigmoid(float x)

@@ -126,8 +126,6 @@ int decode_pick_classes(const struct head *h, const struct field *f, int others)
 void decode_bind_points(struct bound *b, struct source *s, const struct head *h, const struct field *f, int others);
 // Coefficients of masks in the channels of f behind `others`, if there are as many as prototypes.
 void decode_bind_masks(struct source *s, const struct head *h, const struct field *f, int others);
-bool decode_is_box_name(const char *name);
-bool decode_is_score_name(const char *name);
 // Output `box` as n rows of 4 and output `score` as n rows of anything.
 bool decode_pair(const struct head *h, int box, int score, struct field *boxes, struct field *scores, int64_t *n);
 float decode_sigmoid(float x);

@@ -8,6 +8,7 @@
 #include "floats.h"
 #include "qtui/analysis/keypoints.h"
 #include "qtui/base/mem.h"
+#include "qtui/base/str.h"
 #include "qtui/engine/data.h"
 #include "qtui/engine/op.h"
 
@@ -171,6 +172,27 @@ void head_points(int *points, int *dims, const struct graph *g)
 		*points = *dims = 0;
 }
 
+static bool matches_any(const char *name, const char *const *pattern)
+{
+	for (; *pattern; pattern++)
+		if (str_glob(*pattern, name))
+			return true;
+	return false;
+}
+
+bool head_is_box_name(const char *name)
+{
+	static const char *const patterns[] = {"*box*", "*reg*", "*dis*", "*loc*", "*Box*", NULL};
+	return matches_any(name, patterns);
+}
+
+bool head_is_score_name(const char *name)
+{
+	static const char *const patterns[] = {
+	    "*cls*", "*score*", "*conf*", "*class*", "*prob*", "*logit*", "*Score*", NULL};
+	return matches_any(name, patterns);
+}
+
 void head_init(struct head *h, const struct graph *g, int labels, int points)
 {
 	const char *task = graph_metadata(g, "task");
@@ -180,7 +202,8 @@ void head_init(struct head *h, const struct graph *g, int labels, int points)
 	for (int i = 0; i < g->n_outputs; i++) {
 		const struct value *v = &g->value[g->output[i]];
 		h->out[i] = (struct head_output){
-		    .name = v->name, .type = v->type, .shape = v->shape, .ends = ends_of(g, g->output[i])};
+		    .name = v->name, .type = v->type, .shape = v->shape, .ends = ends_of(g, g->output[i]), .boxes = head_is_box_name(v->name),
+		    .scores = head_is_score_name(v->name)};
 	}
 	names_of_model(&names, g);
 	add_hint(h, names.n);

@@ -15,6 +15,7 @@ struct head_output {
 	const float *data;  // NULL: not computed yet
 	float *heap;        // what `data` is, where it had to be made from integers
 	unsigned ends;
+	bool boxes, scores; // its name is one that boxes, or scores, have: matched once, as every pair of outputs is tried
 };
 enum { ANCHORS = 3, ANCHOR_LEVELS = 4 };
 struct anchors {
@@ -40,6 +41,8 @@ struct head {
 	bool rotated;         // they say that its boxes are rotated
 	const char *file;     // the graph's, or NULL: some families differ in constants alone
 };
+bool head_is_box_name(const char *name);
+bool head_is_score_name(const char *name);
 // Size of the input that takes pictures, 0 where there is none or its size is not known.
 void head_input(int *w, int *h, const struct graph *g);
 // Keypoints of an object and what each has (x, y, perhaps visibility), as the model's metadata say; 0: they do not.

@@ -15,9 +15,8 @@ static bool fits(const struct head *h, const struct field *box, const struct fie
 
 static bool prefers_swap(const struct head *h, const struct level *l)
 {
-	const char *first = h->out[l->field[0].output].name, *second = h->out[l->field[1].output].name;
-	return (decode_is_score_name(first) && !decode_is_score_name(second)) ||
-	       (decode_is_box_name(second) && !decode_is_box_name(first)) ||
+	const struct head_output *first = &h->out[l->field[0].output], *second = &h->out[l->field[1].output];
+	return (first->scores && !second->scores) || (second->boxes && !first->boxes) ||
 	       (l->field[0].ends & END_SIGMOID && !(l->field[1].ends & END_SIGMOID));
 }
 
@@ -51,7 +50,7 @@ static bool bind_one(struct bound *b, struct source *s, const struct head *h, co
 static void take_points(struct bound *b, struct source *s, const struct head *h, struct level *l)
 {
 	for (int i = l->n_fields - 1; l->n_fields > 1 && i >= 0 && !s->point.channels; i--) {
-		if (!head_ends(h, l->field[i].ends, END_LINEAR) || decode_is_box_name(h->out[l->field[i].output].name))
+		if (!head_ends(h, l->field[i].ends, END_LINEAR) || h->out[l->field[i].output].boxes)
 			continue;
 		decode_bind_points(b, s, h, &l->field[i], 0);
 		if (s->point.channels)

@@ -9,7 +9,7 @@ static bool bind_three(struct source *s, const struct head *h, const struct leve
 	s->box = s->object = s->score = FIELD_NONE;
 	for (int i = 0; i < 3; i++) {
 		const struct field *f = &l->field[i];
-		bool score = decode_is_score_name(h->out[f->output].name);
+		bool score = h->out[f->output].scores;
 		if (f->channels == 4 && s->box.output < 0 && !score)
 			s->box = *f;
 		else if (f->channels == 1 && s->object.output < 0 && !score)
