@@ -204,6 +204,57 @@ void test_findings_rules__a_bias_that_overflows(void **state)
 	assert_found(m, FINDING_bias, N_CONV, "set Conv float");
 }
 
+// Three causes at one node: what an input loses, what a bias, and weights of which hardly anything is left to explain.
+// Each has its own part, and the largest comes first, though the scale of the input would cost nothing.
+void test_findings_rules__causes_at_one_node_have_their_own_parts(void **state)
+{
+	(void)state;
+	struct made *m = make();
+	static const int made[] = {S_A, S_SUM, S_MEAN, S_Y};
+	struct namemap *none = namemap_new();
+	m->g.node_by_name = m->g.origin_by_name = none;
+	for (int i = 0; i < 4; i++)
+		set_figures(&m->site[made[i]].graphwise, 3);
+	set_figures(&m->output[0], 3);
+	set_figures(&m->site[S_A].layerwise, 3);
+	set_figures(&m->site[S_X].layerwise, 25);
+	m->scale[S_X] = 1.0f / 512;
+	for (int c = 1; c < CHANNELS; c++)
+		m->weight[c] = 7 / 128.0f;
+	m->bias[3] = 1e6f;
+	m->site[S_A].layerwise.pooled.mse = 1.001 * pow(1e6 - INT32_MAX * (double)m->scale[S_B], 2) / CHANNELS;
+	struct findings *f = findings_new(NULL, &m->s);
+	assert_int_equal(f->n, 2);
+	assert_int_equal(f->at[0].rule, FINDING_bias);
+	assert_int_equal(f->at[1].rule, FINDING_saturation);
+	assert_true(f->at[0].reach > 0.9 && f->at[1].reach < 0.01);
+	assert_true(fabs(f->at[1].part - pow(10, -2.2)) < 1e-6);
+	findings_drop(&f);
+	namemap_free(&none);
+	free(m);
+}
+
+// Behind an activation that runs with the node the noise of its bias is a bound: nothing is taken from other causes.
+void test_findings_rules__a_bias_in_front_of_an_activation_explains_no_other_cause_away(void **state)
+{
+	(void)state;
+	for (int fused = 0; fused < 2; fused++) {
+		static int first[] = {V_FIRST};
+		struct made *m = make();
+		set_figures(&m->site[S_A].layerwise, 3);
+		for (int c = 1; c < CHANNELS; c++)
+			m->weight[c] = 7 / 128.0f;
+		m->bias[3] = 1e6f;
+		m->site[S_A].layerwise.pooled.mse = 1;
+		if (fused)
+			m->node[N_CONV].out = first;
+		struct findings *f = findings_new(NULL, &m->s);
+		assert_int_equal(f->n, 1 + fused);
+		findings_drop(&f);
+		free(m);
+	}
+}
+
 void test_findings_rules__a_bias_that_rounds_away(void **state)
 {
 	struct made *m = make();

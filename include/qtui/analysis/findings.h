@@ -28,6 +28,7 @@ struct finding {
 	int n_evidence;
 	double gain_db;           // expected at this tensor; NAN: not known
 	double damage;            // noise over signal that arises here
+	double part;              // of what the first node makes, what this is about: 1, or the part of one input or of the bias
 	double share;             // of the noise that all nodes make alone: what the edit can take away; NAN: not about a node's noise
 	double reach;             // of the noise at the outputs: what of it the edit is expected to take away; NAN: likewise
 	double wide;              // share of the multiply-accumulates that the edit takes above 8 bit

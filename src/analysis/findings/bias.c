@@ -8,6 +8,7 @@ static const double GOOD_DB = 25;
 struct bias {
 	int64_t n, over, lost;
 	double worst, step; // the largest code, the largest unit
+	double mse;         // of what rounding and clipping move
 };
 
 static double unit(const struct site *s, int64_t channel)
@@ -16,13 +17,16 @@ static double unit(const struct site *s, int64_t channel)
 }
 
 // Only what moves by more than half an output step is a loss: a dead channel's bias may overflow without harm.
-static struct bias measure(const struct tensor *t, const struct site *s, double y_step)
+static struct bias measure(const struct look *l, const struct site *s, double y_step)
 {
+	const struct tensor *t = l->g->value[s->value].constant;
 	struct bias b = {.n = tensor_count(t)};
 	const float *x = t->data;
 	for (int64_t i = 0; i < b.n; i++) {
 		double u = unit(s, i), code = fabs(x[i]) / u, kept = fmin(rint(code), (double)s->qmax) * u;
-		if (!(fabs(kept - fabs(x[i])) > y_step / 2))
+		double moved = fabs(kept - fabs(x[i]));
+		b.mse += moved * moved / (double)b.n;
+		if (!(moved > y_step / 2))
 			continue;
 		b.over += code > (double)s->qmax;
 		b.lost += code <= (double)s->qmax;
@@ -42,7 +46,10 @@ static bool fits_at_16(const struct look *l, const struct site *s, const struct 
 static void speak(struct look *l, const struct site *s, const struct bias *b, double y_step)
 {
 	const struct site *y = snapshot_output(l->s, s->node);
-	struct finding *f = finding_add(l, s->node, site_damage(y));
+	bool exact;
+	double part = bias_part(l, s->node, &exact);
+	struct finding *f = finding_add(l, s->node, part * site_damage(y));
+	finding_is_part(f, l, part);
 	const char *name = l->g->value[s->value].name;
 	if (b->over > 0)
 		finding_say(f, "%lld of %lld elements of %s do not fit its %d bits: the largest needs the code %.4g.", (long long)b->over,
@@ -68,18 +75,38 @@ static void speak(struct look *l, const struct site *s, const struct bias *b, do
 		finding_advise(f, "give %s more bits: the unit of its bias gets finer with them", l->g->node[s->node].name);
 }
 
+// The site of the bias of a node with weights; NULL: it has none, or it is computed.
+static const struct site *bias_site(const struct look *l, int node)
+{
+	const struct node *n = &l->g->node[node];
+	const struct node_row *row = &l->s->row[node];
+	const struct tensor *t = n->n_in > 2 && n->in[2] >= 0 ? l->g->value[n->in[2]].constant : NULL;
+	if (!is_weighted(n) || !t || t->type != DT_F32)
+		return NULL;
+	for (int i = row->first_site; i < row->first_site + row->n_sites; i++)
+		if (l->s->site[i].kind == SITE_WEIGHT && l->s->site[i].value == n->in[2])
+			return &l->s->site[i];
+	return NULL;
+}
+
+// Every channel has as many elements, so that the noise of the bias is there what it is in the bias. An activation takes
+// some of it away, and never adds to it.
+double bias_part(const struct look *l, int node, bool *exact)
+{
+	const struct site *s = bias_site(l, node), *y = snapshot_output(l->s, node);
+	double mse = s ? measure(l, s, 0).mse : 0, all = y ? y->layerwise.pooled.mse : 0;
+	*exact = y && y->value == l->g->node[node].out[0] && all > 0;
+	return mse < all ? mse / all : mse > 0;
+}
+
 void rule_bias(struct look *l)
 {
-	for (int i = 0; i < l->s->n_sites; i++) {
-		const struct site *s = &l->s->site[i], *y = snapshot_output(l->s, s->node);
-		const struct node *n = &l->g->node[s->node];
-		const struct tensor *t = l->g->value[s->value].constant;
-		if (s->kind != SITE_WEIGHT || !is_weighted(n) || n->n_in < 3 || n->in[2] != s->value || !t || t->type != DT_F32)
-			continue;
-		if (!y || y->n_scale != 1 || !(site_snr(y) < GOOD_DB) || is_explained(l, s->node, FINDING_outlier_channel))
+	for (int i = 0; i < l->g->n_nodes; i++) {
+		const struct site *s = bias_site(l, i), *y = snapshot_output(l->s, i);
+		if (!s || !y || y->n_scale != 1 || !(site_snr(y) < GOOD_DB) || is_explained(l, i, FINDING_outlier_channel))
 			continue;
 		double y_step = y->scale[0];
-		struct bias b = measure(t, s, y_step);
+		struct bias b = measure(l, s, y_step);
 		if (b.over > 0 || b.lost * 10 > b.n)
 			speak(l, s, &b, y_step);
 	}

@@ -99,12 +99,18 @@ const struct site *lost_divisor(const struct look *l, int node);
 // Follows the noise of the results to where it arose (trace.c). [n_values], heap.
 double *trace_noise(const struct look *l, struct results *r);
 double node_made(const struct look *l, int node); // the sum over what the node makes
+double input_part(const struct look *l, const struct site *input); // of what its node makes, what it rounds or clips there; 0..1
+// Of what the node makes, that of its rounded bias: 0..1. Behind an activation that runs with it, it is known to be at most
+// that, and `exact` false.
+double bias_part(const struct look *l, int node, bool *exact);
 
 // ---- speaking
 
 // A finding about `node` (-1: the run). The pointer is valid until the next one is added.
 struct finding *finding_add(struct look *l, int node, double damage);
 void finding_about(struct finding *f, int node);      // names another node
+// It explains only a part (0..1) of what its node makes: that of one input, of the bias.
+void finding_is_part(struct finding *f, const struct look *l, double part);
 void finding_say(struct finding *f, const char *fmt, ...) PRINTF(2, 3);
 void finding_advise(struct finding *f, const char *fmt, ...) PRINTF(2, 3);
 void finding_prove(struct finding *f, const char *name, double value); // left out when not finite

@@ -99,6 +99,8 @@ static void clipped(struct look *l, const struct site *s, const struct clipping 
 {
 	char to[SCALE_TEXT], range[RANGE_TEXT];
 	struct finding *f = finding_add(l, s->node, site_damage(s));
+	if (s->kind == SITE_INPUT)
+		finding_is_part(f, l, input_part(l, s));
 	finding_say(f, "%.2f %% of %s (%s) lie beyond its codes (%.4g .. %.4g) and are clipped: its own grid leaves %.1f dB; %s would leave %.1f dB.",
 	    100 * c->share, l->g->value[s->value].name, range_phrase(range, s), site_lower_end(s, s->scale[0]), site_upper_end(s, s->scale[0]),
 	    c->now, scale_phrase(to, c->offer), c->better);

@@ -10,7 +10,7 @@ struct finding *finding_add(struct look *l, int node, double damage)
 	struct findings *out = l->out;
 	out->at = xrealloc(out->at, ((size_t)out->n + 1) * sizeof *out->at);
 	struct finding *f = &out->at[out->n++];
-	*f = (struct finding){.rule = l->rule, .gain_db = NAN, .share = NAN, .damage = isfinite(damage) ? damage : 1};
+	*f = (struct finding){.rule = l->rule, .gain_db = NAN, .share = NAN, .part = 1, .damage = isfinite(damage) ? damage : 1};
 	if (node >= 0) {
 		finding_about(f, node);
 		f->reach = node_made(l, node);
@@ -29,6 +29,12 @@ PRINTF(1, 0) static char *sentence(const char *fmt, va_list ap)
 	struct str s = {0};
 	str_vaddf(&s, fmt, ap);
 	return str_detach(&s);
+}
+
+void finding_is_part(struct finding *f, const struct look *l, double part)
+{
+	f->part = part;
+	f->reach = part * node_made(l, f->node[0]);
 }
 
 void finding_say(struct finding *f, const char *fmt, ...)
@@ -137,7 +143,7 @@ void finding_takes(struct finding *f, const struct look *l, const int *nodes, in
 {
 	double noise = 0;
 	for (int i = 0; i < n; i++)
-		noise += node_made(l, nodes[i]);
+		noise += node_made(l, nodes[i]) * (nodes[i] == f->node[0] ? f->part : 1);
 	f->reach = fmax(f->reach, noise);
 }
 

@@ -203,6 +203,16 @@ double *trace_noise(const struct look *l, struct results *r)
 	return t.made;
 }
 
+// As noise over signal passes through a node; a sum has the noise of its terms.
+double input_part(const struct look *l, const struct site *input)
+{
+	const struct site *y = snapshot_output(l->s, input->node);
+	const struct metrics *in = &input->layerwise.pooled, *out = y ? &y->layerwise.pooled : in;
+	bool sum = is_sum(&l->g->node[input->node]);
+	double own = sum ? in->mse : in->nsr, all = sum ? out->mse : out->nsr;
+	return all > own ? own / all : 1;
+}
+
 double node_made(const struct look *l, int node)
 {
 	const struct site *s = snapshot_output(l->s, node);

@@ -34,7 +34,11 @@ static void unequal(struct look *l, const struct site *s, const struct reaches *
 {
 	const struct node *n = &l->g->node[s->node];
 	const struct site *y = snapshot_output(l->s, s->node);
-	struct finding *f = finding_add(l, s->node, y ? site_damage(y) : site_damage(s));
+	bool exact;
+	double rest = 1 - bias_part(l, s->node, &exact); // a bias that overflows explains what it does by itself
+	rest = exact ? rest : 1;
+	struct finding *f = finding_add(l, s->node, y ? rest * site_damage(y) : site_damage(s));
+	finding_is_part(f, l, rest);
 	finding_say(f,
 	    "%lld of %lld channels of %s have fewer than %d codes on its one scale: their median is %.3g times smaller than the largest.",
 	    (long long)c->poor, (long long)c->n, l->g->value[s->value].name, CHANNEL_FEW_CODES, c->top / fmax(c->median, 1e-30));
