@@ -32,6 +32,56 @@ static const char *two_convolutions(void)
 	return path;
 }
 
+// Conv, Relu, MaxPool, Conv.
+static const char *pooled_convolutions(void)
+{
+	struct onnx_case c;
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(1, 4, 6, 6));
+	conv(&c, "first", "x", "first_y");
+	case_node(&c, "Relu", "relu", "first_y", "relu_y");
+	case_attr_ints(&c, case_node(&c, "MaxPool", "pool", "relu_y", "pool_y"), "kernel_shape", 2, (int64_t[]){2, 2});
+	conv(&c, "second", "pool_y", "y");
+	case_output(&c, c.graph, "y");
+	const char *path = case_save(&c, "pooled.onnx");
+	case_done(&c);
+	return path;
+}
+
+// The study's file comes back with the same widths, scales and zero points. Closes it.
+static void assert_file_comes_back(struct study *st, const char *model, const char *target, int notes)
+{
+	struct study *again = case_open(model, NULL, target);
+	struct str file = case_export(st, "qdq", NULL);
+	struct import_report r = take(again, saved(&file));
+	struct snapshot *want = study_snapshot(st), *got = ran(again);
+	for (int i = 0; i < want->n_rows; i++)
+		assert_int_equal(got->row[i].precision, want->row[i].precision);
+	assert_same_quantizers(want, got);
+	if (r.n_notes != notes)
+		fail_msg("%s", str_text(&r.notes));
+	snapshot_drop(&want);
+	snapshot_drop(&got);
+	import_report_done(&r);
+	str_done(&file);
+	study_close(&again);
+	study_close(&st);
+}
+
+// What only passes a tensor on shares its scale while that is quantized. Where it comes in float, the pool's reader has a
+// scale of its own.
+void test_import_widths__a_scale_behind_what_passes_floats_on(void **state)
+{
+	struct study *st = case_open(pooled_convolutions(), NULL, "onnxruntime");
+	struct scale_edit e = {graph_find_value(study_graph(st), "pool_y"), 0.25, ZERO_FOLLOWS};
+	struct error err = {0};
+	(void)state;
+	assert_int_equal(study_check_scale(st, &e, &err), STATUS_REFUSED);
+	case_set(st, "first", PREC_FLOAT);
+	case_scale(st, "pool", 0.25);
+	assert_file_comes_back(st, pooled_convolutions(), "onnxruntime", 0);
+}
+
 // What a target writes of parts at widths of their own comes back: a scale of 16 bits on a tensor of 8 would cut all off.
 void test_import_widths__parts_of_an_operator_come_back(void **state)
 {

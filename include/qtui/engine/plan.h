@@ -154,13 +154,16 @@ const struct written_out *plan_written_out(const struct plan *p, int node);
 // A plan without edits, constants and observations, which answers what may be edited (plan_check_edit). It reads g
 // and t while it lives.
 struct plan *plan_bare(const struct graph *g, const struct target *t);
+// The same with edits.
+struct plan *plan_outline(const struct graph *g, const struct target *t, const struct edits *e);
 // Would the target take this edit? STATUS_OK, or STATUS_REFUSED with the reason. The answer is immediate for an edit
 // that changes no width; for any other a plan is built.
 MUST_CHECK enum status plan_check_edit(const struct plan *bare, int node, enum precision want, struct error *err);
 // Could the tensor, which a node makes or the network is given, have this scale (and zero point, or ZERO_FOLLOWS) where
-// it is quantized? The zero point may be a code of 16 bits if `wide`, as the tensor is or may be of 16 bits. Where the target
+// it is quantized? Edits may take a tensor out of a scale that it shares: where the bare plan refuses, the one with edits
+// may still take it. The zero point may be a code of 16 bits if `wide`, as the tensor is or may be of 16 bits. Where the target
 // wants powers of two, the reason names the one nearest to `scale`.
-MUST_CHECK enum status plan_check_scale(const struct plan *bare, int value, double scale, int32_t zero, bool wide, struct error *err);
+MUST_CHECK enum status plan_check_scale(const struct plan *p, int value, double scale, int32_t zero, bool wide, struct error *err);
 // Could the node have a calibrator of its own? It finds the ranges of what the node makes and of what only the node
 // itself quantizes before it reads it, as an input of the network.
 MUST_CHECK enum status plan_check_calibrator(const struct plan *bare, int node, struct error *err);

@@ -35,7 +35,12 @@ enum status study_check_scale(struct study *s, const struct scale_edit *e, struc
 	if (!isfinite(e->scale) || e->scale < 0x1p-60 || e->scale > 0x1p60)
 		return error_set(err, STATUS_REFUSED, "%s: a scale is a number from 2^-60 to 2^60, like 2^-4 or 0.0625",
 		    graph_output_name(s->g, e->value));
-	return plan_check_scale(refusals_bare(s), e->value, e->scale, e->zero, may_be_wide(s, e->value), err);
+	bool wide = may_be_wide(s, e->value);
+	struct error ignored;
+	enum status st = plan_check_scale(refusals_bare(s), e->value, e->scale, e->zero, wide, err);
+	if (st == STATUS_OK)
+		return st;
+	return plan_check_scale(refusals_edited(s), e->value, e->scale, e->zero, wide, &ignored) == STATUS_OK ? STATUS_OK : st;
 }
 
 enum status study_scales(struct study *s, const struct scale_edit *e, int n, struct error *err)

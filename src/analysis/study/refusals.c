@@ -7,6 +7,8 @@ enum { UNKNOWN, TAKEN, REFUSED };
 enum { NAMED = 3, TOLD = 5 }; // nodes in one message; messages of one plan
 struct refusals {
 	struct plan *bare;
+	struct plan *edited;  // NULL: nobody has asked
+	struct edits *edits;  // those that it has
 	char *of[PREC_COUNT]; // [n_nodes]
 };
 
@@ -21,11 +23,20 @@ static struct refusals *begun(struct study *s)
 	return s->refusals;
 }
 
+static void forget_edited(struct refusals *r)
+{
+	if (r->edited) {
+		plan_free(&r->edited);
+		edits_free(&r->edits);
+	}
+}
+
 void refusals_forget(struct study *s)
 {
 	if (!s->refusals)
 		return;
 	plan_free(&s->refusals->bare);
+	forget_edited(s->refusals);
 	for (int p = 0; p < PREC_COUNT; p++)
 		free(s->refusals->of[p]);
 	free(s->refusals);
@@ -35,6 +46,18 @@ void refusals_forget(struct study *s)
 const struct plan *refusals_bare(struct study *s)
 {
 	return begun(s)->bare;
+}
+
+const struct plan *refusals_edited(struct study *s)
+{
+	struct refusals *r = begun(s);
+	if (r->edited && !edits_equal(r->edits, study_edits(s)))
+		forget_edited(r);
+	if (!r->edited) {
+		r->edits = edits_copy(study_edits(s));
+		r->edited = plan_outline(s->g, s->target, r->edits);
+	}
+	return r->edited;
 }
 
 static void ask_unknown(const struct refusals *r, const int *nodes, int n, enum precision want)

@@ -177,6 +177,7 @@ MUST_CHECK enum status edits_parse(struct edits **out, const struct study *s, co
 // ---- refusals.c: what the target in force says of edits, of which none is in the way of another's: each is asked once
 int refusals_of(struct study *s, const int *nodes, int n, enum precision want, bool *refused, struct error *err); // as plan_check_edits
 const struct plan *refusals_bare(struct study *s); // the plan that is asked
+const struct plan *refusals_edited(struct study *s); // that with the edits in force; until the next edit
 void refusals_forget(struct study *s);             // before the target goes
 // Behind the reason of one: a few of the others that are refused by name, and how many more. Of nodes those but `said`.
 void refusals_name_others(struct error *err, const char *const *name, int n);

@@ -111,9 +111,9 @@ static void build_structure(struct plan *p, const struct edits *e)
 	plan_give_calibrators(p, e);
 }
 
-struct plan *plan_outline(const struct graph *g, const struct target *t, enum calib_method m, const struct edits *e)
+struct plan *plan_outline(const struct graph *g, const struct target *t, const struct edits *e)
 {
-	struct plan *p = plan_alloc(g, t, m);
+	struct plan *p = plan_alloc(g, t, target_default_calibration(t));
 	build_structure(p, e);
 	publish_follows(p);
 	return p;

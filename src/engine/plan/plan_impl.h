@@ -113,8 +113,6 @@ void plan_list_observations(struct plan *p);
 // describe.c: groups, effective precisions, refusals.
 void plan_describe(struct plan *p, const struct edits *e);
 void plan_refuse(struct plan *p, int node, const char *fmt, ...) PRINTF(3, 4);
-// plan.c: the structure without constants and observations, for questions about edits.
-struct plan *plan_outline(const struct graph *g, const struct target *t, enum calib_method m, const struct edits *e);
 
 // scale.c: beside scale_of_range.
 bool scale_is_pow2(double scale);

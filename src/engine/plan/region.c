@@ -2,11 +2,6 @@
 #include <stdlib.h>
 #include "plan_impl.h"
 
-static struct plan *outline(const struct graph *g, const struct target *t, const struct edits *e)
-{
-	return plan_outline(g, t, target_default_calibration(t), e);
-}
-
 // In a fused group all members get it: none comes after the last.
 static void want(struct edits *e, const struct plan *bare, int node, enum precision p)
 {
@@ -32,7 +27,7 @@ static enum status refuse(const char *name, const char *reason, struct error *er
 
 struct plan *plan_bare(const struct graph *g, const struct target *t)
 {
-	return outline(g, t, NULL);
+	return plan_outline(g, t, NULL);
 }
 
 // Edits that ask for the node's width and, so far, nothing else.
@@ -46,7 +41,7 @@ static struct edits *wish(const struct plan *bare, int node, enum precision p)
 // Asked of a plan that has only these edits of the node, which it frees.
 static enum status ask_plan(const struct plan *bare, int node, struct edits *e, struct error *err)
 {
-	struct plan *with = outline(bare->g, bare->target, e);
+	struct plan *with = plan_outline(bare->g, bare->target, e);
 	const char *reason = reason_for(with, node);
 	enum status st = reason ? refuse(bare->g->node[node].name, reason, err) : STATUS_OK;
 	plan_free(&with);
@@ -70,7 +65,7 @@ static void take_along(struct edits *then, const struct plan *bare, const struct
 // Where the operator of one of the nodes has another width than it was set to, all of its parts are set.
 static void take_what_decides(struct edits *then, const struct plan *bare, const int *nodes, int n, int want)
 {
-	struct plan *with = outline(bare->g, bare->target, then);
+	struct plan *with = plan_outline(bare->g, bare->target, then);
 	bool *asks = xcalloc((size_t)bare->g->n_nodes + 1, sizeof *asks);
 	for (int i = 0; i < n; i++) {
 		int wanted = want < 0 ? (int)bare->precision[nodes[i]] : want;
@@ -110,18 +105,18 @@ enum status plan_check_edit(const struct plan *bare, int node, enum precision p,
 	return p == PREC_INT8 && bare->precision[node] == p ? STATUS_OK : ask_plan(bare, node, wish(bare, node, p), err);
 }
 
-enum status plan_check_scale(const struct plan *bare, int value, double scale, int32_t zero, bool wide, struct error *err)
+enum status plan_check_scale(const struct plan *p, int value, double scale, int32_t zero, bool wide, struct error *err)
 {
 	char text[400];
-	int node = bare->g->value[value].producer;
-	if (plan_takes_scale(bare, value, scale, zero, wide, text, sizeof text))
+	int node = p->g->value[value].producer;
+	if (plan_takes_scale(p, value, scale, zero, wide, text, sizeof text))
 		return STATUS_OK;
-	if (node >= 0 && bare->precision[node] == PREC_FLOAT) { // which may be quantized by an edit
-		struct edits *e = wish(bare, node, PREC_INT8);
+	if (node >= 0 && p->precision[node] == PREC_FLOAT) { // which may be quantized by an edit
+		struct edits *e = wish(p, node, PREC_INT8);
 		edits_give_scale(e, value, scale, zero);
-		return ask_plan(bare, node, e, err);
+		return ask_plan(p, node, e, err);
 	}
-	return refuse(node >= 0 ? bare->g->node[node].name : bare->g->value[value].name, text, err);
+	return refuse(node >= 0 ? p->g->node[node].name : p->g->value[value].name, text, err);
 }
 
 enum status plan_check_calibrator(const struct plan *bare, int node, struct error *err)
@@ -178,7 +173,7 @@ static int ask(const struct plan *bare, const int *nodes, int n, enum precision 
 			asked[i] = true;
 			at[count++] = i;
 		}
-	struct plan *with = count ? outline(bare->g, bare->target, e) : NULL;
+	struct plan *with = count ? plan_outline(bare->g, bare->target, e) : NULL;
 	for (int i = 0; i < count; i++)
 		refused[at[i]] = reason_for(with, nodes[at[i]]) != NULL;
 	if (with)

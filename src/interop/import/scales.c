@@ -46,7 +46,16 @@ static bool has_room(struct wishes *w, int value, int bits)
 	return room;
 }
 
-static bool accepts_scale(struct wishes *w, int value, int bits, const struct edits *now)
+// By itself, or beside the widths that the file has.
+static bool takes_scale(const struct wishes *w, const struct plan *p, int value, double scale, struct error *err)
+{
+	bool wide = w->bits[value] > 8;
+	struct error ignored;
+	return plan_check_scale(w->bare, value, scale, w->zero[value], wide, err) == STATUS_OK ||
+	    plan_check_scale(p, value, scale, w->zero[value], wide, &ignored) == STATUS_OK;
+}
+
+static bool accepts_scale(struct wishes *w, const struct plan *p, int value, int bits, const struct edits *now)
 {
 	const double was = now->scale[value], scale = (float)w->scale[value];
 	const char *name = graph_output_name(w->g, value);
@@ -57,7 +66,7 @@ static bool accepts_scale(struct wishes *w, int value, int bits, const struct ed
 	}
 	if (!has_room(w, value, bits))
 		return false;
-	if (plan_check_scale(w->bare, value, scale, w->zero[value], w->bits[value] > 8, &err) != STATUS_OK) {
+	if (!takes_scale(w, p, value, scale, &err)) {
 		int e;
 		w->no_steps += tensor_quantizer(w->p, value)->pow2 && frexp(scale, &e) != 0.5;
 		if (!is_said_elsewhere(w, value))
@@ -88,7 +97,7 @@ void wished_scales(struct scale_edit **out, int *n, struct wishes *w, const stru
 		if ((w->range[v].min != 0 || w->range[v].max != 0) && tensor_quantizer(p, v)->kind == QUANT_LINEAR)
 			scale_from_range(w, v, tensor_quantizer(p, v));
 	for (int i = 0; i < places; i++)
-		if (w->scale[made[i]] != 0 && accepts_scale(w, made[i], bits[quantized_at(p, made[i])], now))
+		if (w->scale[made[i]] != 0 && accepts_scale(w, p, made[i], bits[quantized_at(p, made[i])], now))
 			scale[(*n)++] = (struct scale_edit){made[i], w->scale[made[i]], w->zero[made[i]]};
 	free(bits);
 	free(made);
