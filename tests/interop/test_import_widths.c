@@ -82,6 +82,35 @@ void test_import_widths__a_scale_behind_what_passes_floats_on(void **state)
 	assert_file_comes_back(st, pooled_convolutions(), "onnxruntime", 0);
 }
 
+// A Relu in float behind a Conv on codes has a pair before it, and behind it that of the reader. Where another target has
+// such a Relu on codes, the note names it.
+void test_import_widths__an_activation_in_float_between_two_pairs(void **state)
+{
+	static const struct {
+		const char *(*model)(void), *target;
+	} row[] = {{two_convolutions, "onnxruntime"}, {pooled_convolutions, "onnxruntime"}, {two_convolutions, "tensorrt"},
+	    {two_convolutions, "esp32p4"}};
+	(void)state;
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct study *st = case_open(row[i].model(), NULL, row[i].target);
+		case_set(st, "relu", PREC_FLOAT);
+		case_scale(st, "first", 0.125);
+		assert_file_comes_back(st, row[i].model(), row[i].target, 0);
+	}
+	struct study *st = case_open(two_convolutions(), NULL, "onnxruntime,activation.symmetric=true"),
+	             *again = case_open(two_convolutions(), NULL, "onnxruntime");
+	struct str file = case_export(st, "qdq", NULL);
+	struct import_report r = take(again, saved(&file));
+	assert_int_equal(precision(again, "relu"), PREC_FLOAT);
+	assert_true(scale(again, "first") > 0 && scale(again, "relu") > 0 && scale(again, "relu") != scale(again, "first"));
+	assert_int_equal(r.n_notes, 1);
+	assert_has(&r.notes, "--target NAME,activation.symmetric=true");
+	import_report_done(&r);
+	str_done(&file);
+	study_close(&again);
+	study_close(&st);
+}
+
 // What a target writes of parts at widths of their own comes back: a scale of 16 bits on a tensor of 8 would cut all off.
 void test_import_widths__parts_of_an_operator_come_back(void **state)
 {

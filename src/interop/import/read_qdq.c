@@ -147,6 +147,50 @@ static void note_width(struct reading *r, int quantize)
 			r->split[owner] = stands_alone(r, r->ends[i] > r->ends[maker] ? i : maker);
 }
 
+// An activation by itself, which rounds neither what it reads nor what it makes where it is in float: then the operator in
+// front has the first of the pairs, and those who read it the second, if there is one.
+static bool may_be_between(const struct reading *r, int last)
+{
+	int owner = r->w->p->group[last].owner;
+	struct error why;
+	if (r->w->p->group[last].kind == GROUP_NONE || r->w->p->group[last].last != last || owner == last || r->said[owner] == ON_FLOATS)
+		return false;
+	for (int i = owner + 1; i < last; i++)
+		if (r->w->p->group[i].owner == owner)
+			return false;
+	bool alike = r->ends[last] != 0 ? r->ends[last] == r->ends[owner] : qdq_node(r, last) >= 0;
+	return r->ends[owner] != 0 && alike && plan_check_edit(r->w->bare, last, PREC_FLOAT, &why) == STATUS_OK;
+}
+
+static bool is_read_on_codes(const struct plan *p, int value)
+{
+	const struct value *v = &p->g->value[value];
+	for (int c = 0; c < v->n_consumers; c++)
+		for (int k = 0; p->precision[v->consumer[c]] != PREC_FLOAT && k < p->g->node[v->consumer[c]].n_in; k++)
+			if (p->g->node[v->consumer[c]].in[k] == value && plan_in(p, v->consumer[c], k)->state == SLOT_ACTIVE)
+				return true;
+	return false;
+}
+
+static void find_between(struct reading *r)
+{
+	const struct graph *g = r->w->g;
+	struct edits *e = edits_new(g);
+	int n = 0;
+	for (int i = 0; i < g->n_nodes; i++)
+		if (may_be_between(r, i)) {
+			e->precision[i] = PREC_FLOAT;
+			n++;
+		}
+	struct plan *with = n ? plan_outline(g, r->w->p->target, e) : NULL;
+	for (int i = 0; with && i < g->n_nodes; i++)
+		if (e->precision[i] == PREC_FLOAT && (r->ends[i] == 0 || is_read_on_codes(with, graph_output(g, i))))
+			r->between[i] = r->split[r->w->p->group[i].owner] = true;
+	if (with)
+		plan_free(&with);
+	edits_free(&e);
+}
+
 static void read_pairs(struct reading *r)
 {
 	for (int i = r->file->n_nodes - 1; i >= 0; i--)
@@ -155,6 +199,7 @@ static void read_pairs(struct reading *r)
 	for (int i = 0; i < r->file->n_nodes; i++)
 		if (qdq_is(r->file, i, OP_QuantizeLinear))
 			note_width(r, i);
+	find_between(r);
 	for (int i = 0; i < r->file->n_nodes; i++) {
 		if (!qdq_is(r->file, i, OP_QuantizeLinear))
 			continue;
@@ -172,6 +217,8 @@ static void read_pairs(struct reading *r)
 static enum precision part_width(const struct reading *r, int node)
 {
 	const struct wishes *w = r->w;
+	if (r->between[node])
+		return PREC_FLOAT;
 	const struct value *y = &w->g->value[graph_output(w->g, node)];
 	enum precision p = r->ends[node] == 16 ? PREC_INT16 : PREC_INT8;
 	int other = qdq_node(r, node);
@@ -187,7 +234,7 @@ static void read_parts(struct reading *r)
 {
 	for (int i = 0; i < r->w->g->n_nodes; i++) {
 		int owner = r->w->p->group[i].owner;
-		if (r->ends[i] != 0 && (r->split[owner] || (i != owner && r->said[owner] == ON_FLOATS)))
+		if (r->between[i] || (r->ends[i] != 0 && (r->split[owner] || (i != owner && r->said[owner] == ON_FLOATS))))
 			r->w->part[i] = (signed char)part_width(r, i);
 	}
 }
@@ -227,16 +274,26 @@ static void tell_open_ends(const struct reading *r)
 		    w->g->node[first].name);
 }
 
+// Its pairs are what another target would have, which runs there on codes.
+static bool is_symmetric(const struct reading *r)
+{
+	return !r->zeros && target_splits_if_symmetric(r->w->p->target);
+}
+
 static void tell(const struct reading *r)
 {
+	static const char other_target[] = "; its pairs are symmetric: --target NAME,activation.symmetric=true quantizes there";
 	struct wishes *w = r->w;
+	int between = 0;
+	for (int i = 0; i < w->g->n_nodes; i++)
+		between += r->between[i];
 	if (r->lost)
 		wish_note(w, "quantized tensors of the file that are not in the model: %d of %d", r->lost, r->lost + r->found);
 	if (r->inner)
 		wish_note(w, "quantized tensors inside of what runs as one operator here, where nothing is quantized: %d of %d%s", r->inner, r->found,
-		    r->zeros || !target_splits_if_symmetric(w->p->target)
-		        ? ""
-		        : "; its pairs are symmetric: --target NAME,activation.symmetric=true quantizes there");
+		    is_symmetric(r) ? other_target : "");
+	if (between && is_symmetric(r))
+		wish_note(w, "activations that stay in float, as the file rounds before and behind them: %d%s", between, other_target);
 	if (r->biases)
 		wish_note(w, "biases of nodes that have none in the model: %d", r->biases);
 	if (r->again)
@@ -284,6 +341,7 @@ enum status read_qdq(struct wishes *w, const char *path, struct error *err)
 	r.pairs_within = xcalloc(n, sizeof *r.pairs_within);
 	r.ends = xcalloc(n, sizeof *r.ends);
 	r.split = xcalloc(n, sizeof *r.split);
+	r.between = xcalloc(n, sizeof *r.between);
 	memset(r.pair, -1, (size_t)file->n_values * sizeof *r.pair);
 	read_nodes(&r);
 	read_pairs(&r);
@@ -302,6 +360,7 @@ enum status read_qdq(struct wishes *w, const char *path, struct error *err)
 	free(r.pairs_within);
 	free(r.ends);
 	free(r.split);
+	free(r.between);
 	graph_free(&file);
 	return s;
 }

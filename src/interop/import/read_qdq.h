@@ -16,6 +16,7 @@ struct reading {
 	bool *pairs_within;     // [g->n_nodes] one of them has a pair behind it: it runs by itself where the others are in float
 	double *ends;           // [g->n_nodes] bits of the pair behind it, 0: it has none
 	bool *split;            // [g->n_nodes] they have pairs of different widths, and run by themselves
+	bool *between;          // [g->n_nodes] an activation that ends an operator, with a pair before it and none or one of that width behind it
 	// Pairs: at tensors of the model, at others, within operators that run as one here, of tensors that a pair has rounded already.
 	int found, lost, inner, again;
 	int zeros;  // pairs with a zero that is not the middle code
