@@ -94,28 +94,33 @@ static void add_inputs(cJSON *overrides, const struct snapshot *s, int node)
 	}
 }
 
+// Of an input of the network, or of what a node makes in float: the scale on which it is read.
+static void add_given(cJSON *overrides, const struct decided *d, const struct snapshot *s, int value)
+{
+	const struct site *x = tensor_site(s, value);
+	if (d->edits->scale[value] == 0 || !x || !x->locked)
+		return;
+	cJSON *o = first_entry(overrides, s->g->value[value].name);
+	set_text(o, "quant_type", site_type(x));
+	set_scale(o, d->edits->scale[value], x->zero ? x->zero[0] : 0);
+}
+
 static void add_output(cJSON *overrides, const struct decided *d, const struct snapshot *s, int node, int out)
 {
 	int end = operator_end(s, node), value = end == node ? out : s->g->node[end].out[0];
 	if (is_wide_output(s, out))
 		set_text(first_entry(overrides, s->g->value[out].name), "quant_type", type_of(s, out, true));
 	double scale = decided_scale(d, s, out);
-	if (scale == 0 || s->row[node].precision == PREC_FLOAT)
+	if (scale == 0)
 		return;
+	if (s->row[node].precision == PREC_FLOAT) {
+		add_given(overrides, d, s, out);
+		return;
+	}
 	const struct site *x = tensor_site(s, value);
 	cJSON *o = first_entry(overrides, s->g->value[value].name);
 	set_text(o, "quant_type", x ? site_type(x) : type_of(s, value, is_wide(s, node)));
 	set_scale(o, scale, x && x->zero ? x->zero[0] : 0); // parts of one operator have one
-}
-
-static void add_given(cJSON *overrides, const struct decided *d, const struct snapshot *s, int value)
-{
-	const struct site *x = tensor_site(s, value);
-	if (d->edits->scale[value] == 0 || !x)
-		return;
-	cJSON *o = first_entry(overrides, s->g->value[value].name);
-	set_text(o, "quant_type", site_type(x));
-	set_scale(o, d->edits->scale[value], x->zero ? x->zero[0] : 0);
 }
 
 cJSON *tensor_overrides(const struct decided *d, const struct snapshot *s)

@@ -82,6 +82,30 @@ void test_import_widths__a_scale_behind_what_passes_floats_on(void **state)
 	assert_file_comes_back(st, pooled_convolutions(), "onnxruntime", 0);
 }
 
+// A Conv in float, whose Relu reads it on codes: both have a scale, where the Relu of a Conv on codes has the only one.
+void test_import_widths__scales_of_parts_that_the_widths_take_apart(void **state)
+{
+	static const char *const format[] = {"aimet", "onnxruntime"};
+	(void)state;
+	for (size_t i = 0; i < sizeof format / sizeof *format; i++) {
+		struct study *st = case_open(two_convolutions(), NULL, "esp32p4"), *again = case_open(two_convolutions(), NULL, "esp32p4");
+		case_set(st, "first", PREC_FLOAT);
+		case_scale(st, "first", 0.5);
+		case_scale(st, "relu", 0.0625);
+		struct str text = case_export(st, format[i], NULL);
+		struct import_report r = take(again, file(str_text(&text)));
+		assert_true(scale(again, "first") == 0.5 && scale(again, "relu") == 0.0625);
+		struct snapshot *want = study_snapshot(st), *got = ran(again);
+		assert_same_quantizers(want, got);
+		snapshot_drop(&want);
+		snapshot_drop(&got);
+		import_report_done(&r);
+		str_done(&text);
+		study_close(&again);
+		study_close(&st);
+	}
+}
+
 // A Relu in float behind a Conv on codes has a pair before it, and behind it that of the reader. Where another target has
 // such a Relu on codes, the note names it.
 void test_import_widths__an_activation_in_float_between_two_pairs(void **state)

@@ -29,11 +29,38 @@ static int quantized_at(const struct plan *p, int value)
 	return node < 0 || p->group[node].last == node ? value : graph_output(p->g, p->group[node].last);
 }
 
+// What ends an operator is said of its owner.
+static int place_of(const struct plan *p, int value)
+{
+	int node = p->g->value[value].producer, owner = node < 0 ? node : p->group[node].owner;
+	return owner == node || p->group[node].last != node ? value : graph_output(p->g, owner);
+}
+
+// To where the operators of `p` have them: those which the file's widths took apart have their own inside.
+static void settle(struct wishes *w, const struct plan *p)
+{
+	const struct graph *g = p->g;
+	for (int v = 0; v < g->n_values; v++)
+		if (w->inside[v] && p->group[g->value[v].producer].last != g->value[v].producer) {
+			wish_note(w, "%.120s: " WISH_INSIDE, g->value[v].name);
+			w->scale[v] = 0;
+		}
+	for (int v = 0; v < g->n_values; v++) {
+		int at = place_of(p, v);
+		if (w->scale[v] == 0 || at == v)
+			continue;
+		w->scale[at] = w->scale[v];
+		w->bits[at] = w->bits[v];
+		w->zero[at] = w->zero[v];
+		w->scale[v] = 0;
+	}
+}
+
 // A file with a scale for every tensor gives those that share one the same: the edit of the one that rules it says all.
-static bool is_said_elsewhere(const struct wishes *w, int value)
+static bool is_said_elsewhere(const struct wishes *w, const struct plan *p, int value)
 {
 	int other = plan_scale_of(w->bare, value);
-	return other >= 0 && other != value && w->scale[wished_at(w, other)] == w->scale[value];
+	return other >= 0 && other != value && w->scale[place_of(p, other)] == w->scale[value];
 }
 
 // A grid of fewer codes is part of one with more; one of more codes would lose its ends.
@@ -69,7 +96,7 @@ static bool accepts_scale(struct wishes *w, const struct plan *p, int value, int
 	if (!takes_scale(w, p, value, scale, &err)) {
 		int e;
 		w->no_steps += tensor_quantizer(w->p, value)->pow2 && frexp(scale, &e) != 0.5;
-		if (!is_said_elsewhere(w, value))
+		if (!is_said_elsewhere(w, p, value))
 			wish_note(w, "%s", err.text);
 		return false;
 	}
@@ -96,6 +123,7 @@ void wished_scales(struct scale_edit **out, int *n, struct wishes *w, const stru
 	for (int v = 0; v < w->g->n_values; v++)
 		if ((w->range[v].min != 0 || w->range[v].max != 0) && tensor_quantizer(p, v)->kind == QUANT_LINEAR)
 			scale_from_range(w, v, tensor_quantizer(p, v));
+	settle(w, p);
 	for (int i = 0; i < places; i++)
 		if (w->scale[made[i]] != 0 && accepts_scale(w, p, made[i], bits[quantized_at(p, made[i])], now))
 			scale[(*n)++] = (struct scale_edit){made[i], w->scale[made[i]], w->zero[made[i]]};

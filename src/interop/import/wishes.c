@@ -30,6 +30,7 @@ void wishes_init(struct wishes *w, const struct plan *p, struct str *notes)
 	w->makers = tensor_makers(p->g);
 	w->said = xcalloc(n, sizeof *w->said);
 	w->scale = xcalloc((size_t)p->g->n_values + 1, sizeof *w->scale);
+	w->inside = xcalloc((size_t)p->g->n_values + 1, sizeof *w->inside);
 	w->zero = xcalloc((size_t)p->g->n_values + 1, sizeof *w->zero);
 	w->range = xcalloc((size_t)p->g->n_values + 1, sizeof *w->range);
 	w->bits = xcalloc((size_t)p->g->n_values + 1, sizeof *w->bits);
@@ -52,6 +53,7 @@ void wishes_done(struct wishes *w)
 	free(w->said);
 	free(w->each);
 	free(w->scale);
+	free(w->inside);
 	free(w->zero);
 	free(w->bits);
 	free(w->range);
@@ -94,12 +96,6 @@ void wish_precision(struct wishes *w, int node, enum precision p)
 	w->said[owner] = (signed char)w->rank;
 }
 
-int wished_at(const struct wishes *w, int value)
-{
-	int node = w->g->value[value].producer, owner = node < 0 ? node : w->p->group[node].owner;
-	return owner == node ? value : graph_output(w->g, owner);
-}
-
 // AIMET also has zero one below the middle, where the lowest code is not used: a grid of the same values but for its ends.
 static bool is_middle(double bits, double zero)
 {
@@ -127,8 +123,7 @@ static bool is_width(double bits)
 	return bits == 8 || bits == 16;
 }
 
-// At `at`, the tensor's own place or that of its operator.
-static bool put_scale(struct wishes *w, int at, int value, double bits, double scale, double zero)
+bool wish_scale(struct wishes *w, int value, double bits, double scale, double zero)
 {
 	const struct quantizer *q = tensor_quantizer(w->p, value);
 	if (q->symmetric && !is_middle(bits, zero)) {
@@ -137,9 +132,9 @@ static bool put_scale(struct wishes *w, int at, int value, double bits, double s
 		w->steps |= frexp(scale, &e) != 0.5;
 		return false;
 	}
-	w->scale[at] = scale;
-	w->bits[at] = code_width(w, bits);
-	w->zero[at] = is_width(w->bits[at]) ? code_of_zero(q, bits, zero) : ZERO_FOLLOWS;
+	w->scale[value] = scale;
+	w->bits[value] = code_width(w, bits);
+	w->zero[value] = is_width(w->bits[value]) ? code_of_zero(q, bits, zero) : ZERO_FOLLOWS;
 	return true;
 }
 
@@ -147,11 +142,6 @@ int node_of_tensor(const struct wishes *w, const char *tensor)
 {
 	int maker = namemap_get(w->makers, tensor);
 	return maker >= 0 ? w->g->origin[maker].node : -1;
-}
-
-bool wish_scale(struct wishes *w, int value, double bits, double scale, double zero)
-{
-	return put_scale(w, wished_at(w, value), value, bits, scale, zero);
 }
 
 static void note_zero(struct wishes *w, int value)
@@ -162,7 +152,7 @@ static void note_zero(struct wishes *w, int value)
 
 void wish_read_scale(struct wishes *w, int value, double bits, double scale, double zero)
 {
-	if (!put_scale(w, value, value, bits, scale, zero))
+	if (!wish_scale(w, value, bits, scale, zero))
 		note_zero(w, value);
 }
 
@@ -175,8 +165,14 @@ int quantized_output(const struct wishes *w, const char *tensor, const char **wh
 	else if (w->g->value[v].constant)
 		return -1;
 	else if (node >= 0 && w->p->group[node].last != node)
-		*why = "inside a fused operator, where nothing is quantized";
+		*why = WISH_INSIDE;
 	return *why ? -1 : v;
+}
+
+static bool is_inside(const struct plan *p, int value)
+{
+	int node = value < 0 ? -1 : p->g->value[value].producer;
+	return node >= 0 && p->group[node].last != node;
 }
 
 static int quantized_output_or_note(struct wishes *w, const char *tensor)
@@ -286,10 +282,15 @@ void wishes_note_widths(struct wishes *w)
 
 void wish_tensor(struct wishes *w, const char *tensor, double bits, double scale, double zero)
 {
+	int inner = graph_find_value(w->g, tensor);
+	double width = code_width(w, bits);
+	if (is_inside(w->p, inner) && scale != 0 && is_width(width) && wish_scale(w, inner, bits, scale, zero)) {
+		w->inside[inner] = true;
+		return;
+	}
 	int value = quantized_output_or_note(w, tensor);
 	if (value < 0)
 		return;
-	double width = code_width(w, bits);
 	if (bits != WISH_FLOAT && !is_width(width)) {
 		wish_note(w, "%.120s: %g bits are not known here: 8, 16 and float are", tensor, bits);
 		return;

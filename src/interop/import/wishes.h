@@ -26,6 +26,7 @@ struct wishes {
 	int n_notes;            // of all
 	signed char *precision; // [n_nodes] enum precision, -1: nothing is said
 	double *scale;          // [n_values] of tensors that nodes make, 0: nothing is said
+	bool *inside;           // [n_values] that scale is of a tensor inside of what runs as one operator in `p`: the widths may part it
 	int32_t *zero;          // [n_values] the zero point of that scale as the target has it, or ZERO_FOLLOWS
 	double *bits;           // [n_values] of the codes that the scale is of: a tensor with fewer cannot have it
 	int reduced;            // bits by which the ranges of the target's tensors are narrower than its codes
@@ -56,14 +57,14 @@ void wish_precision(struct wishes *w, int node, enum precision p);
 // Where a file has zero: so many codes above the lowest one, or one of these.
 #define ZERO_MIDDLE (-1.) // in the middle, as all symmetric scales have it
 #define ZERO_UNSAID (-2.) // somewhere else, which follows from the range
-// Of an output; where it ends a group it is said of the group's owner. `bits` are those of the file's codes. False, and
+// Of an output. `bits` are those of the file's codes. False, and
 // nothing is wished, where zero is not in the middle and the target has it nowhere else.
 bool wish_scale(struct wishes *w, int value, double bits, double scale, double zero);
 // The same of a tensor that is made in float: on which scale it is read. Notes instead.
 void wish_read_scale(struct wishes *w, int value, double bits, double scale, double zero);
-int wished_at(const struct wishes *w, int value); // where that stands in `scale` and `zero`
 // The node that stands for the one which makes the tensor in the file; -1: none does.
 int node_of_tensor(const struct wishes *w, const char *tensor);
+#define WISH_INSIDE "inside a fused operator, where nothing is quantized"
 // The output of a node which the tensor is and behind which a group ends.
 // -1: it is none, and *why says so, or is NULL: a parameter.
 int quantized_output(const struct wishes *w, const char *tensor, const char **why);
