@@ -21,12 +21,11 @@
 
 static atomic_long fail_countdown;
 
-// The limit counts what is only set aside: 64 MiB for each thread that allocates.
+// One heap for all threads: of its own each would keep what it has freed, up to 64 MiB, and sets as much address space aside.
 #ifdef __GLIBC__
 __attribute__((constructor)) static void one_arena(void)
 {
-	if (mem_address_space_left() != SIZE_MAX)
-		mallopt(M_ARENA_MAX, 1);
+	mallopt(M_ARENA_MAX, 1);
 }
 #endif
 

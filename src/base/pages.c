@@ -81,14 +81,13 @@ static bool has_huge_pages(void)
 	return read && !strstr(text, "[never]");
 }
 
-// One heap, for all threads, that grows by whole huge pages and keeps what it has.
+// The heap grows by whole huge pages and keeps what it has.
 void pages_take_huge(void)
 {
 	enum { GROW = 16 << 20, KEEP = 64 << 20, LARGEST = 32 << 20 }; // malloc takes no more than that in its heap
 	if (!has_huge_pages())
 		return;
 	unit = HUGE;
-	mallopt(M_ARENA_MAX, 1);
 	mallopt(M_TOP_PAD, GROW);
 	mallopt(M_TRIM_THRESHOLD, KEEP);
 	mallopt(M_MMAP_THRESHOLD, LARGEST);

@@ -1,10 +1,12 @@
-// Threads: what a fault in one finds.
+// Threads: what a fault in one finds, and what memory they leave to each other.
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "qtui/base/mem.h"
 #include "qtui/base/thread.h"
 #include "support.h"
 
@@ -59,4 +61,58 @@ void test_thread__a_handler_runs_where_the_stack_is_full(void **state)
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), HANDLED);
+}
+
+static double resident_mib(void)
+{
+	FILE *f = fopen("/proc/self/statm", "re");
+	long all, pages = 0;
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%ld %ld", &all, &pages), 2);
+	fclose(f);
+	return (double)pages * (double)sysconf(_SC_PAGESIZE) / (1 << 20);
+}
+
+struct turns {
+	pthread_barrier_t own, all; // a thread has had its turn; all have
+};
+
+static void use(size_t size)
+{
+	free(memset(xmalloc(size), 1, size));
+}
+
+static void *use_in_turn(void *arg)
+{
+	struct turns *t = arg;
+	use((size_t)20 << 20);
+	pthread_barrier_wait(&t->own);
+	pthread_barrier_wait(&t->all);
+	return NULL;
+}
+
+// Beyond --memory there is no room for what each thread has used once.
+void test_thread__what_one_has_freed_serves_the_others(void **state)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	skip();
+#endif
+	enum { THREADS = 8 };
+	pthread_t thread[THREADS];
+	struct turns t;
+	use((size_t)24 << 20); // from now on glibc takes as much in its heap
+	pthread_barrier_init(&t.own, NULL, 2);
+	pthread_barrier_init(&t.all, NULL, THREADS + 1);
+	double before = resident_mib();
+	for (int i = 0; i < THREADS; i++) {
+		assert_true(thread_start(&thread[i], use_in_turn, &t));
+		pthread_barrier_wait(&t.own);
+	}
+	double more = resident_mib() - before;
+	pthread_barrier_wait(&t.all);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	pthread_barrier_destroy(&t.own);
+	pthread_barrier_destroy(&t.all);
+	assert_true(more < 80); // of 160
 }
