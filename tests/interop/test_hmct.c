@@ -94,7 +94,7 @@ void test_hmct__what_is_not_known_here_is_said(void **state)
 	static const char *const note[] = {"all_node_type: int4",
 	    "calibration_type: one of max and kl is known here, not a search among several", "per_channel and asymmetric",
 	    "bias_correction: changes biases", "Nothing: the model has no operator of this type", "subgraph_config is not read",
-	    STEM ": the qtype mxfp4 is not known", SUB ", " CLASS_CONV ": neither a qtype", "the model has no node nothing"};
+	    STEM ": the qtype mxfp4 is not known", SUB ", " CLASS_CONV ": neither a qtype", "nothing: the model has no such node"};
 	for (size_t i = 0; i < sizeof note / sizeof *note; i++)
 		assert_has(&r.notes, note[i]);
 	assert_int_equal(r.n_notes, sizeof note / sizeof *note + 1); // two nodes have neither
@@ -115,7 +115,7 @@ void test_hmct__a_configuration_of_hb_mapper(void **state)
 	    "  optimization: set_all_nodes_int16,set_Conv_input_int8, set_Conv_output_int8,bias_correction,set_model_output_int8\n"
 	    "  run_on_cpu: '/model.12/Sub_1; /nothing'\ncompiler_parameters:\n  compile_mode: 'latency' # O3\n"));
 	static const char *const note[] = {"optimization: bias_correction is not read", "optimization: set_model_output_int8 is not read",
-	    SWISH ": its OutputType is int16: a node has one width here, int8 is taken", "the model has no node /nothing"};
+	    SWISH ": its OutputType is int16: a node has one width here, int8 is taken", "/nothing: the model has no such node"};
 	assert_string_equal(r.format, "Horizon hb_mapper or hb_compile configuration");
 	assert_true(r.method);
 	assert_int_equal(precision(st, SUB), PREC_INT16);

@@ -21,6 +21,20 @@ void test_import_selection__many_types_that_are_not_there(void **state)
 	study_close(&st);
 }
 
+// With the hint of the first of them.
+void test_import_selection__many_names_that_are_not_there(void **state)
+{
+	struct study *st = bare();
+	struct import_report r = take(st, file("{\"names\": [\"/model.12/Sbu\", \"none\", \"/model.12/Concta\", \"x\", \"y\"]}"));
+	assert_string_equal(str_text(&r.notes),
+	    "/model.12/Sbu, none, /model.12/Concta and 2 more: the model has no such node; the nearest to /model.12/Sbu is /model.12/Sub\n");
+	import_report_done(&r);
+	r = take(st, file("{\"names\": [\"Concat_4\"]}"));
+	assert_string_equal(str_text(&r.notes), "Concat_4: the model has no such node; *Concat_4* matches /model.12/Concat_4\n");
+	import_report_done(&r);
+	study_close(&st);
+}
+
 // A model that OpenVINO converted has names and types of its own.
 void test_import_selection__nncf_in_openvinos_words(void **state)
 {

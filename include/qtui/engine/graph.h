@@ -94,6 +94,10 @@ int graph_find_value(const struct graph *g, const char *name); // -1 when there 
 // STATUS_NOTFOUND and why: no such name (and the nearest), or what became of a node of the file that is not in the
 // graph.
 enum status graph_no_node(const struct graph *g, const char *name, struct error *err);
+// The two halves of that, for lists: why a node that the file has is none here (a literal; NULL: the file has none of this name),
+// and the name of a node which is near, or of which `name` is a part (then *part is set); NULL: there is none.
+const char *graph_why_no_node(const struct graph *g, const char *name);
+const char *graph_near_node(const struct graph *g, const char *name, bool *part);
 // Puts "FILE: tensor NAME: " in front of the text of an error that is set already; without the tensor where `value`
 // is -1, without the file where the graph has none (one in a node). Returns its status.
 enum status graph_error(const struct graph *g, int value, struct error *err);

@@ -162,18 +162,30 @@ static const char *node_with(const struct graph *g, const char *part)
 	return NULL;
 }
 
-enum status graph_no_node(const struct graph *g, const char *name, struct error *err)
+const char *graph_why_no_node(const struct graph *g, const char *name)
 {
 	int origin = namemap_get(g->origin_by_name, name);
-	const char *near = origin < 0 ? nearest_node(g, name) : NULL;
-	if (origin >= 0 && g->origin[origin].fate == FATE_FOLDED)
-		return error_set(err, STATUS_NOTFOUND, "node %.200s is computed when the model is loaded: there is nothing to quantize", name);
-	if (origin >= 0)
-		return error_set(err, STATUS_NOTFOUND,
-		    "node %.200s is left out when the model is loaded: it passes its input on, or no output needs it", name);
-	const char *with = near ? NULL : node_with(g, name);
-	if (with)
-		return error_set(err, STATUS_NOTFOUND, "the model has no node %.200s; *%.200s* matches %.200s", name, name, with);
+	if (origin < 0)
+		return NULL;
+	return g->origin[origin].fate == FATE_FOLDED ? "computed when the model is loaded: there is nothing to quantize"
+	                                             : "left out when the model is loaded: it passes its input on, or no output needs it";
+}
+
+const char *graph_near_node(const struct graph *g, const char *name, bool *part)
+{
+	const char *near = nearest_node(g, name);
+	*part = !near;
+	return near ? near : node_with(g, name);
+}
+
+enum status graph_no_node(const struct graph *g, const char *name, struct error *err)
+{
+	bool part;
+	const char *why = graph_why_no_node(g, name), *near = why ? NULL : graph_near_node(g, name, &part);
+	if (why)
+		return error_set(err, STATUS_NOTFOUND, "node %.200s is %s", name, why);
+	if (near && part)
+		return error_set(err, STATUS_NOTFOUND, "the model has no node %.200s; *%.200s* matches %.200s", name, name, near);
 	return error_set(err, STATUS_NOTFOUND, "the model has no node %.200s%s%.200s", name, near ? "; the nearest is " : "", near ? near : "");
 }
 

@@ -59,12 +59,13 @@ void wishes_done(struct wishes *w)
 	free(w->range);
 	free(w->part);
 	free(w->further);
+	free(w->no_node);
 	*w = (struct wishes){0};
 }
 
 void wish_note(struct wishes *w, const char *fmt, ...)
 {
-	char text[300];
+	char text[500];
 	va_list ap;
 	if (w->n_notes++ >= NOTES_MOST)
 		return;
@@ -366,15 +367,27 @@ void wish_threshold(struct wishes *w, const char *tensor, double threshold, doub
 		wish_note(w, "%.120s: the target quantizes with a zero point, which the threshold %g does not fix", tensor, threshold);
 }
 
+// The hint is that of the first name, so that all say the same and become one line.
+static const char *why_no_node(struct wishes *w, const char *name)
+{
+	const char *why = graph_why_no_node(w->g, name);
+	if (why || w->no_node)
+		return why ? why : w->no_node;
+	struct str text = {0};
+	bool part;
+	const char *near = graph_near_node(w->g, name, &part);
+	str_add(&text, "the model has no such node");
+	if (near)
+		str_addf(&text, part ? "; *%.120s* matches %.120s" : "; the nearest to %.120s is %.120s", name, near);
+	return w->no_node = str_detach(&text);
+}
+
 bool wish_name(struct wishes *w, const char *name, enum precision p)
 {
 	int node = graph_find_node(w->g, name);
-	struct error why;
 	if (node >= 0)
 		wish_precision(w, node, p);
-	else if (w->n_notes < NOTES_MOST)
-		wish_note(w, "%s", (graph_no_node(w->g, name, &why), why.text));
 	else
-		w->n_notes++; // only counted: finding the nearest name for the note would take time
+		wish_note(w, "%.120s: %s", name, why_no_node(w, name));
 	return node >= 0;
 }

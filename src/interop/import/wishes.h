@@ -24,6 +24,7 @@ struct wishes {
 	struct namemap *makers; // tensor_makers
 	struct str *notes;      // a line for everything that is not taken over; the first thousand
 	int n_notes;            // of all
+	char *no_node;          // what is said of names that are no nodes, heap; NULL: there was none yet
 	signed char *precision; // [n_nodes] enum precision, -1: nothing is said
 	double *scale;          // [n_values] of tensors that nodes make, 0: nothing is said
 	bool *inside;           // [n_values] that scale is of a tensor inside of what runs as one operator in `p`: the widths may part it
