@@ -13,7 +13,8 @@ mkdir "$dir/a" "$dir/b"
 cp targets/esp32p4.json "$dir/a/mine.json"
 (cd "$dir/a" && "$qtui" analyze "$model" "$calib" --samples 1 --target mine.json --set /model.12/Sub=float --session s.json -q >/dev/null)
 (cd "$dir/b" && "$qtui" analyze --session ../a/s.json -q >/dev/null 2>../err); report session_opens_from_another_directory $? "$(cat "$dir/err")"
-sed "s|$dir/a/mine.json|mine.json|" "$dir/a/s.json" >"$dir/a/old.json"
+without_files() { sed '/^	"target_files"/,/^	}/d' "$1"; } # as sessions were before they kept them
+without_files "$dir/a/s.json" | sed "s|$dir/a/mine.json|mine.json|" >"$dir/a/old.json"
 (cd "$dir/a" && "$qtui" analyze --session old.json -q >/dev/null 2>../err); report an_old_one_opens_where_it_did $? "$(cat "$dir/err")"
 mkdir "$dir/c"; cp "$dir/a/old.json" "$dir/c/old.json"
 (cd "$dir/b" && "$qtui" analyze --session ../c/old.json -q >/dev/null 2>../err)
@@ -38,18 +39,25 @@ mv "$dir/new esp" "$dir/other"
 "$qtui" "$model" "$calib" --samples 1 --script "$dir/open.qtui" >/dev/null 2>"$dir/err"; report the_screen_finds_them $? "$(cat "$dir/err")"
 ! still new "$dir/other/s.json" >"$dir/found"; report the_screen_saves_them $? "$(cat "$dir/found")"
 
-# ---- a target's file that is gone, though another is in force since: what helps is said, and helps
+# ---- a target's file that is gone, as its base is, though another is in force since: the session has kept them. Of an older
+# ---- one what helps is said, and helps
 cp targets/onnxruntime.json "$dir/gone.json"
+printf '{"name": "mine", "base": "gone.json"}\n' >"$dir/based.json"
 mkdir "$dir/gone"
 "$qtui" analyze "$model" "$calib" --samples 1 --session "$dir/gone/s.json" -q >/dev/null
-"$qtui" analyze --session "$dir/gone/s.json" --target "$dir/gone.json" -q >/dev/null
+"$qtui" analyze --session "$dir/gone/s.json" --target "$dir/based.json,calibration.percentile=0.99" -q >/dev/null
 "$qtui" analyze --session "$dir/gone/s.json" --target esp32s3 --set /model.12/Sub=float -q >/dev/null
-mv "$dir/gone.json" "$dir/put_away.json"
+mkdir "$dir/put_away"; mv "$dir/gone.json" "$dir/based.json" "$dir/put_away"
+for time in 1 2; do # it is kept again
+	"$qtui" analyze --session "$dir/gone/s.json" --set "/model.12/Sub_1=int$((8 * time))" >"$dir/found" 2>"$dir/err"
+	[ $? = 0 ] && grep -q '^esp32s3, ' "$dir/found" && [ "$(grep -c 'not there, what the session keeps of it' "$dir/err")" = 2 ]; report "a_target_s_file_that_is_kept_$time" $? "$(cat "$dir/err")"
+done
+without_files "$dir/gone/s.json" >"$dir/gone/old.json"; mv "$dir/gone/old.json" "$dir/gone/s.json"
 "$qtui" analyze --session "$dir/gone/s.json" -q >/dev/null 2>"$dir/err"
-[ $? = 1 ] && grep -q "edit 1: $dir/gone.json: .*; a copy of it beside the session takes its place" "$dir/err"; report a_target_s_file_that_is_gone $? "$(cat "$dir/err")"
-cp "$dir/put_away.json" "$dir/gone/gone.json"
+[ $? = 1 ] && grep -q "edit 1: $dir/based.json: .*; a copy of it beside the session takes its place" "$dir/err"; report a_target_s_file_that_is_gone $? "$(cat "$dir/err")"
+cp "$dir/put_away/"*.json "$dir/gone"
 "$qtui" analyze --session "$dir/gone/s.json" -q >"$dir/found" 2>"$dir/err"
-[ $? = 0 ] && grep -q '^esp32s3, .* 1 edit:' "$dir/found"; report a_copy_beside_the_session_helps $? "$(cat "$dir/err")"
+[ $? = 0 ] && grep -q '^esp32s3, .* 2 edits:' "$dir/found"; report a_copy_beside_the_session_helps $? "$(cat "$dir/err")"
 
 # ---- the seed of random samples holds until another is given, of which 0 is one
 seed() { sed -n 's/^		"seed":	\([0-9]*\).*/\1/p' "$dir/random.json"; }

@@ -30,7 +30,8 @@ void session_free(struct session **s);
 // What the session names and is not there any more is looked for below the directory of the session, which may have been
 // moved with it, and taken with a warning; what `given` names itself is not looked for. Before session_options.
 void session_find_places(struct session *s, const struct study_options *given);
-// The same for the files of targets, which are loaded before anything else.
+// The same for the files of targets, which are loaded before anything else. Of those that are not found what the session keeps
+// takes their place.
 void session_find_targets(struct session *s);
 bool session_has_samples(const struct session *s); // files that it names are there, or would be found so
 // Fills what `opt` leaves open (NULL, 0, -1) from the session; options that are given win. The texts stay the

@@ -20,6 +20,12 @@ size_t target_path(const char *name);
 // The same target from any directory, heap: where `name` is a path to a file that is there, its absolute path (unless
 // that were no shorter than TARGET_NAME), with the members behind it.
 char *target_absolute(const char *name);
+// The text of a file that takes its place once it is gone: that of target_load, or what somebody kept. May be called from any thread.
+void target_keep(const char *path, const char *text);
+char *target_kept(const char *path); // heap; NULL: there is none
+// Adds what is kept of the file that `name` is the path to, and of its bases, to an object: path -> text.
+struct cJSON;
+void target_add_files(struct cJSON *into, const char *name);
 void target_free(struct target **t);
 const char *target_name(const struct target *t);
 const char *target_title(const struct target *t); // a phrase for people

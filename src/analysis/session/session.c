@@ -116,6 +116,7 @@ static const struct json_member members[] = {
     {"task", "nms", cJSON_Number}, {NULL, "edits", cJSON_Array}, {NULL, "journal", cJSON_Array}, {NULL, "truncate", cJSON_Array},
     {NULL, "current", cJSON_Number}, {NULL, "tuned", cJSON_Array}, {NULL, "variants", cJSON_Array}, {NULL, "runs", cJSON_Array},
     {NULL, "latency", cJSON_Object}, {"latency", "path", cJSON_String}, {NULL, "results", cJSON_Object}, {NULL, "pareto", cJSON_Object},
+    {NULL, "target_files", cJSON_Object},
 };
 enum { N_MEMBERS = sizeof members / sizeof *members };
 
@@ -127,6 +128,15 @@ bool session_has_member(const char *in, const char *name)
 			return true;
 	}
 	return false;
+}
+
+static enum status check_target_files(const cJSON *files, struct error *err)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, files)
+		if (!cJSON_IsString(item))
+			return error_set(err, STATUS_FORMAT, "\"target_files\", %.200s: must be the text of the file", item->string);
+	return STATUS_OK;
 }
 
 static enum status read_members(struct session *s, struct error *err)
@@ -145,6 +155,8 @@ static enum status read_members(struct session *s, struct error *err)
 	enum status st = read_calibration(s, cJSON_GetObjectItemCaseSensitive(root, "calibration"), err);
 	if (st == STATUS_OK)
 		st = read_strings(cJSON_GetObjectItemCaseSensitive(root, "journal"), &s->command, &s->n_commands, "journal", err);
+	if (st == STATUS_OK)
+		st = check_target_files(cJSON_GetObjectItemCaseSensitive(root, "target_files"), err);
 	if (st == STATUS_OK)
 		st = read_strings(cJSON_GetObjectItemCaseSensitive(root, "truncate"), &s->truncate, &s->n_truncate, "truncate", err);
 	double current = json_number(root, "current", s->n_commands);

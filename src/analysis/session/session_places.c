@@ -63,11 +63,18 @@ struct moved {
 	int n;
 };
 
-static bool is_first(struct moved *m, const char *path)
+static bool is_moved(const struct moved *m, const char *path)
 {
 	for (int i = 0; i < m->n; i++)
 		if (strcmp(m->from[i], path) == 0)
-			return false;
+			return true;
+	return false;
+}
+
+static bool is_first(struct moved *m, const char *path)
+{
+	if (is_moved(m, path))
+		return false;
 	m->from = xrealloc(m->from, ((size_t)m->n + 1) * sizeof *m->from);
 	m->from[m->n++] = xstrdup(path);
 	return true;
@@ -155,6 +162,18 @@ static void move_step(const struct session *s, char **step, struct moved *m)
 	str_done(&text);
 }
 
+// What is nowhere is as the session was written with it.
+static void keep_targets(const struct session *s, const struct moved *m)
+{
+	const cJSON *item;
+	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(s->root, "target_files"))
+	{
+		target_keep(item->string, item->valuestring);
+		if (!file_exists(item->string) && !is_moved(m, item->string))
+			log_warn("%s: the target %s: not there, what the session keeps of it takes its place", s->path, item->string);
+	}
+}
+
 void session_find_targets(struct session *s)
 {
 	struct moved m = {0};
@@ -164,6 +183,7 @@ void session_find_targets(struct session *s)
 	move_members(s, "runs", &m);
 	for (int i = 0; i < s->n_commands; i++)
 		move_step(s, &s->command[i], &m);
+	keep_targets(s, &m);
 	free(s->target);
 	s->target = xstrdup(json_text(s->root, "target", NULL));
 	for (int i = 0; i < m.n; i++)

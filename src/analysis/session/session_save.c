@@ -224,6 +224,24 @@ static void leave_tuned_runs(struct session_save *s)
 	}
 }
 
+// Of all targets that something here leads to.
+static void add_target_files(const struct session_save *s, const struct study *st)
+{
+	cJSON *files = cJSON_CreateObject();
+	target_add_files(files, json_text(s->root, "target", ""));
+	for (size_t i = 0; i < st->n_steps; i++)
+		target_add_files(files, st->step[i].target);
+	for (size_t i = 0; i < st->n_variants; i++)
+		target_add_files(files, st->variant[i].target);
+	for (size_t i = 0; i < s->history.n; i++)
+		if (s->history.at[i].state)
+			target_add_files(files, s->history.at[i].state->target);
+	if (files->child)
+		cJSON_AddItemToObject(s->root, "target_files", files);
+	else
+		cJSON_Delete(files);
+}
+
 struct session_save *session_save_begin(const struct study *st, const struct session *base)
 {
 	int current;
@@ -250,6 +268,7 @@ struct session_save *session_save_begin(const struct study *st, const struct ses
 	add_tunings(s, st);
 	s->history = take_history(st);
 	leave_tuned_runs(s);
+	add_target_files(s, st);
 	s->results = results_save_begin(st);
 	return s;
 }

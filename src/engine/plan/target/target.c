@@ -87,7 +87,7 @@ void target_free(struct target **t)
 	*t = NULL;
 }
 
-static bool is_path(const char *name)
+bool target_is_path(const char *name)
 {
 	return strchr(name, '/') || str_has_suffix(name, ".json");
 }
@@ -111,7 +111,7 @@ static char *target_dir(int i)
 
 static char *target_file(const char *name)
 {
-	if (is_path(name))
+	if (target_is_path(name))
 		return xstrdup(name);
 	struct str base = {0};
 	str_addf(&base, "%s.json", name);
@@ -156,12 +156,16 @@ static enum status unknown_target(const char *name, struct error *err)
 }
 
 // The text of a target by name or path, and the file that it is from (NULL: it is part of the program); the caller frees both.
+// Of a file that is gone by now what it said last.
 static enum status target_text(struct str *out, char **from, const char *name, struct error *err)
 {
 	struct bytes b = {0};
 	const char *path = *from = target_file(name);
+	char *kept = path && !file_exists(path) ? target_kept(path) : NULL;
 	enum status st = STATUS_OK;
-	if (path) {
+	if (kept) {
+		str_add(out, kept);
+	} else if (path) {
 		st = file_read_text(&b, path, TARGET_MAX_BYTES, err);
 		if (!st)
 			str_addn(out, (const char *)b.data, b.size);
@@ -171,18 +175,26 @@ static enum status target_text(struct str *out, char **from, const char *name, s
 	} else {
 		st = unknown_target(name, err);
 	}
+	free(kept);
 	return st;
 }
 
 static enum status load_onto(struct target *t, const char *name, int depth, struct error *err);
 
-// A path in a file begins where the file is; `from` NULL: the program's own name their bases.
+// A path in a file begins where the file is.
+char *target_base_path(const char *base, const char *from)
+{
+	char *dir = base[0] == '/' ? NULL : file_dir(from), *path = dir ? file_join(dir, base) : xstrdup(base);
+	free(dir);
+	return path;
+}
+
+// `from` NULL: the program's own name their bases.
 static enum status load_base(struct target *t, const char *base, const char *from, int depth, struct error *err)
 {
-	char *dir = from ? file_dir(from) : NULL, *path = dir && is_path(base) && base[0] != '/' ? file_join(dir, base) : NULL;
+	char *path = from && target_is_path(base) ? target_base_path(base, from) : NULL;
 	enum status st = load_onto(t, path ? path : base, depth, err);
 	free(path);
-	free(dir);
 	return st;
 }
 
@@ -196,6 +208,8 @@ static enum status load_onto(struct target *t, const char *name, int depth, stru
 		st = json_parse(&json, str_text(&text), text.len, from ? from : name, err);
 	if (st)
 		goto out;
+	if (target_is_path(name))
+		target_keep(name, str_text(&text));
 	const char *base = json_text(json, "base", NULL);
 	if (base && depth + 1 >= TARGET_MAX_DEPTH)
 		st = error_set(err, STATUS_FORMAT, "target %s: its chain of \"base\" targets is too long or a circle", name);
@@ -252,7 +266,7 @@ size_t target_path(const char *name)
 	struct error ignored;
 	cJSON *members = NULL;
 	char *base = NULL;
-	bool is = target_split(&base, &members, name, &ignored) == STATUS_OK && is_path(base);
+	bool is = target_split(&base, &members, name, &ignored) == STATUS_OK && target_is_path(base);
 	size_t n = is ? strlen(base) : 0;
 	cJSON_Delete(members);
 	free(base);

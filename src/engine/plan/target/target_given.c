@@ -65,7 +65,9 @@ enum status target_split(char **base, cJSON **members, const char *name, struct 
 {
 	size_t n = strcspn(name, ",");
 	enum status st = STATUS_OK;
-	bool whole = !name[n] || file_exists(name);
+	char *kept = name[n] ? target_kept(name) : NULL;
+	bool whole = !name[n] || kept || file_exists(name);
+	free(kept);
 	*base = xstrdup(name);
 	*members = NULL;
 	if (whole)

@@ -145,6 +145,9 @@ struct op_rule *target_rule_add(struct target *t, const char *op_type);
 // Of "BASE,MEMBER=VALUE,...": BASE, and the others as an object (a dot leads into one); *members NULL: there are none. The caller
 // frees both, also on failure.
 MUST_CHECK enum status target_split(char **base, cJSON **members, const char *name, struct error *err);
+bool target_is_path(const char *name); // without members behind it
+// The path of a "base" that is one, as the file `from` names it; heap.
+char *target_base_path(const char *base, const char *from);
 // Puts the members of a parsed file into `t`; `name` is for messages.
 MUST_CHECK enum status target_read(struct target *t, const cJSON *json, const char *name, struct error *err);
 // Refuses what is inconsistent once all members are there.
