@@ -251,6 +251,8 @@ static enum status check_samples(const struct options *o, struct error *err)
 		    o->samples, d->random, o->random ? "" : " of ", o->random ? "" : o->session);
 	if (o->study.calib || d->random)
 		return STATUS_OK;
+	if (o->study.model && !file_exists(o->study.model))
+		return error_errno(err, o->study.model);
 	return o->session ? error_set(err, STATUS_USAGE, "%s names no samples: give calibration data: %s", o->session, kinds)
 	                  : error_set(err, STATUS_USAGE, "calibration data are needed: %s", kinds);
 }

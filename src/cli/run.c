@@ -172,7 +172,7 @@ static enum status run(struct runner *r, struct options *o, struct error *err)
 
 static enum status check_usage(const struct options *o, struct error *err)
 {
-	const char *decision = options_decision(o, inputs_lack_shape(o) ? VERB_PICTURE : 0);
+	const char *decision = options_decision(o, VERB_PICTURE), *picture = inputs_lack_shape(o) ? NULL : options_decision(o, 0);
 	if (o->positional.n < 1 && !o->session)
 		return error_set(err, STATUS_USAGE, "a MODEL is needed");
 	if (!o->output && !o->repeat)
@@ -182,6 +182,8 @@ static enum status check_usage(const struct options *o, struct error *err)
 	if (!is_quantized(o) && (decision || o->codes))
 		return error_set(err, STATUS_USAGE, "--%s is about the quantized network: it needs --session S, or CALIB to calibrate on",
 		    decision ? decision : "codes");
+	if (!is_quantized(o) && picture)
+		return error_set(err, STATUS_USAGE, "--%s says how pictures become an input: arrays are taken as they are, leave it out", picture);
 	return inputs_check(o, err);
 }
 

@@ -35,6 +35,7 @@ expect standard_input_has_a_name 1 "standard input is /dev/stdin" $model $calib 
 printf ':wait\n:quit\n' | "$qtui" $model $calib --samples 1 --script /dev/stdin; report a_script_from_standard_input $?
 cat $model | "$qtui" analyze /dev/stdin $calib --samples 1 -q >"$dir/out"; report a_model_from_standard_input $?
 expect no_data 2 "calibration data are needed" analyze $model
+expect no_data_of_no_model 1 "nosuch.onnx: No such file or directory" analyze nosuch.onnx
 expect unknown_option 2 "did you mean --samples" analyze $model $calib --sample 3
 expect option_of_another_verb 2 "--all has no meaning here" analyze $model $calib --all
 expect missing_argument 2 "--json needs FILE" analyze $model $calib --json
@@ -330,7 +331,8 @@ cmp -s "$dir/picture/output0.npy" "$dir/array/output0.npy"; report run_picture_i
 expect run_picture_prepared_otherwise 0 "" run $model -i "$picture" -o "$dir/dark" --mean 90,90,90
 ! cmp -s "$dir/picture/output0.npy" "$dir/dark/output0.npy"; report run_prepares_the_picture $?
 expect run_picture_of_a_session 0 "" run -i "$picture" -o "$dir/shown" --session "$dir/s.json" -q
-expect run_array_is_not_prepared 2 "--mean is about the quantized network" run $model -i "$dir/x.npy" -o "$dir/o" --mean 1,2,3
+expect run_array_is_not_prepared 2 "--mean says how pictures become an input: arrays are taken as they are" run $model -i "$dir/x.npy" -o "$dir/o" --mean 1,2,3
+expect run_array_has_its_shape 2 "--shape says how pictures become an input: arrays" run $model -i "$dir/x.npy" -o "$dir/o" --shape 1x3x64x64
 expect run_repeat 0 "" run $model -i "$dir/x.npy" --repeat 2 --threads 1
 for key in load_ms first_ms median_ms min_ms threads backend peak_rss_mb; do
 	grep -q "\"$key\":" "$dir/out" || break
