@@ -34,7 +34,7 @@ enum status aimet(struct str *out, struct str *loss, const struct decided *d, co
 	cJSON *root = cJSON_CreateObject();
 	(void)err;
 	if (s->n_sites && snapshot_plan(s)->slot[s->site->slot].quant.kind == QUANT_BF16)
-		str_add(loss, "target: AIMET's floats of 16 bits are float16, not bfloat16\n");
+		lose(loss, "target: AIMET's floats of 16 bits are float16, not bfloat16");
 	cJSON_AddStringToObject(root, "version", "1.0.0");
 	cJSON *acts = cJSON_AddArrayToObject(root, "activation_encodings"), *params = cJSON_AddArrayToObject(root, "param_encodings");
 	for (int v = 0; v < s->g->n_values; v++) {
@@ -47,7 +47,7 @@ enum status aimet(struct str *out, struct str *loss, const struct decided *d, co
 		if (x->kind == SITE_WEIGHT && x->bits > 0)
 			cJSON_AddItemToArray(params, encoding(s, x));
 		if (x->kind == SITE_INPUT && x->bits > 0 && tensor_site(s, x->value) != x)
-			str_addf(loss, "%s: %d bits for %s; an encoding belongs to a tensor, not to its use\n", s->g->value[x->value].name,
+			lose(loss, "%s: %d bits for %s; an encoding belongs to a tensor, not to its use", s->g->value[x->value].name,
 			    x->bits, s->g->node[x->node].name);
 	}
 	cJSON_AddItemToObject(root, "excluded_layers", excluded_nodes(d, s));

@@ -1,4 +1,6 @@
 // The user's decisions as other tools ask for them.
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "formats.h"
@@ -97,11 +99,26 @@ bool is_wide_output(const struct snapshot *s, int value)
 	return x && x->bits == 16;
 }
 
+void lose(struct str *loss, const char *fmt, ...)
+{
+	va_list ap, again;
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	size_t size = (size_t)vsnprintf(NULL, 0, fmt, again) + 1;
+	char *text = xmalloc(size);
+	vsnprintf(text, size, fmt, ap);
+	va_end(again);
+	va_end(ap);
+	str_oneline(text);
+	str_addf(loss, "%s\n", text);
+	free(text);
+}
+
 void lose_precision(struct str *loss, const struct decided *d, const struct snapshot *s, enum precision p, const char *format)
 {
 	for (int n = 0; n < s->n_rows; n++)
 		if (decided_precision(d, s, n) == (int)p)
-			str_addf(loss, "%s: %s has no way to say %s\n", s->g->node[n].name, format, precision_name(p));
+			lose(loss, "%s: %s has no way to say %s", s->g->node[n].name, format, precision_name(p));
 }
 
 void lose_scales(struct str *loss, const struct decided *d, const struct snapshot *s, const char *format)
@@ -110,7 +127,7 @@ void lose_scales(struct str *loss, const struct decided *d, const struct snapsho
 	for (int i = 0; i < n; i++) {
 		double scale = d->edits->scale[made[i]];
 		if (scale != 0)
-			str_addf(loss, "%s: %s has no way to say the scale %g\n", graph_output_name(s->g, made[i]), format, scale);
+			lose(loss, "%s: %s has no way to say the scale %g", graph_output_name(s->g, made[i]), format, scale);
 	}
 	free(made);
 }
@@ -119,7 +136,7 @@ void lose_calibrators(struct str *loss, const struct decided *d, const struct sn
 {
 	for (int n = 0; n < s->n_rows; n++)
 		if (d->edits->calibrator[n] >= 0)
-			str_addf(loss, "%s: %s has no way to say that %s calibrates it\n", s->g->node[n].name, format,
+			lose(loss, "%s: %s has no way to say that %s calibrates it", s->g->node[n].name, format,
 			    calib_name((enum calib_method)d->edits->calibrator[n]));
 }
 
@@ -138,7 +155,7 @@ void lose_rules(struct str *loss, const struct snapshot *s, const char *tool)
 {
 	const struct target *t = snapshot_plan(s)->target;
 	if (!target_is_of(t, tool))
-		str_addf(loss, "target: the rounding and the scale rule of %s are not %s's\n", target_name(t), tool);
+		lose(loss, "target: the rounding and the scale rule of %s are not %s's", target_name(t), tool);
 }
 
 static bool is_wide_end(const struct graph *g, const signed char *want, int value)
@@ -154,8 +171,8 @@ void lose_wide_ends(struct str *loss, const struct graph *g, const signed char *
 	for (int n = 0; n < g->n_nodes; n++)
 		for (int i = 0; want[n] == PREC_INT16 && i < g->node[n].n_out; i++)
 			if (is_wide_end(g, want, g->node[n].out[i])) {
-				str_addf(loss,
-				    "%s: the int16 of %s is of what an operator reads: its output has 16 bits where its readers are int16 too\n",
+				lose(loss,
+				    "%s: the int16 of %s is of what an operator reads: its output has 16 bits where its readers are int16 too",
 				    g->node[n].name, tool);
 				break;
 			}
@@ -180,9 +197,9 @@ void lose_unnamed(struct str *loss, const struct decided *d, const struct snapsh
 			n++;
 		}
 	if (n)
-		str_addf(loss,
+		lose(loss,
 		    "%s: %d node%s with decisions %s no name in the model's file: give the nodes there these names (TYPE_INDEX), or %s does "
-		    "not find them\n",
+		    "not find them",
 		    first->name, n, plural(n), n == 1 ? "has" : "have", tool);
 }
 

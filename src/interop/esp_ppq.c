@@ -100,7 +100,7 @@ static void add_operator(cJSON *o, struct str *loss, const struct snapshot *s, i
 	if (whole && node != whole->last)
 		return;
 	if (!operator_name(&name, s, node))
-		str_addf(loss, "%s: a Swish of the network's input has no name in esp-ppq\n", s->g->node[node].name);
+		lose(loss, "%s: a Swish of the network's input has no name in esp-ppq", s->g->node[node].name);
 	else if (!cJSON_GetObjectItemCaseSensitive(o, str_text(&name)))
 		cJSON_AddNumberToObject(o, str_text(&name), value);
 	str_done(&name);
@@ -143,7 +143,7 @@ enum status esp_ppq_setting(struct str *out, struct str *loss, const struct deci
 		const struct value *v = &s->g->value[made[i]];
 		double scale = decided_scale(d, s, made[i]);
 		if (scale != 0 && (v->producer < 0 || s->g->node[v->producer].out[0] != made[i]))
-			str_addf(loss, "%s: custom_config has a scale for the first output of an operator only\n", v->name);
+			lose(loss, "%s: custom_config has a scale for the first output of an operator only", v->name);
 		else if (scale != 0) // esp-ppq skips an output that is fused into the next
 			add_operator(scales, loss, s, operator_end(s, v->producer), scale);
 	}

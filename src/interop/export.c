@@ -82,8 +82,8 @@ static void tell_tuned(struct exporting *e)
 {
 	int n = tuning_count(e->edits->tuning);
 	if (n && strcmp(e->format->name, "qdq") != 0)
-		str_addf(&e->loss,
-		    "%d node%s with tuned weights, which this format does not hold: the model that qtui tune -o OUT.onnx wrote has them\n", n,
+		lose(&e->loss,
+		    "%d node%s with tuned weights, which this format does not hold: the model that qtui tune -o OUT.onnx wrote has them", n,
 		    plural(n));
 }
 
@@ -97,7 +97,7 @@ static void tell_members(struct exporting *e)
 		if (strcmp(e->format->told, "*") == 0 || str_has_word(e->format->told, member) || strcmp(member, "calibration.default") == 0)
 			continue;
 		*value = '=';
-		str_addf(&e->loss, "target: %s, which was given beside it, is not said: the tool keeps its own\n", member);
+		lose(&e->loss, "target: %s, which was given beside it, is not said: the tool keeps its own", member);
 	}
 }
 

@@ -54,7 +54,9 @@ bool origin_in_graph(const struct origin *o);
 struct namemap *tensor_makers(const struct graph *g);
 // Nodes that are to stay in float, by their names in the file.
 cJSON *excluded_nodes(const struct decided *d, const struct snapshot *s);
-// One line of the loss report for each decision of a kind that the format cannot say; `format` begins the sentence.
+// One line of the loss report, whatever names of the model are in it.
+void lose(struct str *loss, const char *fmt, ...) PRINTF(2, 3);
+// Such a line for each decision of a kind that the format cannot say; `format` begins the sentence.
 void lose_precision(struct str *loss, const struct decided *d, const struct snapshot *s, enum precision p, const char *format);
 void lose_scales(struct str *loss, const struct decided *d, const struct snapshot *s, const char *format);
 void lose_calibrators(struct str *loss, const struct decided *d, const struct snapshot *s, const char *format);

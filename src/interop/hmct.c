@@ -33,7 +33,7 @@ static void add_method(cJSON *model, struct str *loss, enum calib_method m)
 	if (method_name[m])
 		cJSON_AddStringToObject(cJSON_AddObjectToObject(model, "activation"), "calibration_type", method_name[m]);
 	else
-		str_addf(loss, "calibration: HMCT has no way to say %s: it looks for the best by itself\n", calib_name(m));
+		lose(loss, "calibration: HMCT has no way to say %s: it looks for the best by itself", calib_name(m));
 }
 
 enum status hmct(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err)
@@ -51,7 +51,7 @@ enum status hmct(struct str *out, struct str *loss, const struct decided *d, con
 		floats |= want[n] == PREC_FLOAT;
 	}
 	if (floats)
-		str_add(loss, "nodes in float: HMCT computes them in float16\n");
+		lose(loss, "nodes in float: HMCT computes them in float16");
 	lose_wide_ends(loss, s->g, want, "HMCT");
 	lose_scales(loss, d, s, "HMCT");
 	lose_calibrators(loss, d, s, "HMCT");

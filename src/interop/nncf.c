@@ -37,9 +37,9 @@ enum status nncf(struct str *out, struct str *loss, const struct decided *d, con
 	lose_scales(loss, d, s, "an IgnoredScope");
 	lose_calibrators(loss, d, s, "an IgnoredScope");
 	if (both)
-		str_add(loss,
+		lose(loss,
 		    "names: those with /WithoutBiases are in a model that OpenVINO converted, not in the ONNX file: validate is off, as one "
-		    "model has not all of them\n");
+		    "model has not all of them");
 	lose_unnamed(loss, d, s, "NNCF");
 	finish_json(out, root);
 	return STATUS_OK;

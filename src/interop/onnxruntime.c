@@ -46,7 +46,7 @@ enum status onnxruntime(struct str *out, struct str *loss, const struct decided 
 	if (method_name[s->method])
 		cJSON_AddStringToObject(root, "calibrate_method", method_name[s->method]);
 	else
-		str_addf(loss, "calibration: quantize_static has no way to say %s\n", calib_name(s->method));
+		lose(loss, "calibration: quantize_static has no way to say %s", calib_name(s->method));
 	if (s->method == CALIB_PERCENTILE) // in hundredths there: 99.999, without the digits that a product would add
 		cJSON_AddNumberToObject(extra, "CalibPercentile", round(target_percentile(snapshot_plan(s)->target) * 1e10) / 1e8);
 	add_types(root, extra, s);

@@ -23,9 +23,9 @@ static bool can_float(struct str *loss, const struct node *n)
 {
 	enum support support = float_support(n->op->id);
 	if (support == NONE)
-		str_addf(loss, "%s: Pulsar2 has no %s in FP32, only its output: left out; int16 can be said\n", n->name, n->op->name);
+		lose(loss, "%s: Pulsar2 has no %s in FP32, only its output: left out; int16 can be said", n->name, n->op->name);
 	if (support == NOT_VERIFIED)
-		str_addf(loss, "%s: FP32 is not verified for %s by Pulsar2's documents\n", n->name, n->op->name);
+		lose(loss, "%s: FP32 is not verified for %s by Pulsar2's documents", n->name, n->op->name);
 	return support != NONE;
 }
 
@@ -58,7 +58,7 @@ enum status pulsar2(struct str *out, struct str *loss, const struct decided *d, 
 	lose_scales(loss, d, s, "Pulsar2");
 	lose_calibrators(loss, d, s, "Pulsar2");
 	if (list->child)
-		str_add(loss, "layer_names: a layer that Pulsar2 merges away is passed over; its optimized.onnx has the names that count\n");
+		lose(loss, "layer_names: a layer that Pulsar2 merges away is passed over; its optimized.onnx has the names that count");
 	lose_unnamed(loss, d, s, "Pulsar2");
 	finish_json(out, root);
 	free(want);

@@ -31,10 +31,10 @@ static bool has_name(struct writing *w, int node)
 	if (path && w->m.own[node])
 		return namemap_get(w->told, path) < 0;
 	if (path)
-		str_addf(w->loss, "%s: it stands in the forward of %s, which has other modules: make it a module, or set its type there\n", name,
+		lose(w->loss, "%s: it stands in the forward of %s, which has other modules: make it a module, or set its type there", name,
 		    path);
 	else
-		str_addf(w->loss, "%s: no name in the file tells its module\n", name);
+		lose(w->loss, "%s: no name in the file tells its module", name);
 	return false;
 }
 
@@ -51,7 +51,7 @@ static cJSON *observed(struct writing *w, int node)
 {
 	enum calib_method m = (enum calib_method)w->d->edits->calibrator[node];
 	if (!observer_name[m]) {
-		str_addf(w->loss, "%s: torch has no observer for %s\n", w->s->g->node[node].name, calib_name(m));
+		lose(w->loss, "%s: torch has no observer for %s", w->s->g->node[node].name, calib_name(m));
 		return NULL;
 	}
 	cJSON *o = cJSON_CreateObject();
@@ -85,7 +85,7 @@ static void lose_tensors(const struct writing *w)
 	int n, *value = graph_scalable(w->s->g, &n);
 	for (int i = 0; i < n; i++)
 		if (w->d->edits->scale[value[i]] != 0 && graph_goes_by_own_name(w->s->g, value[i]))
-			str_addf(w->loss, "%s: a module's observer is of its first output\n", w->s->g->value[value[i]].name);
+			lose(w->loss, "%s: a module's observer is of its first output", w->s->g->value[value[i]].name);
 	free(value);
 }
 
@@ -97,7 +97,7 @@ enum status pytorch(struct str *out, struct str *loss, const struct decided *d, 
 	if (observer_name[s->method])
 		cJSON_AddStringToObject(root, "observer", observer_name[s->method]);
 	else
-		str_addf(loss, "calibration: torch has no observer for %s\n", calib_name(s->method));
+		lose(loss, "calibration: torch has no observer for %s", calib_name(s->method));
 	w.list = cJSON_AddArrayToObject(root, "module_name");
 	for (int n = 0; n < s->n_rows; n++)
 		add_node(&w, n);

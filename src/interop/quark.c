@@ -36,7 +36,7 @@ static void add_method(cJSON *root, struct str *loss, const struct snapshot *s)
 	if (name)
 		cJSON_AddStringToObject(root, "calibrate_method", name);
 	else
-		str_addf(loss, "calibration: Quark has no way to say %s of such scales\n", calib_name(s->method));
+		lose(loss, "calibration: Quark has no way to say %s of such scales", calib_name(s->method));
 }
 
 enum status quark(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err)

@@ -16,7 +16,7 @@ static bool has_control(const char *name)
 static void add_tensor(struct str *block, struct str *loss, const char *tensor, const char *type)
 {
 	if (has_control(tensor)) {
-		str_addf(loss, "%s: YAML cannot say a name with a control character in it\n", tensor);
+		lose(loss, "%s: YAML cannot say a name with a control character in it", tensor);
 		return;
 	}
 	str_add(block, "    '");
@@ -49,9 +49,9 @@ enum status rknn(struct str *out, struct str *loss, const struct decided *d, con
 	lose_scales(loss, d, s, "custom_quantize_layers");
 	lose_calibrators(loss, d, s, "custom_quantize_layers");
 	if (block.len)
-		str_add(loss,
+		lose(loss,
 		    "put this block, as text, in place of custom_quantize_layers in the .quantization.cfg of "
-		    "hybrid_quantization_step1; a name that its quantize_parameters does not have (RKNN rewrites the graph: -rs, _sw ...) stops step 2\n");
+		    "hybrid_quantization_step1; a name that its quantize_parameters does not have (RKNN rewrites the graph: -rs, _sw ...) stops step 2");
 	str_done(&block);
 	free(want);
 	return STATUS_OK;

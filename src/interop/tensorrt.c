@@ -13,7 +13,7 @@ static void add_site(struct str *out, struct str *loss, const struct snapshot *s
 	const char *tensor = s->g->value[x->value].name;
 	uint32_t bits;
 	if (!is_plain_int8(x)) {
-		str_addf(loss, "%s: %d bits%s are not one symmetric 8-bit scale: left out\n", tensor, x->bits,
+		lose(loss, "%s: %d bits%s are not one symmetric 8-bit scale: left out", tensor, x->bits,
 		    x->n_scale > 1 ? " a channel" : x->zero && x->zero[0] ? " with a zero point" : x->qmin == 0 ? " without a sign" : "");
 		return;
 	}
@@ -31,6 +31,6 @@ enum status tensorrt_cache(struct str *out, struct str *loss, const struct decid
 			add_site(out, loss, s, x);
 	}
 	lose_precision(loss, d, s, PREC_FLOAT, "a calibration cache (unlike --layerPrecisions)");
-	str_add(loss, "the first line names TensorRT 8.6.1: put the version there that reads it\n");
+	lose(loss, "the first line names TensorRT 8.6.1: put the version there that reads it");
 	return STATUS_OK;
 }

@@ -19,7 +19,7 @@ struct table {
 static void add_line(struct table *t, const char *tensor, const char *type, const char *columns)
 {
 	if (strpbrk(tensor, " \t\r\n"))
-		str_addf(t->loss, "%s: tpu-mlir's tables cannot say a name with a blank in it\n", tensor);
+		lose(t->loss, "%s: tpu-mlir's tables cannot say a name with a blank in it", tensor);
 	else
 		str_addf(t->out, "%s%s%s %s\n", tensor, *type ? "_" : "", type, columns);
 }
@@ -64,7 +64,7 @@ static void add_range(struct table *t, const struct graph *g, const struct origi
 	double threshold = shifted ? fmax(-min, max) : max;
 	char columns[200];
 	if (threshold < 0.5e-7) {
-		str_addf(t->loss, "%s: seven decimals cannot say its threshold %g: left out\n", tensor, threshold);
+		lose(t->loss, "%s: seven decimals cannot say its threshold %g: left out", tensor, threshold);
 		return;
 	}
 	snprintf(columns, sizeof columns, "%.7f %.7f %.7f", threshold, min, max);
@@ -73,7 +73,7 @@ static void add_range(struct table *t, const struct graph *g, const struct origi
 	else
 		add_line(t, tensor, "", columns); // an input goes by its own name
 	if (shifted)
-		str_addf(t->loss, "%s: its zero point is taken by model_deploy --asymmetric only\n", tensor);
+		lose(t->loss, "%s: its zero point is taken by model_deploy --asymmetric only", tensor);
 }
 
 enum status tpu_mlir_cali(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err)
@@ -88,7 +88,7 @@ enum status tpu_mlir_cali(struct str *out, struct str *loss, const struct decide
 		if (x && x->bits == 8 && x->n_scale == 1)
 			add_range(&t, s->g, maker >= 0 ? &s->g->origin[maker] : NULL, x);
 		else if (x)
-			str_addf(loss, "%s: %d bits%s are not one 8-bit range: left out\n", s->g->value[v].name, x->bits,
+			lose(loss, "%s: %d bits%s are not one 8-bit range: left out", s->g->value[v].name, x->bits,
 			    x->n_scale > 1 ? " a channel" : "");
 	}
 	lose_precision(loss, d, s, PREC_FLOAT, "a calibration table (unlike tpu-mlir-qtable)");

@@ -16,7 +16,7 @@ static int add_layers(struct str *out, struct str *loss, const cJSON *names)
 		if (fits_the_list(name->valuestring))
 			str_addf(out, "%s%s:fp16", n++ ? "," : " --fp16 --precisionConstraints=obey --layerPrecisions=", name->valuestring);
 		else
-			str_addf(loss, "%s: --layerPrecisions has no way to say this name\n", name->valuestring);
+			lose(loss, "%s: --layerPrecisions has no way to say this name", name->valuestring);
 	return n;
 }
 
@@ -29,12 +29,12 @@ enum status trtexec(struct str *out, struct str *loss, const struct decided *d, 
 	str_add(out, "\n");
 	cJSON_Delete(names);
 	if (n)
-		str_addf(loss, "%d layer%s in float %s computed in fp16 there\n", n, plural(n), n == 1 ? "is" : "are");
+		lose(loss, "%d layer%s in float %s computed in fp16 there", n, plural(n), n == 1 ? "is" : "are");
 	lose_precision(loss, d, s, PREC_INT16, "trtexec");
 	lose_scales(loss, d, s, "--layerPrecisions (unlike a calibration cache)");
 	lose_calibrators(loss, d, s, "trtexec");
 	lose_rules(loss, s, "TensorRT");
 	lose_unnamed(loss, d, s, "TensorRT");
-	str_add(loss, "TensorRT 11 has none of these options: it takes the quantized model (format qdq)\n");
+	lose(loss, "TensorRT 11 has none of these options: it takes the quantized model (format qdq)");
 	return STATUS_OK;
 }

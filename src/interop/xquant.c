@@ -205,14 +205,32 @@ static cJSON *quantization(struct str *loss, const struct decided *d, const stru
 }
 
 // XSlim stretches a picture to the input's size; xquant 1 takes it as it is.
-static const char *images_as(const struct decided *d, const struct graph *g)
+static const char *images_as(const struct decided *d, const struct graph *g, bool *pictures)
 {
+	*pictures = false;
+	for (int i = 0; i < g->n_inputs; i++)
+		*pictures |= strcmp(file_type(d, &g->value[g->input[i]]), "img") == 0;
+	if (!*pictures)
+		return "";
 	for (int i = 0; i < g->n_inputs; i++)
 		if (crops_as_imagenet(d, &g->value[g->input[i]]))
 			return "";
 	if (dataset_preprocess(d->data)->resize == RESIZE_STRETCH)
 		return "; for xquant 1 the pictures must have the input's size";
 	return "; it stretches, or crops squares by 0.875, and nothing else: the pictures must have the input's size";
+}
+
+// What is calibrated on stands there; the tool reads a list.
+static void tell_list(struct str *loss, const struct decided *d, const struct graph *g)
+{
+	const char *path = d->opt->calib;
+	bool pictures, one = path && (file_is_dir(path) || image_is_name(path) || str_has_suffix(path, ".npy") || str_has_suffix(path, ".npz"));
+	const char *as = images_as(d, g, &pictures);
+	if (one || !path)
+		lose(loss, "data_list_path: put a text file there%s%s, with one %s a line, found from its own directory%s", one ? " in place of " : "",
+		    one ? path : "", pictures ? "picture" : ".npy of one sample", as);
+	else if (*as)
+		lose(loss, "data_list_path: a list%s", as);
 }
 
 enum status xquant(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err)
@@ -224,7 +242,7 @@ enum status xquant(struct str *out, struct str *loss, const struct decided *d, c
 	cJSON_AddItemToObject(root, "quantization_parameters", quantization(loss, d, s));
 	lose_precision(loss, d, s, PREC_INT16, "xquant");
 	lose_scales(loss, d, s, "xquant");
-	str_addf(loss, "data_list_path: xquant reads a text file with one file a line, found from its own directory%s\n", images_as(d, s->g));
+	tell_list(loss, d, s->g);
 	finish_json(out, root);
 	return STATUS_OK;
 }

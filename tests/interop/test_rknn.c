@@ -24,6 +24,24 @@ void test_rknn__only_ends_of_operators_are_named(void **state)
 	study_close(&st);
 }
 
+// A line of the loss report for each: a name may hold the end of one.
+void test_rknn__a_name_of_two_lines_is_told_in_one(void **state)
+{
+	struct study *st = case_open(MODEL, CALIB, "tensorrt");
+	struct str loss = {0};
+	struct value *of = &((struct graph *)study_graph(st))->value[graph_output(study_graph(st), node(st, SUB))];
+	const char *was = of->name;
+	case_set(st, SUB, PREC_FLOAT);
+	of->name = "two\nlines";
+	struct str text = case_export(st, "rknn", &loss);
+	assert_has(&loss, "two lines: YAML cannot say");
+	assert_null(strstr(str_text(&loss), "two\nlines"));
+	of->name = was;
+	str_done(&loss);
+	str_done(&text);
+	study_close(&st);
+}
+
 void test_rknn__no_decision_is_an_empty_block(void **state)
 {
 	struct study *st = case_open(MODEL, CALIB, "esp32p4"), *again = bare();

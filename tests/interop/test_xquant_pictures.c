@@ -20,7 +20,8 @@ void test_xquant_pictures__what_resizes_them_is_said(void **state)
 		double share;
 		const char *file, *loss;
 	} rows[] = {
-	    {RESIZE_STRETCH, 0, "", "directory; for xquant 1 the pictures must have the input's size\n"},
+	    {RESIZE_STRETCH, 0, "", "data_list_path: put a text file there in place of " CALIB ", with one picture a line, found from its own "
+	                            "directory; for xquant 1 the pictures must have the input's size\n"},
 	    {RESIZE_LETTERBOX, 0, "", "directory; it stretches, or crops squares by 0.875, and nothing else"},
 	    {RESIZE_CROP, 0, "", "and nothing else: the pictures must have the input's size\n"},
 	    {RESIZE_CROP, 0.875, "PT_IMAGENET", "from its own directory\n"},
