@@ -369,6 +369,8 @@ expect quantize 0 "" quantize $model $calib --samples 3 --target onnxruntime -o 
 expect quantize_is_read_back 0 "" run "$dir/q.onnx" -i "$dir/x.npy" -o "$dir/qdq" -q
 "$qtui" run $model $calib --samples 3 --target onnxruntime -i "$dir/x.npy" -o "$dir/simulated" -q
 cmp -s "$dir/qdq/output0.npy" "$dir/simulated/output0.npy"; report quantize_gives_the_simulation $?
+cp "$dir/q.onnx" "$dir/q.model"
+expect import_a_model_by_what_it_holds 0 "" analyze $model $calib --samples 1 --import "$dir/q.model" -q
 expect quantize_needs_a_name 2 "-o OUT.onnx is needed" quantize $model $calib
 cp $model "$dir/own.onnx"
 expect quantize_spares_the_model 2 "is read here and is not written over" quantize "$dir/own.onnx" $calib --samples 1 -o "$dir/own.onnx" -q

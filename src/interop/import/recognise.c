@@ -156,11 +156,26 @@ static enum status refuse_unread(const char *path, const char *text, struct erro
 	    "%s: a table of ncnn, whose layers have names of their own and not the model's", path) : STATUS_OK;
 }
 
+// Whatever it is called: it begins with the version of its format, a byte that is in no text. What comes from a pipe is read once.
+static bool is_model(const char *path)
+{
+	enum { IR_VERSION = 1 << 3 }; // the tag of the member
+	struct bytes b;
+	struct error ignored;
+	if (str_has_suffix(path, ".onnx"))
+		return true;
+	if (!file_is_regular(path) || file_map(&b, path, &ignored) != STATUS_OK)
+		return false;
+	bool is = b.size && b.data[0] == IR_VERSION;
+	bytes_done(&b);
+	return is;
+}
+
 enum status read_decisions(struct wishes *w, const char **format, const char *path, struct error *err)
 {
 	struct bytes b = {0};
 	cJSON *root = NULL;
-	if (str_has_suffix(path, ".onnx")) {
+	if (is_model(path)) {
 		*format = "QDQ model";
 		return read_qdq(w, path, err);
 	}
