@@ -124,6 +124,19 @@ static void hold_signals(sigset_t *before)
 	pthread_sigmask(SIG_BLOCK, &held, before);
 }
 
+// A file that cannot be made: its directory may be the one that is not there.
+static enum status refuse_place(const char *path, struct error *err)
+{
+	int why = errno;
+	char *dir = file_dir(path);
+	bool nowhere = why == ENOENT && !file_is_dir(dir);
+	if (nowhere)
+		error_set(err, STATUS_IO, "%s: there is no directory %s", path, dir);
+	free(dir);
+	errno = why;
+	return nowhere ? err->status : error_errno(err, path);
+}
+
 // `old` is the file that is there, or NULL.
 static enum status replace_now(
     const char *path, const struct stat *old, const struct file_part *part, int n, struct error *err)
@@ -134,7 +147,7 @@ static enum status replace_now(
 	ok = ok && (!old || fchmod(fd, old->st_mode & 0777) == 0);
 	ok = ok && write_parts(fd, part, n) && fsync(fd) == 0;
 	if (!ok)
-		error_errno(err, path);
+		refuse_place(path, err);
 	if (fd >= 0 && close(fd) != 0 && ok)
 		ok = error_errno(err, path) == STATUS_OK;
 	if (ok && rename(name, path) != 0)
