@@ -48,6 +48,7 @@ expect no_format 2 "--format NAME is needed" export $model $calib
 expect zero_std 2 "--std 1,0,1" analyze $model $calib --std 1,0,1
 expect unknown_calibrator 2 "minmax, percentile, kl or mse" analyze $model $calib --calibration average
 expect unknown_target 2 "known are" analyze $model $calib --target nosuch
+expect set_of_no_mark 1 "no node is marked" analyze $model $calib --samples 1 --set marked=int8
 expect set_without_value 2 "--set foo" analyze $model $calib --set foo
 expect decisions_need_calibration 2 "--set is about the quantized network" run $model -i x.npy -o "$dir/o" --set a=int8
 expect compare_models_needs_data 2 "calibration data are needed" compare $model $model

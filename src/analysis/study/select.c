@@ -149,7 +149,8 @@ enum status study_select(const struct study *s, const char *selection, const boo
 			if (hit[i])
 				(*out)[(*n)++] = i;
 		if (*n == 0)
-			st = error_set(err, STATUS_NOTFOUND, "%s matches no node", selection);
+			st = strcmp(selection, "marked") ? error_set(err, STATUS_NOTFOUND, "%s matches no node", selection)
+			                                 : error_set(err, STATUS_NOTFOUND, "no node is marked: Space marks one on the screen, :mark-nodes several");
 	}
 	if (st != STATUS_OK) {
 		free(*out);
