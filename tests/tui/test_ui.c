@@ -476,6 +476,9 @@ void test_ui__words_of_commands_are_completed(void **state)
 	assert_completed(&ui, "calibration mi", "minmax");
 	assert_completed(&ui, "calibration op:Conv ", "auto kl minmax mse percentile");
 	assert_completed(&ui, "eval ag", "agree");
+	assert_completed(&ui, "decoder yolov8-", "yolov8-obb yolov8-raw");
+	assert_completed(&ui, "preprocess ", "--color --mean --resize --std auto");
+	assert_completed(&ui, "preprocess --color bgr --s", "--std");
 	assert_completed(&ui, "tune ", "auto");
 	assert_completed(&ui, "pictures ", "blocks pixels");
 	assert_completed(&ui, "equalize nowhere ", "quark sums weights");

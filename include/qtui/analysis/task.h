@@ -42,6 +42,7 @@ enum task_shows {
 enum task_shows task_shows(enum task_kind k); // TASK_AGREE: SHOWS_FIGURES, though where it finds boxes these are seen
 const char *task_judge(enum task_kind k); // what knows what is right: "the labels", "the scorer"
 MUST_CHECK enum status task_decoder_check(const char *name, struct error *err); // STATUS_NOTFOUND: no decoder has that name
+const char *task_decoder_name(int i); // of the i-th; NULL behind the last
 
 enum task_variant { TASK_FLOAT, TASK_QUANT, TASK_VARIANTS };
 

@@ -75,6 +75,13 @@ enum status task_decoder_check(const char *name, struct error *err)
 	return decode_named(&(const struct decoder *){NULL}, &(struct anchors){0}, name, err);
 }
 
+const char *task_decoder_name(int i)
+{
+	int n;
+	const struct decoder *row = decode_rows(&n);
+	return i < n ? row[i].name : NULL;
+}
+
 // ---- opening
 
 // C of [C], [1, C], [1, C, 1, 1]; 0 for other shapes.

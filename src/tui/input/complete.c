@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "qtui/analysis/task.h"
 #include "qtui/base/file.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/order.h"
@@ -148,6 +149,21 @@ static void add_themes(struct names *l, const struct ui *ui)
 		add(l, "", theme_builtin(i));
 }
 
+static void add_decoders(struct names *l, const struct ui *ui)
+{
+	(void)ui;
+	for (int i = 0; task_decoder_name(i); i++)
+		add(l, "", task_decoder_name(i));
+}
+
+static void add_preparation(struct names *l, const struct ui *ui)
+{
+	static const char *const option[] = {"--color", "--mean", "--resize", "--std"};
+	(void)ui;
+	for (size_t i = 0; i < sizeof option / sizeof *option; i++)
+		add(l, "", option[i]);
+}
+
 static void add_topics(struct names *l, const struct ui *ui)
 {
 	(void)ui;
@@ -204,6 +220,8 @@ static void add_kind(struct names *l, const struct ui *ui, enum completion kind,
 	    [COMPLETE_VARIANT] = add_variants,
 	    [COMPLETE_SIDE] = add_variants,
 	    [COMPLETE_TOPIC] = add_topics,
+	    [COMPLETE_DECODER] = add_decoders,
+	    [COMPLETE_PREPARATION] = add_preparation,
 	};
 	if (kind == COMPLETE_FILE || kind == COMPLETE_SIDE)
 		add_files(l, word);
