@@ -26,10 +26,16 @@ static const char *hint_key(char name[16], enum action a)
 	return name;
 }
 
-static struct hint hint_of(enum action a, int x)
+// What the key does: where the classes are shown, the one for them leads back.
+static const char *hint_text(enum action a, const struct ui *ui)
+{
+	return a == ACTION_task_page && ui->task.page == TASK_PAGE_CLASSES ? "samples" : keys_row(a)->hint;
+}
+
+static struct hint hint_of(enum action a, const struct ui *ui, int x)
 {
 	char name[16];
-	return (struct hint){a, x, text_width(hint_key(name, a)) + 1 + text_width(keys_row(a)->hint)};
+	return (struct hint){a, x, text_width(hint_key(name, a)) + 1 + text_width(hint_text(a, ui))};
 }
 
 // Whether the action's key does something new here: an inner context may use it otherwise,
@@ -58,13 +64,13 @@ static int place_hints(struct hint out[HINTS], const struct ui *ui, struct rect 
 	int n = 0, x = r.x + 1, end = r.x + r.w - 1;
 	if (contexts >> CTX_ANY & 1 && ui->view != VIEW_HELP) {
 		end -= 8;
-		out[n++] = hint_of(ACTION_view_help, end + 2);
+		out[n++] = hint_of(ACTION_view_help, ui, end + 2);
 	}
 	for (int ctx = 0; ctx < CTX_COUNT; ctx++)
 		for (int a = 0; contexts >> ctx & 1 && a < ACTION_COUNT && n < HINTS; a++) {
 			const struct key_row *row = keys_row((enum action)a);
 			bool now = (int)row->context == ctx && leads_on((enum action)a, ui, contexts) && !does_nothing((enum action)a, ui);
-			struct hint h = hint_of((enum action)a, x);
+			struct hint h = hint_of((enum action)a, ui, x);
 			if (!row->hint[0] || a == ACTION_view_help || !now || x + h.width > end)
 				continue;
 			out[n++] = h;
@@ -80,7 +86,7 @@ static void draw_hints(struct canvas *c, const struct ui *ui, struct rect r)
 	for (int i = 0; i < n; i++) {
 		char name[16];
 		int used = canvas_text(c, hint[i].x, r.y, 16, ROLE_KEY, hint_key(name, hint[i].action));
-		canvas_text(c, hint[i].x + used + 1, r.y, 16, ROLE_HINT, keys_row(hint[i].action)->hint);
+		canvas_text(c, hint[i].x + used + 1, r.y, 16, ROLE_HINT, hint_text(hint[i].action, ui));
 	}
 }
 

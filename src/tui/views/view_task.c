@@ -18,6 +18,15 @@ static bool is_tall(const struct ui *ui)
 
 static const char calibrated[] = "on the calibration samples themselves; :eval measures others";
 
+// Float, quantized and change; where networks are held against each other, the one has no figures of its own.
+static int figure_rows(const struct task_report *t)
+{
+	bool any = !t;
+	for (int i = 0; t && i < t->n_figures; i++)
+		any |= !isnan(t->figure[i].value[TASK_FLOAT]);
+	return any ? 3 : 1;
+}
+
 // Of how labels and outputs are read, which is said nowhere else: as many as it needs, up to three where these are left.
 static int source_rows(const struct ui *ui)
 {
@@ -36,7 +45,7 @@ static int source_rows(const struct ui *ui)
 
 static int summary_rows(const struct ui *ui)
 {
-	return is_tall(ui) ? SUMMARY - 1 + source_rows(ui) : 1;
+	return is_tall(ui) ? SUMMARY - 4 + figure_rows(ui->snap->task) + source_rows(ui) : 1;
 }
 
 int view_task_head(const struct ui *ui)
@@ -191,16 +200,17 @@ static void draw_figures(struct canvas *c, const struct ui *ui, struct rect r)
 	const struct task_report *t = ui->snap->task;
 	enum role role = ui->snap->task_old ? ROLE_PENDING : ROLE_TEXT;
 	char text[FIGURE];
-	int x = r.x + 2 + LABEL;
-	for (int i = 0; i < 3; i++)
-		canvas_text(c, r.x + 2, r.y + 1 + i, LABEL, ROLE_DIM, label[i]);
+	int x = r.x + 2 + LABEL, rows = figure_rows(t), from = rows == 1 ? TASK_QUANT : TASK_FLOAT;
+	for (int i = 0; i < rows; i++)
+		canvas_text(c, r.x + 2, r.y + 1 + i, LABEL, ROLE_DIM, label[from + i]);
 	for (int i = 0; i < t->n_figures && x + WIDTH < r.x + r.w; i++, x += WIDTH) {
 		const char *name = t->figure[i].name;
 		const double *v = t->figure[i].value, change = v[TASK_QUANT] - v[TASK_FLOAT];
 		canvas_right(c, x, r.y, WIDTH - 1, ROLE_HEAD, task_head(name));
-		for (int k = 0; k < TASK_VARIANTS; k++)
-			canvas_right(c, x, r.y + 1 + k, WIDTH - 1, role, format_figure(text, name, v[k]));
-		canvas_right(c, x, r.y + 3, WIDTH - 1, change_role(name, change), format_figure_gain(text, name, change));
+		for (int k = from; k < TASK_VARIANTS; k++)
+			canvas_right(c, x, r.y + 1 + k - from, WIDTH - 1, role, format_figure(text, name, v[k]));
+		if (rows == 3)
+			canvas_right(c, x, r.y + 3, WIDTH - 1, change_role(name, change), format_figure_gain(text, name, change));
 	}
 }
 
