@@ -62,4 +62,11 @@ void test_around__a_hub_is_drawn(void **state)
 	for (int i = 0; i < a.n; i++)
 		own += a.line[i].depth == 0;
 	assert_int_equal(own, 1);
+	const struct around_line *last = &a.line[a.n - 1]; // what has no line is counted
+	assert_int_equal(last->node, -1);
+	assert_int_equal(a.n - 2 + last->more, READERS);
+	assert_string_equal(last->rail, "└ ");
+	around_build(&a, &hub.s, READERS, AROUND_LINES);
+	for (int i = 0; i < a.n; i++)
+		assert_int_equal(a.line[i].more, 0);
 }

@@ -5,10 +5,11 @@
 
 #include "qtui/analysis/snapshot.h"
 
-enum { AROUND_LINES = 96, AROUND_RAIL = 24 }; // the most that are shown; bytes
+enum { AROUND_LINES = 96, AROUND_RAIL = 24, AROUND_MOST = 1000 }; // the most that are shown; bytes; see `more`
 struct around_line {
 	int node;        // -1: an input or output of the network
-	int value;       // the tensor then
+	int value;       // the tensor then; -1: neither, but what `more` counts
+	int more;        // neighbours that have no line, where there are too many; AROUND_MOST and above are counted as that
 	int depth;       // 0: the node in the middle; < 0: feeds it, > 0: is fed by it
 	char rail[AROUND_RAIL]; // the lines of the tree in front of it
 };

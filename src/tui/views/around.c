@@ -92,6 +92,15 @@ static void add_line(struct around *a, int id, int depth, const char *rail)
 	snprintf(l->rail, sizeof l->rail, "%s", rail);
 }
 
+static void add_more(struct around *a, int more, int depth, const char *rail)
+{
+	if (more <= 0 || a->n == AROUND_LINES)
+		return;
+	add_line(a, -1, depth, rail);
+	a->line[a->n - 1].value = -1;
+	a->line[a->n - 1].more = more;
+}
+
 static void extend(char out[AROUND_RAIL], const char *rail, const char *more)
 {
 	snprintf(out, AROUND_RAIL, "%.*s%s", AROUND_RAIL - 6, rail, more);
@@ -100,28 +109,34 @@ static void extend(char out[AROUND_RAIL], const char *rail, const char *more)
 // Above a node: the lines of what feeds it, each with its own feeders above it.
 static void build_up(struct around *a, const struct snapshot *s, int node, int level, int deepest, const char *rail)
 {
-	int id[NEIGHBOURS], n = neighbours(s, node, member_producers, id, NEIGHBOURS);
+	int id[NEIGHBOURS + AROUND_MOST], all = neighbours(s, node, member_producers, id, NEIGHBOURS + AROUND_MOST);
+	int n = all < NEIGHBOURS ? all : NEIGHBOURS, more = all - n;
 	char deeper[AROUND_RAIL], own[AROUND_RAIL];
+	extend(own, rail, "┌ ");
+	add_more(a, more, -level, own);
 	for (int i = 0; i < n; i++) {
-		extend(deeper, rail, i ? "│ " : "  ");
+		extend(deeper, rail, i || more ? "│ " : "  ");
 		if (id[i] >= 0 && level < deepest)
 			build_up(a, s, id[i], level + 1, deepest, deeper);
-		extend(own, rail, i ? "├ " : "┌ ");
+		extend(own, rail, i || more ? "├ " : "┌ ");
 		add_line(a, id[i], -level, own);
 	}
 }
 
 static void build_down(struct around *a, const struct snapshot *s, int node, int level, int deepest, const char *rail)
 {
-	int id[NEIGHBOURS], n = neighbours(s, node, member_consumers, id, NEIGHBOURS);
+	int id[NEIGHBOURS + AROUND_MOST], all = neighbours(s, node, member_consumers, id, NEIGHBOURS + AROUND_MOST);
+	int n = all < NEIGHBOURS ? all : NEIGHBOURS;
 	char deeper[AROUND_RAIL], own[AROUND_RAIL];
 	for (int i = 0; i < n; i++) {
-		extend(own, rail, i < n - 1 ? "├ " : "└ ");
+		extend(own, rail, i < all - 1 ? "├ " : "└ ");
 		add_line(a, id[i], level, own);
-		extend(deeper, rail, i < n - 1 ? "│ " : "  ");
+		extend(deeper, rail, i < all - 1 ? "│ " : "  ");
 		if (id[i] >= 0 && level < deepest)
 			build_down(a, s, id[i], level + 1, deepest, deeper);
 	}
+	extend(own, rail, "└ ");
+	add_more(a, all - n, level, own);
 }
 
 void around_build(struct around *out, const struct snapshot *s, int node, int height)

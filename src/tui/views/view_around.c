@@ -50,7 +50,9 @@ void view_around_draw(struct canvas *c, const struct ui *ui, struct rect r)
 		else
 			canvas_text(c, x, at.line.y, r.w - 3, ROLE_RULE, l->rail);
 		x += l->depth == 0 ? 2 : text_width(l->rail);
-		if (l->node >= 0)
+		if (l->more)
+			canvas_textf(c, x, at.line.y, r.x + r.w - x - 1, ROLE_DIM, l->more < AROUND_MOST ? "and %d more" : "and %d or more", l->more);
+		else if (l->node >= 0)
 			draw_node(c, ui, at.line, x, l);
 		else
 			draw_tensor(c, ui, at.line, x, l);
