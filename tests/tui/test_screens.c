@@ -120,6 +120,7 @@ void test_screens__after_keys(void **state)
 	    {"trial_80x24", FAKE_MEASURED, 80, 24, false, "j--"},
 	    // What is foretold gives way to the keys.
 	    {"trial_60x12", FAKE_MEASURED, 60, 12, false, "j--"},
+	    {"trial_44x12", FAKE_MEASURED, 44, 12, false, "j--"},
 	    {"error_80x24", FAKE_MEASURED, 80, 24, false, ":sort<Space>snrr<Enter>"},
 	    {"task_120x40", FAKE_MEASURED, 120, 40, false, "T"},
 	    // An interval is there as a whole or not at all.

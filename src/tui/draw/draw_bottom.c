@@ -98,7 +98,7 @@ static void add_if_it_fits(char *out, size_t size, const char *more, int room)
 }
 
 // "alone 12.4 → 9.6 dB clipped 0.01 → 0.20 %": what stands now, and what the histogram lets expect.
-// Each as far as there is room beside the keys; of logits their scores count more than what is clipped of them.
+// Each as far as there is room beside the keys, the first shorter or not at all; of logits their scores count more than what is clipped of them.
 static void trial_text(char *out, size_t size, const struct ui *ui, int room)
 {
 	const struct trial *t = &ui->trial;
@@ -106,12 +106,18 @@ static void trial_text(char *out, size_t size, const struct ui *ui, int room)
 	char snr[FIGURE], was[FIGURE], clipped[FIGURE], was_clipped[FIGURE], more[3 * FIGURE];
 	double now, scores;
 	if (!site || !t->predicted.known) {
-		snprintf(out, size, "no figures to predict from yet");
+		out[0] = '\0';
+		add_if_it_fits(out, size, "no figures to predict from yet", room);
 		return;
 	}
 	now = site->n_scale == 1 ? (double)site->scale[0] : NAN;
 	scores = logits_predict(ui->snap, site, now);
-	snprintf(out, size, "alone %s → ≈%s dB", format_db(was, figures_snr(&site->layerwise)), format_db(snr, t->predicted.snr_db));
+	snprintf(more, sizeof more, "alone %s → ≈%s dB", format_db(was, figures_snr(&site->layerwise)), format_db(snr, t->predicted.snr_db));
+	out[0] = '\0';
+	add_if_it_fits(out, size, more, room);
+	snprintf(more, sizeof more, "≈%s dB", snr);
+	if (!out[0])
+		add_if_it_fits(out, size, more, room);
 	snprintf(more, sizeof more, "  scores ≈%s → ≈%s dB", format_db(was, scores), format_db(snr, logits_predict(ui->snap, site, t->scale)));
 	if (!isnan(scores))
 		add_if_it_fits(out, size, more, room);
