@@ -88,3 +88,21 @@ void test_abbrev__all_differ(void **state)
 	cuts_to(&a, 1, 80, names[7]);
 	abbrev_done(&a);
 }
+
+// Each part of the path has the numbers of those before it: the last says all.
+void test_abbrev__parts_that_repeat_what_is_before_them(void **state)
+{
+	static char text[N][256];
+	const char *names[N];
+	struct abbrev a = {0};
+	for (int i = 0; i < N; i++) {
+		int x = i / 12, y = i / 3 % 4, z = i % 3;
+		snprintf(text[i], sizeof text[i],
+		    "/a_long_name_of_a_stage.%d/a_long_name_of_a_stage.%d.%d/a_long_name_of_a_stage.%d.%d.%d/and_what_is_in_each/conv/Conv", x, x, y, x, y, z);
+		names[i] = text[i];
+	}
+	abbrev_set(&a, N, name_at, names);
+	for (int width = 24; width < 60; width++)
+		assert_apart(&a, width);
+	abbrev_done(&a);
+}

@@ -84,13 +84,14 @@ void abbrev_done(struct abbrev *s)
 struct alike {
 	int low, high;
 	size_t begin, low_end, high_end; // low_end: of those below
+	size_t longest; // of the ends that the name shares with one other
 	bool alone; // there is no other name among them
 };
 
 static struct alike begin_alike(const struct abbrev *s, int place)
 {
 	size_t length = s->at[place].length;
-	return (struct alike){place, place, length, length, length, true};
+	return (struct alike){place, place, length, length, length, 0, true};
 }
 
 static void join(struct alike *a, const struct name *me, const struct name *you, size_t end)
@@ -98,6 +99,7 @@ static void join(struct alike *a, const struct name *me, const struct name *you,
 	if (end == me->length && you->length == end)
 		return; // the same name: nothing tells them apart
 	a->alone = false;
+	a->longest = end > a->longest ? end : a->longest;
 	a->begin = common_begin(me, you, a->begin);
 }
 
@@ -120,14 +122,16 @@ static bool is_inside_glyph(const char *p)
 	return ((unsigned char)*p & 0xC0) == 0x80;
 }
 
-// Where what differs begins and ends in the text: whole components of the path, else whole glyphs.
+// Where what differs begins and ends in the text: in front of the longest end that it shares it need not be told apart again, as
+// where each part of a path has the whole of the one before it. Whole components of the path, else whole glyphs.
 struct span {
 	size_t from, to;
 };
 
 static struct span span_of(const struct name *me, const struct alike *a, bool whole)
 {
-	struct span d = {a->begin, me->length - least(a->low_end, a->high_end)};
+	size_t last = a->longest < me->length ? me->length - 1 - a->longest : 0;
+	struct span d = {a->begin > last ? a->begin : last, me->length - least(a->low_end, a->high_end)};
 	d.to = d.to < d.from ? d.from : d.to;
 	while (d.from > 0 && (whole ? me->text[d.from] != '/' : is_inside_glyph(me->text + d.from)))
 		d.from--;
