@@ -18,3 +18,49 @@ void test_detect__a_number_of_classes_that_nobody_named_is_said(void **state)
 	}
 	(void)state;
 }
+
+// YOLOX joins box, objectness and classes, and computes the boxes behind; YOLOv8 joins boxes and classes, and of one class
+// what follows may be coefficients.
+static void joined(struct task_case *c, const int part[3], const char *last)
+{
+	static const struct axis_attrs axis = {.axis = 1};
+	char in[32] = "";
+	int64_t channels = 0;
+	case_begin(c, NULL, 0, CASE_SIDE);
+	for (int i = 0; i < 3 && part[i]; i++) {
+		char name[8];
+		snprintf(name, sizeof name, "p%d", i);
+		builder_node(&c->b, i == 2 ? last : "Sigmoid", name, "image", name);
+		c->b.g->value[builder_value(&c->b, name)].shape = SHAPE(1, part[i], 84);
+		channels += part[i];
+		snprintf(in + strlen(in), sizeof in - strlen(in), "%s ", name);
+	}
+	c->b.g->node[builder_node(&c->b, "Concat", "joined", in, "joined")].attrs = &axis;
+	c->b.g->value[builder_value(&c->b, "joined")].shape = SHAPE(1, channels, 84);
+	builder_node(&c->b, "Exp", "output0", "joined", "output0");
+	builder_output(&c->b, "output0");
+	struct value *out = &c->b.g->value[c->b.g->output[0]];
+	out->type = DT_F32;
+	out->shape = SHAPE(1, channels, 84);
+	assert_int_equal(case_task(c, TASK_DETECT, case_labels("\"iscrowd\":0")), STATUS_OK);
+}
+
+void test_detect__an_objectness_is_told_by_what_joins_it(void **state)
+{
+	static const struct {
+		int part[3];
+		const char *last, *decoder;
+		bool guessed;
+	} rows[] = {{{4, 1, 2}, "Sigmoid", "decoder yolov5: ", false}, {{4, 1, 79}, "Sigmoid", "decoder yolov5: ", false},
+	    {{4, 1, 2}, "Relu", "decoder yolov8: ", true}, {{4, 3}, "", "decoder yolov8: ", true}};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct task_case c;
+		char note[1024];
+		joined(&c, rows[i].part, rows[i].last);
+		task_note(c.t, note, sizeof note);
+		if (!strstr(note, rows[i].decoder) || rows[i].guessed != (strstr(note, "(3 by the outputs' shape") != NULL))
+			fail_msg("%zu: %s", i, note);
+		case_end(&c);
+	}
+	(void)state;
+}

@@ -131,23 +131,42 @@ static int classes_of(const struct graph *g, const struct node *softmax)
 	return rows && at >= s->rank - 2 && at < s->rank && s->dim[at] > 0 && s->dim[at] <= INT16_MAX ? (int)s->dim[at] : 0;
 }
 
-// The same of Softmax.
-static int classes_decided(const struct graph *g)
+// YOLOX joins a box, an objectness and the classes' probabilities, each a convolution of its own: (4, 1, C) channels. Scores that
+// keypoints or coefficients of masks follow look the same, but these come from no Sigmoid alone.
+static int classes_beside_object(const struct graph *g, const struct node *concat)
+{
+	const struct shape *all = &g->value[concat->out[0]].shape;
+	int axis = ((const struct axis_attrs *)concat->attrs)->axis, at = axis < 0 ? axis + all->rank : axis, last = concat->n_in - 1;
+	int64_t channels[3] = {0}; // in front of the last two, and these
+	if (last < 2 || all->rank < 3 || at < 1 || at >= all->rank)
+		return 0;
+	for (int i = 0; i <= last; i++) {
+		const struct value *v = &g->value[concat->in[i]];
+		if (v->shape.rank != all->rank || v->shape.dim[at] < 1)
+			return 0;
+		channels[i < last - 1 ? 0 : i - last + 2] += v->shape.dim[at];
+	}
+	bool yolox = channels[0] == 4 && channels[1] == 1 && channels[2] <= INT16_MAX && ends_of(g, concat->in[last]) == END_SIGMOID;
+	return yolox ? (int)channels[2] : 0;
+}
+
+// What `of` says of a node behind the outputs, of the first of which it says something; 0: of none.
+static int find_behind(const struct graph *g, int (*of)(const struct graph *, const struct node *), enum op_id op)
 {
 	struct walk w;
-	int classes = 0;
+	int found = 0;
 	walk_init(&w, g, -1);
 	for (int i = 0; i < g->n_outputs; i++)
 		push(&w, g->output[i]);
-	while (w.n && !classes) {
+	while (w.n && !found) {
 		const struct node *n = &g->node[w.stack[--w.n]];
-		if (n->op->id == OP_Softmax && n->out[0] >= 0)
-			classes = classes_of(g, n);
+		if (n->op->id == op && n->out[0] >= 0)
+			found = of(g, n);
 		for (int i = 0; i < n->n_in; i++)
 			push(&w, n->in[i]);
 	}
 	walk_done(&w);
-	return classes;
+	return found;
 }
 
 void head_input(int *w, int *h, const struct graph *g)
@@ -215,7 +234,8 @@ void head_init(struct head *h, const struct graph *g, int labels, int points)
 	h->rtmdet = has_ancestor(g, "rtm_reg", NULL);
 	h->suppressed = has_ancestor(g, NULL, "NonMaxSuppression");
 	h->chosen = h->suppressed || has_ancestor(g, NULL, "TopK");
-	h->decided = h->suppressed ? classes_decided(g) : 0;
+	h->decided = h->suppressed ? find_behind(g, classes_of, OP_Softmax) : 0;
+	h->beside_object = find_behind(g, classes_beside_object, OP_Concat);
 	head_points(&h->points, &dims, g);
 	h->segments = task && strcmp(task, "segment") == 0;
 	h->rotated = task && strcmp(task, "obb") == 0;

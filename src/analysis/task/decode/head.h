@@ -35,6 +35,7 @@ struct head {
 	bool suppressed;      // NMS is among the operators
 	bool chosen;          // it is, or TopK: rows are those that it chose, not the cells of levels
 	int decided;          // classes that a Softmax over rows chooses among, the background too; 0: not known
+	int beside_object;    // classes that a Concat joins behind a box and one score for there being an object; 0: none does
 	int points;           // keypoints of an object, as metadata or labels have it; 0: none
 	int extra;            // channels of keypoints behind the classes, as the metadata have it; 0: none
 	bool segments;        // the metadata say that the model finds masks

@@ -21,12 +21,20 @@ static struct bound list(const struct head *h, const struct field *rows, int64_t
 	return b;
 }
 
+// Where the graph shows an objectness in front of the classes, it is not one of them, whatever numbers are likely.
+static int pick_classes(const struct head *h, const struct field *f, int others)
+{
+	if (!h->named && h->beside_object && f->channels == 5 + h->beside_object)
+		return others == 5 ? h->beside_object : -1;
+	return decode_pick_classes(h, f, others);
+}
+
 static bool bind_one(struct bound *b, const struct head *h, int others)
 {
 	struct field f;
 	int64_t n;
 	for (int i = 0; i < h->n; i++) {
-		int classes = decoded_rows(&f, &n, h, i) ? decode_pick_classes(h, &f, others) : -1;
+		int classes = decoded_rows(&f, &n, h, i) ? pick_classes(h, &f, others) : -1;
 		if (classes < 0)
 			continue;
 		*b = list(h, &f, n, others, classes);
@@ -56,7 +64,7 @@ static bool bind_two(struct bound *b, const struct head *h)
 bool row_bind_object(struct bound *b, const struct head *h)
 {
 	// Without a number of classes that fits, three anchors a cell are what tells this family from the next.
-	if (!(h->named || head_is_pyramid(h, h->any_classes ? 3 : 0)) || !bind_one(b, h, 5))
+	if (!(h->named || head_is_pyramid(h, h->any_classes && !h->beside_object ? 3 : 0)) || !bind_one(b, h, 5))
 		return false;
 	b->source[0].object = b->source[0].score;
 	b->source[0].object.at -= b->source[0].object.channel;
