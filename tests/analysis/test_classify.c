@@ -1,4 +1,5 @@
 // Classification: which samples are lost, as reports and their JSON have it.
+#include "../../src/analysis/task/labels/wnids.h"
 #include "task_case.h"
 
 enum { SAMPLES = 4, WIDE = 3 };
@@ -106,5 +107,52 @@ void test_classify__labels_that_are_one_off(void **state)
 		task_report_drop(&r);
 		case_end(&c);
 	}
+	(void)state;
+}
+
+// Imagenette has ten of ImageNet's classes, far apart. Of any other number of classes the synsets are names like others.
+void test_classify__synsets_are_imagenets_classes(void **state)
+{
+	static const char csv[] = "file,label\n0.npy,n01440764\n1.npy,n02102040\n2.npy,n02979186\n3.npy,n03888257\n";
+	static const int64_t wide[] = {1000, 1001, 999}, class[] = {0, 217, 482, 701};
+	for (size_t k = 0; k < sizeof wide / sizeof *wide; k++) {
+		struct task_case c;
+		char note[1024];
+		bool known = wide[k] != 999;
+		float *x = xcalloc((size_t)wide[k], sizeof *x);
+		case_begin_arrays(&c, "Softmax", SAMPLES, wide[k], csv);
+		assert_int_equal(case_task(&c, TASK_CLASSIFY, NULL), STATUS_OK);
+		task_note(c.t, note, sizeof note);
+		assert_int_equal(strstr(note, "classes by ImageNet's synsets") != NULL, known);
+		for (int i = 0; i < SAMPLES; i++) {
+			const struct tensor out = {.type = DT_F32, .shape = SHAPE(1, wide[k]), .data = x};
+			x[class[i] + (wide[k] == 1001)] = 1;
+			if (task_add(c.t, case_net(&c, TASK_FLOAT), i, &(struct task_said){&out, &out, NULL}, &c.err))
+				fail_msg("%s", c.err.text);
+			x[class[i] + (wide[k] == 1001)] = 0;
+		}
+		struct task_report *r = task_report(c.t, case_net(&c, TASK_FLOAT), case_net(&c, TASK_QUANT), 0);
+		near(r->figure[0].value[TASK_FLOAT], known ? 1 : .25, 1e-9);
+		assert_string_equal(r->class[known ? 701 : 3].name, "n03888257");
+		task_report_drop(&r);
+		case_end(&c);
+		free(x);
+	}
+	(void)state;
+}
+
+// Numbers that everybody who works with ImageNet knows, from all over the thousand.
+void test_classify__the_synsets_have_their_numbers(void **state)
+{
+	static const struct {
+		const char *name;
+		int class;
+	} rows[] = {{"n01440764", 0}, {"n01443537", 1}, {"n01698640", 50}, {"n02099601", 207}, {"n02123045", 281}, {"n02124075", 285},
+	    {"n02391049", 340}, {"n02504458", 386}, {"n02930766", 468}, {"n03028079", 497}, {"n03445777", 574}, {"n04285008", 817},
+	    {"n07753592", 954}, {"n15075141", 999}, {"n15075142", -1}, {"n00000000", -1}, {"n0144076", -1}, {"n01440764x", -1},
+	    {"x01440764", -1}, {"n0144076a", -1}, {"", -1}, {NULL, -1}};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (wnid_class(rows[i].name) != rows[i].class)
+			fail_msg("%s is class %d", rows[i].name, wnid_class(rows[i].name));
 	(void)state;
 }

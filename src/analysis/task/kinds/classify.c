@@ -6,11 +6,12 @@
 #include <string.h>
 #include "../decode/argmax.h"
 #include "../decode/floats.h"
+#include "../labels/wnids.h"
 #include "../task_impl.h"
 #include "qtui/base/log.h"
 
 enum { TOP = 5, NO_RANK = INT_MAX }; // top-5; the rank of what is never right
-enum { TENSORFLOW_CLASSES = 1001 };  // those of ImageNet, with a background in front
+enum { TENSORFLOW_CLASSES = IMAGENET_CLASSES + 1 }; // with a background in front
 
 struct verdict { // on one sample
 	struct task_result base; // value: the probability of the right class
@@ -35,9 +36,13 @@ static enum status classify_open(struct task *t, struct error *err)
 	if (!t->labels->n_classes || !t->labels->by_name)
 		return STATUS_OK;
 	enum status st = labels_number(t->labels, &t->names, err);
-	t->labels->how = t->labels->how ? t->labels->how : "in order of their names";
+	if (st != STATUS_OK || t->labels->how)
+		return st;
+	if ((n == IMAGENET_CLASSES || n == TENSORFLOW_CLASSES) && labels_number_synsets(t->labels))
+		return STATUS_OK;
+	t->labels->how = "in order of their names";
 	bool agree = t->labels->n_classes == n || (n == TENSORFLOW_CLASSES && t->labels->n_classes == n - 1);
-	if (st == STATUS_OK && n && !agree)
+	if (n && !agree)
 		log_warn("%s: %d classes, and the model has %d: they are taken for its first ones, in order of their names", t->labels->source,
 		    t->labels->n_classes, (int)n);
 	return st;

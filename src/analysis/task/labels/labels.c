@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "labels.h"
+#include "wnids.h"
 #include "qtui/base/file.h"
 #include "qtui/base/json.h"
 #include "qtui/base/mem.h"
@@ -246,6 +247,28 @@ enum status labels_number(struct labels *l, const struct names *names, struct er
 		st = error_set(err, STATUS_FORMAT, "%s: the model has no class %s", l->source, l->name[unknown]);
 	free(map);
 	return st;
+}
+
+bool labels_number_synsets(struct labels *l)
+{
+	char *name[IMAGENET_CLASSES] = {0};
+	const struct names synsets = {.at = name, .n = IMAGENET_CLASSES};
+	int *map = xcalloc((size_t)l->n_classes + 1, sizeof *map), found = 0;
+	for (int i = 0; i < l->n_classes; i++) {
+		map[i] = wnid_class(l->name[i]);
+		found += map[i] >= 0;
+	}
+	bool all = found && found == l->n_classes;
+	for (int i = 0; all && i < l->n_classes; i++)
+		name[map[i]] = xstrdup(l->name[i]);
+	if (all) {
+		renumber(l, map, &synsets);
+		l->how = "by ImageNet's synsets";
+	}
+	for (int i = 0; i < IMAGENET_CLASSES; i++)
+		free(name[i]);
+	free(map);
+	return all;
 }
 
 // The 80 classes of COCO's detectors have ids 1..90: these ten are not used.

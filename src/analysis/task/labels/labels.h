@@ -70,6 +70,8 @@ bool labels_are_folders(const struct labels_samples *s); // are there folders of
 // Classes that are names become the model's classes of these names, if it has any;
 // a name that is none of them is STATUS_FORMAT. As many of other names are its classes in order.
 MUST_CHECK enum status labels_number(struct labels *l, const struct names *names, struct error *err);
+// Classes that are all synsets of ImageNet's become its 1000. Returns whether they are.
+bool labels_number_synsets(struct labels *l);
 // Gives the numbers of masks their classes, which are then the model's: of as many (0: not known), by name where both
 // have names.
 MUST_CHECK enum status labels_number_masks(struct labels *l, const struct names *names, int classes, struct error *err);
