@@ -1,4 +1,4 @@
-// Files without names, for what is too large to be held in memory, and for what a program says.
+// Files without names, for what is too large to be held in memory.
 #define _GNU_SOURCE // mkostemp: another thread may start a program at any moment, which is not to have the file
 #include <fcntl.h>
 #include <stdlib.h>
