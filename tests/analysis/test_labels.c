@@ -542,11 +542,36 @@ void test_labels__numbers_by_names_are_no_order(void **state)
 	static const char *const voc[20] = {"tvmonitor", "train", "sofa", "sheep", "pottedplant", "person", "motorbike", "horse", "dog",
 	    "diningtable", "cow", "chair", "cat", "car", "bus", "bottle", "boat", "bird", "bicycle", "aeroplane"};
 	struct labels *l = classes(20, dense, voc);
-	maps(l, 20, NULL, 0, 0);
-	l->numbered = true;
-	maps(l, 20, NULL, 0, 19);
-	maps(l, 20, NULL, 14, 5);
+	for (int numbered = 0; numbered < 2; numbered++) {
+		l->numbered = numbered;
+		maps(l, 20, NULL, 0, 19);
+		maps(l, 20, NULL, 14, 5);
+	}
 	labels_free(&l);
+}
+
+// So are as many categories with ids, if all their names are known: COCO's as a tool that sorts them writes them.
+void test_labels__categories_in_another_order_than_is_known(void **state)
+{
+	static int ids[80];
+	const char *name[80];
+	struct names coco;
+	names_known(&coco, 80);
+	for (int turned = 0; turned < 2; turned++) {
+		for (int i = 0; i < 80; i++) {
+			ids[i] = i + 1;
+			name[i] = coco.at[turned ? 79 - i : i];
+		}
+		struct labels *l = classes(80, ids, name);
+		maps(l, 80, NULL, 0, turned ? 79 : 0);
+		maps(l, 80, NULL, 16, turned ? 63 : 16);
+		labels_free(&l);
+		name[3] = "wombat"; // others of their own: their order is what is left
+		l = classes(80, ids, name);
+		maps(l, 80, NULL, 0, 0);
+		labels_free(&l);
+	}
+	names_done(&coco);
 }
 
 void test_labels__names_in_metadata(void **state)

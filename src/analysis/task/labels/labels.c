@@ -321,7 +321,7 @@ static int likely_count(const struct labels *l, const struct names *names)
 }
 
 // By what is known of models that do not name their classes: all names of the labels have to be among these, or at least
-// one where nothing but names can tell.
+// one where nothing but names can tell. As many categories are in order unless some of these names stand elsewhere.
 static bool map_known(const struct labels *l, int *map, int n)
 {
 	struct names known;
@@ -329,7 +329,7 @@ static bool map_known(const struct labels *l, int *map, int n)
 	names_known(&known, n);
 	int found = map_names(l, map, n, &known, &moved);
 	names_done(&known);
-	return found > 0 && (found == l->n_classes || l->numbered);
+	return found > 0 && (l->numbered || (found == l->n_classes && (moved || n != l->n_classes)));
 }
 
 // Of as many categories as the model has classes there are objects: the others, as a 0 that others have above theirs, are none
@@ -358,7 +358,7 @@ int *labels_map(const struct labels *l, int *n, const struct names *names, const
 	if (map_names(l, map, *n, names, &moved) > 0 && (moved || !ordered))
 		return map;
 	*how = "by the names that so many classes have";
-	if (!names->n && (!ordered || l->numbered) && map_known(l, map, *n))
+	if (!names->n && map_known(l, map, *n))
 		return map;
 	*how = "in order of the categories that have objects";
 	if (!ordered && map_used(l, map, *n))
