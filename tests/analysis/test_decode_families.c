@@ -266,12 +266,12 @@ void test_decode_families__queries_may_be_corners_and_pixels(void **state)
 }
 
 // As many rows as levels of some input have cells: 300 are 32 and 64 of 640 x 384, and 16 and 32 of 320 x 192.
-void test_decode_families__rows_that_were_chosen_are_no_levels(void **state)
+void test_decode_families__rows_of_queries_are_no_levels(void **state)
 {
 	enum { N = 300, CLASSES = 3 };
 	static const float corners[4] = {20, 30, 44, 46}, centred[4] = {32, 38, 24, 16};
-	for (int chosen = 0; chosen < 2; chosen++) {
-		const int w = chosen ? 320 : 640, h = chosen ? 192 : 384;
+	for (int as = 0; as < 4; as++) {
+		const int chosen = as / 2, w = as % 2 ? 320 : 640, h = as % 2 ? 192 : 384;
 		struct made m = made_new(CLASSES, 0);
 		float *x = add_output(&m, "output0", END_OTHER | END_SIGMOID, SHAPE(1, N, 6), 0);
 		m.h.chosen = chosen;
@@ -293,5 +293,21 @@ void test_decode_families__rows_that_were_chosen_are_no_levels(void **state)
 			x[50 * 4 + c] = centred[c] / (float)(c % 2 ? h : w);
 		made_check(&m, "detr", 1, 0);
 	}
+	(void)state;
+}
+
+// Four levels of three anchors (YOLOv5-P6) of 320 x 240 are as many rows as cells of four pixels.
+void test_decode_families__levels_that_are_as_many_as_a_fine_one(void **state)
+{
+	enum { N = 3 * (40 * 30 + 20 * 15 + 10 * 8 + 5 * 4), CLASSES = 3 };
+	static const float box[5] = {32, 38, 24, 16, .95f};
+	struct made m = made_new(80, 0);
+	float *x = add_output(&m, "output", END_OTHER | END_SIGMOID, SHAPE(1, N, 5 + CLASSES), 0);
+	m.h.input_w = 320;
+	m.h.input_h = 240;
+	assert_int_equal(N, 80 * 60);
+	put(x, 100 * (5 + CLASSES), 1, box, 5);
+	x[100 * (5 + CLASSES) + 5 + 1] = .9f / .95f;
+	made_check(&m, "yolov5", 1, 0);
 	(void)state;
 }

@@ -3,7 +3,7 @@
 #include "head.h"
 #include "qtui/base/str.h"
 
-enum { STRIDE_MIN = 4, STRIDE_MAX = 128, FINEST_MAX = 16 };
+enum { STRIDE_MIN = 4, STRIDE_MAX = 128 };
 
 struct field field_part(const struct field *f, int first, int n)
 {
@@ -185,8 +185,16 @@ static bool add_map(struct levels *l, const struct head *h, int output)
 	return false;
 }
 
-// Strides first..last whose cells, times 1 or 3 anchors, are n. Several levels are not all coarse: 300 queries would be 32 and 64
-// of 640 x 384.
+// Several levels begin with cells of 8 pixels or finer, those of three anchors with 16 at the most (YOLOv3-tiny): 300 queries would
+// be 32 and 64 of 640 x 384, or 16 and 32 of 320 x 192.
+static bool may_be_levels(const struct head *h, int first, int anchors)
+{
+	enum { FINEST_MAX = 8, FINEST_MAX_ANCHORS = 16 };
+	return !h->chosen && first <= (anchors > 1 ? FINEST_MAX_ANCHORS : FINEST_MAX);
+}
+
+// Strides first..last whose cells, times 1 or 3 anchors, are n. Rows of the finest level alone come last: four levels of three
+// anchors are as many.
 static bool split_rows(int *first, int *last, int *anchors, const struct head *h, int64_t n)
 {
 	for (*anchors = 1; *anchors <= 3; *anchors += 2)
@@ -194,10 +202,15 @@ static bool split_rows(int *first, int *last, int *anchors, const struct head *h
 			int64_t sum = 0;
 			for (*last = *first; is_stride(h, *last); *last *= 2) {
 				sum += cells(h, *last) * *anchors;
-				if (sum == n && (*last == *first || (*first <= FINEST_MAX && !h->chosen)))
+				bool alone = *last == *first;
+				if (sum == n && (alone ? *first > STRIDE_MIN : may_be_levels(h, *first, *anchors)))
 					return true;
 			}
 		}
+	*first = *last = STRIDE_MIN;
+	for (*anchors = 1; *anchors <= 3; *anchors += 2)
+		if (is_stride(h, STRIDE_MIN) && cells(h, STRIDE_MIN) * *anchors == n)
+			return true;
 	return false;
 }
 
