@@ -231,11 +231,13 @@ void test_decode_families__scores_without_a_background_are_no_ssd(void **state)
 	(void)state;
 }
 
-// The queries of a DETR: most boxes are small, or all are as large as the input.
-static void put_queries(float *x, int64_t n, int64_t row, bool corners, bool large, const float unit[2])
+// The queries of a DETR: most boxes are small, all over the input or in its upper left, or all are as large as the input.
+enum queries { ALL_OVER, UPPER_LEFT, LARGE };
+static void put_queries(float *x, int64_t n, int64_t row, bool corners, enum queries where, const float unit[2])
 {
 	for (int64_t i = 0; i < n; i++) {
-		float side = large ? .96f * SIDE : 8, at = large ? SIDE / 2.f : 6 + (float)(i % 13) * 4;
+		float side = where == LARGE ? .96f * SIDE : 8, step = (float)(i % 13) * (where == ALL_OVER ? 4 : 2);
+		float at = where == LARGE ? SIDE / 2.f : 6 + step;
 		const float box[4] = {i == 50 ? 32 : at, i == 50 ? 38 : at, i == 50 ? 24 : side, i == 50 ? 16 : side};
 		for (int c = 0; c < 2; c++) {
 			x[i * row + c] = (corners ? box[c] - box[2 + c] / 2 : box[c]) * unit[c];
@@ -247,18 +249,19 @@ static void put_queries(float *x, int64_t n, int64_t row, bool corners, bool lar
 void test_decode_families__queries_may_be_corners_and_pixels(void **state)
 {
 	enum { N = 100, CLASSES = 3 };
-	for (int as = 0; as < 8; as++) {
+	for (int as = 0; as < 12; as++) {
 		const float pixel = as & 1 ? 1 : 1.f / SIDE, unit[2] = {pixel, pixel};
-		bool corners = as & 2, large = as & 4;
+		bool corners = as & 2;
+		enum queries where = (enum queries)(as / 4);
 		struct made m = made_new(CLASSES, 0);
 		float *p = add_output(&m, "pred_logits", END_LINEAR, SHAPE(1, N, CLASSES), -20);
-		put_queries(add_output(&m, "pred_boxes", END_OTHER, SHAPE(1, N, 4), 0), N, 4, corners, large, unit);
+		put_queries(add_output(&m, "pred_boxes", END_OTHER, SHAPE(1, N, 4), 0), N, 4, corners, where, unit);
 		p[50 * CLASSES + 1] = logit(.9f);
 		made_check(&m, "detr", 1, 0);
 
 		m = made_new(CLASSES, 0);
 		float *x = add_output(&m, "output0", END_OTHER | END_SIGMOID, SHAPE(1, N, 4 + CLASSES), 0);
-		put_queries(x, N, 4 + CLASSES, corners, large, unit);
+		put_queries(x, N, 4 + CLASSES, corners, where, unit);
 		x[50 * (4 + CLASSES) + 5] = .9f;
 		made_check(&m, "rtdetr", 1, 0);
 	}

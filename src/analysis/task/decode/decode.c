@@ -255,25 +255,35 @@ bool decode_are_fractions(const struct head *h, const struct field *box, int64_t
 }
 
 // The second corner lies beyond the first. So may the size of an object that fills the input beyond its centre; but then all of
-// it lies in the input, where corners, read as a centre and a size, would reach out of it.
+// it lies in the input, where corners, read as a centre and a size, would reach out of it, and all have about the same centre:
+// small boxes whose corners lie here and there in the upper left are corners.
 bool decode_are_corners(const struct head *h, const struct field *box, int64_t n, bool fractions)
 {
-	const float side[2] = {fractions ? 1 : (float)h->input_w, fractions ? 1 : (float)h->input_h}, beside = .05F;
-	int64_t beyond = 0, inside = 0, all = 0;
+	const double side[2] = {fractions ? 1 : h->input_w, fractions ? 1 : h->input_h}, beside = .05, apart = .1;
+	double sum[2] = {0}, squares = 0;
+	int64_t beyond = 0, inside = 0, either = 0, all = 0;
 	bool centred = box->ends == END_SIGMOID; // each by itself: nothing has made corners of them
 	for (int64_t i = 0; h->out[box->output].data && !centred && i < n; i++) {
 		bool ordered = true, within = true, differ = false;
+		double first[2];
 		for (int c = 0; c < 2; c++) {
-			float from = field_get(h, box, 0, i, c), to = field_get(h, box, 0, i, 2 + c);
+			double from = (double)field_get(h, box, 0, i, c) / side[c], to = (double)field_get(h, box, 0, i, 2 + c) / side[c];
 			ordered &= to >= from; // coarse codes may be equal
-			within &= from - to / 2 >= -beside * side[c] && from + to / 2 <= (1 + beside) * side[c];
+			within &= from - to / 2 >= -beside && from + to / 2 <= 1 + beside;
 			differ |= to != from;
+			first[c] = from;
 		}
 		all += differ;
 		beyond += differ && ordered;
 		inside += differ && within;
+		either += differ && ordered && within;
+		for (int c = 0; differ && ordered && within && c < 2; c++) {
+			sum[c] += first[c];
+			squares += first[c] * first[c];
+		}
 	}
-	return (double)beyond > .9 * (double)all && (double)inside < .9 * (double)all;
+	double n_either = (double)either, variance = squares / n_either - (sum[0] * sum[0] + sum[1] * sum[1]) / (n_either * n_either);
+	return (double)beyond > .9 * (double)all && ((double)inside < .9 * (double)all || variance > apart * apart);
 }
 
 void decode_to_input(float box[4], const struct head *h, const struct bound *b)
