@@ -59,6 +59,9 @@ void test_classify__a_float_network_that_guesses(void **state)
 		assert_int_equal(task_is_blind(r), !knows);
 		task_tell_blind(text, sizeof text, r, ":survey");
 		assert_non_null(strstr(text, "is right no more often than by chance"));
+		assert_null(strstr(text, "--decoder")); // which reads boxes
+		task_tell_blind(text, sizeof text, &(struct task_report){.kind = TASK_DETECT}, ":survey");
+		assert_non_null(strstr(text, "--decoder"));
 		assert_non_null(strstr(text, "ruined before."));
 		task_report_drop(&r);
 		case_end(&c);

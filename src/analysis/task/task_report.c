@@ -16,14 +16,18 @@ bool task_is_blind(const struct task_report *r)
 	return guesses || (r->n_figures && value < task_blind(r->figure[0].name));
 }
 
+static bool is_decoded(enum task_kind k)
+{
+	return k == TASK_DETECT || k == TASK_POSE || k == TASK_INSTANCE || k == TASK_OBB;
+}
+
 void task_tell_blind(char *out, size_t size, const struct task_report *r, const char *survey)
 {
 	bool near = r->kind == TASK_RESTORE || r->kind == TASK_DEPTH || r->kind == TASK_REGRESS;
+	const char *fails = near ? "comes nowhere near the truth" : r->kind == TASK_CLASSIFY ? "is right no more often than by chance" : "recognizes next to nothing";
 	int n = snprintf(out, size,
-	    "The float network itself %s: its labels, the way its outputs are read (--decoder) or its pictures are prepared (%s) are not its own, "
-	    "or the file was ruined before.",
-	    near ? "comes nowhere near the truth" : r->kind == TASK_CLASSIFY ? "is right no more often than by chance" : "recognizes next to nothing",
-	    survey);
+	    "The float network itself %s: its labels%s or the way its pictures are prepared (%s) are not its own, or the file was ruined before.", fails,
+	    is_decoded(r->kind) ? ", the way its outputs are read (--decoder)" : "", survey);
 	if (r->off && n > 0 && (size_t)n < size)
 		snprintf(out + n, size - (size_t)n, " Of most samples it says the class %s?",
 		    r->off < 0 ? "in front of the label's: do labels count from 1" : "behind the label's: is its first class a background");
