@@ -310,6 +310,36 @@ void test_labels__lists_may_name_classes(void **state)
 	read_bad(write_text("none.csv", "a.jpg,cat\nb.jpg,\n"), "none.csv:2");
 }
 
+// A column for each class, as Roboflow writes them; where a line has two classes, or none, they are none of these.
+void test_labels__lists_may_have_a_column_for_each_class(void **state)
+{
+	static const struct {
+		const char *text;
+		int a, b; // classes; a below 0: the second column is the class
+	} rows[] = {{"filename, zebra, ant, bee\na.jpg, 0, 0, 1\nb.jpg,1,0,0\n\n", 2, 0}, {"zebra,ant,image\n0,1,a.jpg\r\n1.0,0.0,b.jpg\r\n", 1, 0},
+	    {"file,c0,c1,c2\na.jpg,0,1,1\nb.jpg,1,0,0\n", -1, 1}, {"file,c0,c1,c2\na.jpg,0,1,0\nb.jpg,2,0,0\n", -1, 2},
+	    {"file,label,c1,c2\na.jpg,0,1,0\nb.jpg,1,0,0\n", -1, 1}, {"file,c0\na.jpg,0\nb.jpg,1\n", -1, 1}};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct labels *l = read_ok(write_text("flags.csv", rows[i].text), &samples);
+		bool flags = rows[i].a >= 0;
+		assert_int_equal(l->label[0].class, flags ? rows[i].a : 0);
+		assert_int_equal(l->label[1].class, rows[i].b);
+		assert_int_equal(l->by_name, flags);
+		if (flags) {
+			struct names names;
+			struct error err;
+			assert_string_equal(l->how, "in order of the columns");
+			names_parse(&names, "['ant', 'bee', 'wasp', 'zebra']");
+			assert_int_equal(labels_number(l, &names, &err), STATUS_OK);
+			assert_string_equal(l->how, "by name");
+			assert_int_equal(l->label[0].class, i == 0 ? 1 : 0);
+			assert_int_equal(l->label[1].class, 3);
+			names_done(&names);
+		}
+		labels_free(&l);
+	}
+}
+
 // Names that are used again in every folder are told apart by the folders.
 void test_labels__one_name_in_several_folders(void **state)
 {

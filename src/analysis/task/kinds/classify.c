@@ -36,15 +36,15 @@ static enum status classify_open(struct task *t, struct error *err)
 	if (!t->labels->n_classes || !t->labels->by_name)
 		return STATUS_OK;
 	enum status st = labels_number(t->labels, &t->names, err);
-	if (st != STATUS_OK || t->labels->how)
+	if (st != STATUS_OK || !t->labels->by_name)
 		return st;
 	if ((n == IMAGENET_CLASSES || n == TENSORFLOW_CLASSES) && labels_number_synsets(t->labels))
 		return STATUS_OK;
-	t->labels->how = "in order of their names";
+	t->labels->how = t->labels->how ? t->labels->how : "in order of their names";
 	bool agree = t->labels->n_classes == n || (n == TENSORFLOW_CLASSES && t->labels->n_classes == n - 1);
 	if (n && !agree)
-		log_warn("%s: %d classes, and the model has %d: they are taken for its first ones, in order of their names", t->labels->source,
-		    t->labels->n_classes, (int)n);
+		log_warn("%s: %d classes, and the model has %d: they are taken for its first ones, %s", t->labels->source, t->labels->n_classes, (int)n,
+		    t->labels->how);
 	return st;
 }
 

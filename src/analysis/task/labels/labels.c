@@ -214,9 +214,11 @@ static int map_names(const struct labels *l, int *map, int n, const struct names
 	return found;
 }
 
-// The labels' classes become those of the model; map: from one to the other.
-static void renumber(struct labels *l, const int *map, const struct names *names)
+// The labels' classes become those of the model; map: from one to the other. They have its numbers then, and `how` says why.
+static void renumber(struct labels *l, const int *map, const struct names *names, const char *how)
 {
+	l->by_name = false;
+	l->how = how;
 	for (int i = 0; i < l->n_samples; i++)
 		if (l->label[i].known)
 			l->label[i].class = map[l->label[i].class];
@@ -240,9 +242,8 @@ enum status labels_number(struct labels *l, const struct names *names, struct er
 		unknown = map[i] < 0 ? i : unknown;
 	}
 	bool all = found && found == l->n_classes;
-	l->how = all ? "by name" : NULL;
 	if (all)
-		renumber(l, map, names);
+		renumber(l, map, names, "by name");
 	else if (found && (moved || names->n != l->n_classes))
 		st = error_set(err, STATUS_FORMAT, "%s: the model has no class %s", l->source, l->name[unknown]);
 	free(map);
@@ -261,10 +262,8 @@ bool labels_number_synsets(struct labels *l)
 	bool all = found && found == l->n_classes;
 	for (int i = 0; all && i < l->n_classes; i++)
 		name[map[i]] = xstrdup(l->name[i]);
-	if (all) {
-		renumber(l, map, &synsets);
-		l->how = "by ImageNet's synsets";
-	}
+	if (all)
+		renumber(l, map, &synsets, "by ImageNet's synsets");
 	for (int i = 0; i < IMAGENET_CLASSES; i++)
 		free(name[i]);
 	free(map);

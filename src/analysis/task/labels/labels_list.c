@@ -1,14 +1,15 @@
-// Classes of whole images: a CSV (file,class), or the folders that the images are in.
+// Classes of whole images: a CSV (file,class, or a column for each class), or the folders that the images are in.
 #include <stdlib.h>
 #include <string.h>
 #include "labels.h"
 #include "qtui/base/file.h"
 #include "qtui/base/hash.h"
+#include "qtui/base/log.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/order.h"
 #include "qtui/base/str.h"
 
-enum { CELLS_MAX = 64 };
+enum { CELLS_MAX = 1024 }; // of a line; others are not read
 #define LIST_FILE_MAX ((size_t)64 << 20)
 
 // A line cut at its separators, in place. Quotes around a cell go.
@@ -89,6 +90,7 @@ struct list {
 	int column; // of the class
 	int file_column;
 	int name;   // of the class's name, -1: there is none
+	bool flags; // each class has a column, which is 1 in the lines of its samples
 	int line;
 };
 
@@ -108,6 +110,65 @@ static bool find_columns(struct list *t, const struct cells *heading)
 	return column >= 0;
 }
 
+// The only column of a class that is 1 where the others are 0; -1: it is otherwise.
+static int flagged(const struct list *t, const struct cells *c)
+{
+	int found = -1;
+	double v;
+	for (int i = 0; i < c->n; i++) {
+		if (i == t->file_column)
+			continue;
+		if (!str_to_double(c->at[i], &v) || (v != 0 && v != 1) || (v == 1 && found >= 0))
+			return -1;
+		found = v == 1 ? i : found;
+	}
+	return found < 0 ? -1 : found - (found > t->file_column);
+}
+
+// Is there a column for each class, as Roboflow and Keras write them? Then no column is one of classes, and each line has a 1.
+static bool are_flags(const char *text)
+{
+	struct list t = {.begun = false};
+	struct cells heading = {.n = 0}, c;
+	char *copy = xstrdup(text), *end;
+	bool all = true;
+	int rows = 0;
+	for (char *line = copy; line && all; line = end) {
+		end = strchr(line, '\n');
+		if (end)
+			*end++ = '\0';
+		cut(&c, line);
+		if (c.n < 2 && !*c.at[0])
+			continue;
+		if (!t.begun) {
+			all = !find_columns(&t, &c) && c.n > 2 && !is_number(c.at[1]);
+			heading = c;
+			continue;
+		}
+		all = c.n == heading.n && flagged(&t, &c) >= 0;
+		rows++;
+	}
+	free(copy);
+	return all && rows > 0;
+}
+
+// Columns are classes in their order, until the model says which it calls so.
+static void add_columns(struct list *t, const struct cells *heading)
+{
+	for (int i = 0; i < heading->n; i++)
+		if (i != t->file_column)
+			labels_add_class(t->l, t->l->n_classes, heading->at[i]);
+	t->l->how = "in order of the columns";
+}
+
+// Another column than the second may be meant.
+static void warn_of_guess(const struct list *t, const struct cells *heading)
+{
+	if (heading->n > 2)
+		log_warn("%s: no column is called label, class or class_index: the class is taken from %s, column %d of %d", t->path,
+		    heading->at[t->column], t->column + 1, heading->n);
+}
+
 // A class of -1 is a wrong one, no heading; nor is the name of a class behind a sample's file.
 static bool is_heading(const struct list *t, const struct cells *c, bool named)
 {
@@ -116,8 +177,22 @@ static bool is_heading(const struct list *t, const struct cells *c, bool named)
 	return named || t->file_column >= c->n || sample_index_find(t->sample, c->at[t->file_column]) < 0;
 }
 
-static bool read_class(struct list *t, int *class, const char *cell)
+// Returns whether the first line is one.
+static bool read_heading(struct list *t, const struct cells *c)
 {
+	bool named = find_columns(t, c), heading = t->flags || is_heading(t, c, named);
+	if (t->flags)
+		add_columns(t, c);
+	else if (heading && !named)
+		warn_of_guess(t, c);
+	return heading;
+}
+
+static bool read_class(struct list *t, int *class, const struct cells *c)
+{
+	const char *cell = c->at[t->column];
+	if (t->flags)
+		return *class = flagged(t, c), *class >= 0;
 	if (!t->decided)
 		t->by_name = *cell && !is_number(cell);
 	t->decided = true;
@@ -153,9 +228,9 @@ static enum status read_row(struct list *t, char *text, struct error *err)
 	cut(&c, text);
 	if (c.n < 2 && !*c.at[0])
 		return STATUS_OK;
-	if (!t->begun && is_heading(t, &c, find_columns(t, &c)))
+	if (!t->begun && read_heading(t, &c))
 		return STATUS_OK;
-	if (t->column >= c.n || t->file_column >= c.n || !read_class(t, &class, c.at[t->column]))
+	if (t->column >= c.n || t->file_column >= c.n || !read_class(t, &class, &c))
 		return error_set(err, STATUS_FORMAT, "%s:%d: a line is \"file,class\" with a class of 0..%d, or all lines have names of classes",
 		    t->path, t->line, LABELS_CLASSES_MAX - 1);
 	int sample = labels_sample(t->l, t->sample, c.at[t->file_column]);
@@ -198,11 +273,12 @@ enum status labels_read_list(struct labels *l, const char *path, const struct la
 	}
 	t.sample = sample_index_new(s);
 	t.named = (struct named_file){.l = l, .s = s, .classes = namemap_new()};
+	t.flags = are_flags((const char *)b.data);
 	st = read_rows(&t, (char *)b.data, err);
 	namemap_free(&t.named.classes);
 	sample_index_free(&t.sample);
 	bytes_done(&b);
-	l->by_name = t.by_name;
+	l->by_name = t.by_name || t.flags;
 	if (t.by_name)
 		labels_sort_classes(l);
 	return st;
