@@ -64,3 +64,28 @@ void test_detect__an_objectness_is_told_by_what_joins_it(void **state)
 	}
 	(void)state;
 }
+
+// Boxes beside scores, of one anchor a cell or of priors: what a class more than the labels have is.
+void test_detect__a_background_is_said(void **state)
+{
+	static const int64_t rows[] = {84, 100};
+	for (int priors = 0; priors < 2; priors++) {
+		struct task_case c;
+		char note[1024];
+		case_begin(&c, NULL, 0, CASE_SIDE);
+		for (int scores = 0; scores < 2; scores++) {
+			const char *name = scores ? "scores" : "boxes";
+			builder_node(&c.b, scores ? "Sigmoid" : "Relu", name, "image", name);
+			builder_output(&c.b, name);
+			struct value *out = &c.b.g->value[c.b.g->output[scores]];
+			out->type = DT_F32;
+			out->shape = SHAPE(1, rows[priors], scores ? 2 : 4);
+		}
+		assert_int_equal(case_task(&c, TASK_DETECT, case_labels("\"iscrowd\":0")), STATUS_OK);
+		task_note(c.t, note, sizeof note);
+		assert_non_null(strstr(note, priors ? "decoder ssd: " : "decoder yolov8: "));
+		assert_non_null(strstr(note, priors ? " behind a background, the first of 2 scores" : " (2 by the outputs' shape"));
+		case_end(&c);
+	}
+	(void)state;
+}

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "../metric/rotated.h"
 #include "boxes.h"
 #include "detect.h"
@@ -139,6 +140,7 @@ enum status detect_find_decoder(const struct task *t, struct head *h, struct err
 		return err->status;
 	d->iou = t->opt.iou ? t->opt.iou : d->decoder->iou;
 	d->ids = b.ids;
+	d->background = b.background;
 	map_classes(t, decode_classes(&b));
 	warn_of_more(t, &b);
 	return STATUS_OK;
@@ -184,7 +186,10 @@ static void note_classes(const struct detect *d, char *out, size_t size)
 {
 	bool guessed = d->head.any_classes && !d->named && d->n_map > 0;
 	int n = snprintf(out, size, "classes %s", d->ids ? "are category ids" : d->how);
-	if (guessed && n > 0 && (size_t)n < size)
+	if (n > 0 && (size_t)n < size && d->background)
+		snprintf(out + n, size - (size_t)n, " behind a background, the first of %d scores", d->n_map + d->background);
+	n = (int)strlen(out);
+	if (guessed && (size_t)n < size)
 		snprintf(out + n, size - (size_t)n,
 		    " (%d by the outputs' shape, a number that neither metadata nor labels have: --decoder reads it otherwise)", d->n_map);
 }

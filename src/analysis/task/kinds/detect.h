@@ -16,6 +16,7 @@ struct detect { // the state of a task of this kind
 	double iou;
 	int *map, n_map; // model's class -> label's; NULL as long as there is no decoder
 	bool ids;        // the model says category ids
+	int background;  // scores in front of the classes that are no class
 	const char *how;
 };
 struct detections { // of one image
