@@ -71,6 +71,35 @@ void test_dataset_arrays__raw_elements(void **state)
 	assert_int_equal(case_try(&c, support_temp_file("odd.bin", batch, 10)), STATUS_FORMAT);
 }
 
+// float64 would be read as twice as many samples of noise: its lower halves are that, or nothing of whole numbers.
+void test_dataset_arrays__raw_elements_of_twice_the_size(void **state)
+{
+	enum { N = 64 };
+	double noise[N], widened[N], whole[N];
+	float plain[N], sparse[N], tiny[N];
+	for (int i = 0; i < N; i++) {
+		noise[i] = sin(i) * 3;
+		widened[i] = (double)(float)cos(i);
+		whole[i] = i * 4 % 256;
+		plain[i] = (float)sin(i);
+		sparse[i] = i % 2 ? (float)(i % 7) : 0;
+		tiny[i] = expf(-(float)(i * 37 % N)); // as of a softmax
+	}
+	const struct {
+		const void *data;
+		size_t size;
+		bool doubles;
+	} rows[] = {{noise, sizeof noise, true}, {widened, sizeof widened, true}, {whole, sizeof whole, true}, {plain, sizeof plain, false},
+	    {sparse, sizeof sparse, false}, {tiny, sizeof tiny, false}};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct data_case c = vector_case();
+		assert_int_equal(case_try(&c, support_temp_file("twice.bin", rows[i].data, rows[i].size)), rows[i].doubles ? STATUS_FORMAT : STATUS_OK);
+		if (rows[i].doubles)
+			assert_non_null(strstr(c.err.text, "twice.bin: its numbers look like float64"));
+		case_done(&c);
+	}
+}
+
 void test_dataset_arrays__tensor_proto(void **state)
 {
 	Onnx__TensorProto t = ONNX__TENSOR_PROTO__INIT;

@@ -111,6 +111,31 @@ static enum status open_tensor(struct arrays *a, const char *path, enum dtype ra
 	return STATUS_OK;
 }
 
+static bool is_odd_number(float x)
+{
+	const float least = 1e-12F, most = 1e12F;
+	return x != 0 && !(fabsf(x) >= least && fabsf(x) <= most);
+}
+
+// Are there numbers of twice the size? Of each the lower half is then noise, or nothing where it is whole, and the upper half
+// looks like a number.
+static bool looks_double(const struct bytes *b)
+{
+	enum { LOOKED_AT = 1 << 16, FEW = 8 };
+	size_t n = b->size / sizeof(double), step = n / LOOKED_AT + 1, looked = 0, odd[2] = {0}, nothing = 0, whole = 0;
+	for (size_t i = 0; i < n; i += step, looked++) {
+		float half[2];
+		double all;
+		memcpy(half, (const char *)b->data + i * sizeof all, sizeof half);
+		memcpy(&all, half, sizeof all);
+		odd[0] += is_odd_number(half[0]);
+		odd[1] += is_odd_number(half[1]);
+		nothing += half[0] == 0 && half[1] != 0;
+		whole += half[0] == 0 && fabs(all) <= UINT16_MAX && all == floor(all);
+	}
+	return b->size % sizeof(double) == 0 && looked >= FEW && odd[1] == 0 && (odd[0] > looked / 10 || (nothing && whole == looked));
+}
+
 static enum status open_raw(struct arrays *a, const char *path, enum dtype raw, struct error *err)
 {
 	int item = (int)dtype_size(raw);
@@ -120,6 +145,8 @@ static enum status open_raw(struct arrays *a, const char *path, enum dtype raw, 
 	if (a->file.size % (size_t)item)
 		return error_set(
 		    err, STATUS_FORMAT, "%s: its size is not a multiple of %d bytes (%s)", path, item, dtype_name(raw));
+	if (raw == DT_F32 && looks_double(&a->file))
+		return error_set(err, STATUS_FORMAT, "%s: its numbers look like float64: float32 is needed, or .npy, which says what it holds", path);
 	a->raw = true;
 	a->one = (struct npy){
 	    .kind = kinds[raw],
