@@ -63,7 +63,7 @@ void test_overwrite__an_activation_behind_a_view(void **state)
 	assert_int_equal(target_load(&t, "esp32p4", &err), STATUS_OK);
 	assert_int_equal(dataset_open(&d, NULL, c.loaded, &(struct dataset_options){.samples = 1, .random = 1}, &err), STATUS_OK);
 	none = edits_new(c.loaded);
-	struct plan *p = plan_outline(c.loaded, t, CALIB_MINMAX, none);
+	struct plan *p = plan_outline(c.loaded, t, none);
 	show_two(apart, c.loaded, d, NULL);
 	show_two(at_once, c.loaded, d, p);
 	assert_memory_equal(apart, at_once, sizeof apart);

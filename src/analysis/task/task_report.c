@@ -24,10 +24,12 @@ static bool is_decoded(enum task_kind k)
 void task_tell_blind(char *out, size_t size, const struct task_report *r, const char *survey)
 {
 	bool near = r->kind == TASK_RESTORE || r->kind == TASK_DEPTH || r->kind == TASK_REGRESS;
-	const char *fails = near ? "comes nowhere near the truth" : r->kind == TASK_CLASSIFY ? "is right no more often than by chance" : "recognizes next to nothing";
+	const char *fails = near                      ? "comes nowhere near the truth"
+	                    : r->kind == TASK_CLASSIFY ? "is right no more often than by chance"
+	                                               : "recognizes next to nothing";
 	int n = snprintf(out, size,
-	    "The float network itself %s: its labels%s or the way its pictures are prepared (%s) are not its own, or the file was ruined before.", fails,
-	    is_decoded(r->kind) ? ", the way its outputs are read (--decoder)" : "", survey);
+	    "The float network itself %s: its labels%s or the way its pictures are prepared (%s) are not its own, or the file was "
+	    "ruined before.", fails, is_decoded(r->kind) ? ", the way its outputs are read (--decoder)" : "", survey);
 	if (r->off && n > 0 && (size_t)n < size)
 		snprintf(out + n, size - (size_t)n, " Of most samples it says the class %s?",
 		    r->off < 0 ? "in front of the label's: do labels count from 1" : "behind the label's: is its first class a background");
