@@ -169,6 +169,26 @@ void test_import__types_for_all_tensors(void **state)
 	}
 }
 
+// Each of these arguments may be all that a file has.
+void test_import__arguments_that_stand_alone(void **state)
+{
+	static const struct {
+		const char *text, *note;
+		int stem;
+	} row[] = {
+	    {"{\"activation_type\": \"QUInt16\"}", "", PREC_INT16},
+	    {"{\"weight_type\": \"QInt4\"}", "weight_type: QInt4 has 4 bits", -1},
+	    {"{\"per_channel\": false}", "per_channel: false, but", -1},
+	    {"{\"reduce_range\": true}", "reduce_range: weights of the target use all their bits", -1},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct study *st = take_noted("onnxruntime", row[i].text, row[i].note);
+		assert_int_equal(precision(st, STEM), row[i].stem);
+		study_close(&st);
+	}
+}
+
 #define LAYER(type, weight) "\"specific_layer_config\": [[{\"input_tensors\": {\"data_type\": \"" type "\"}, \"weight\": " weight "}, [\"" \
 	STEM "\"]]]"
 
