@@ -575,3 +575,48 @@ void test_import_qdq__symmetric_pairs_name_their_target(void **state)
 		study_close(&st);
 	}
 }
+
+// x -> Add -> y, the constant as it is (scale 0: in float) or as codes.
+static const char *sum_model(float scale)
+{
+	static const float floats[] = {-1, 0.5f, 0.25f, 1};
+	struct onnx_case c;
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(1, 4, 6, 6));
+	if (scale == 0) {
+		case_floats(&c, "k", DIMS(4, 1, 1), floats);
+		case_node(&c, "Add", "add", "x k", "y");
+	} else {
+		static const int8_t codes[] = {-10, 5, 2, 10};
+		add_pair(&c, "x", 0.02f, 128);
+		Onnx__TensorProto *t = case_tensor(&c, "k_codes", I8, DIMS(4, 1, 1));
+		case_raw(&c, t, codes, sizeof codes);
+		c.graph->initializer[c.graph->n_initializer++] = t;
+		case_floats(&c, "k_scale", 0, NULL, &scale);
+		add_byte(&c, "k_zero", I8, 0);
+		case_node(&c, "DequantizeLinear", "k_dequantize", "k_codes k_scale k_zero", "k");
+		case_node(&c, "Add", "add", "x_dq k", "sum");
+		add_pair(&c, "sum", 0.02f, 128);
+		case_node(&c, "Identity", "end", "sum_dq", "y");
+	}
+	case_output(&c, c.graph, "y");
+	const char *path = case_save(&c, scale == 0 ? "sum.onnx" : "sum_quantized.onnx");
+	case_done(&c);
+	return path;
+}
+
+// No edit gives a constant operand a scale: another one than the target's is said.
+void test_import_qdq__constants_on_other_scales(void **state)
+{
+	static const struct { float scale; bool noted; } cases[] = {{0.1f, true}, {2 / 255.0f, false}};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct study *st = case_open(sum_model(0), NULL, "onnxruntime,activation.symmetric=true");
+		struct import_report r = take(st, sum_model(cases[i].scale));
+		bool said = strstr(str_text(&r.notes), "constants that the file has on other scales than the target") != NULL;
+		if (said != cases[i].noted)
+			fail_msg("%g: %s", (double)cases[i].scale, str_text(&r.notes));
+		import_report_done(&r);
+		study_close(&st);
+	}
+}

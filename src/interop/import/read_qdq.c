@@ -351,6 +351,7 @@ enum status read_qdq(struct wishes *w, const char *path, struct error *err)
 		read_parts(&r);
 		tell(&r);
 		tell_open_ends(&r);
+		qdq_note_constants(&r);
 	} else {
 		s = nothing_read(&r, path, err);
 	}

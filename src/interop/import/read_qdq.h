@@ -41,5 +41,6 @@ bool qdq_has_weights(const struct node *n);
 
 // ---- read_qdq_weights.c
 void qdq_read_weights(struct reading *r);
+void qdq_note_constants(struct reading *r); // operands of an Add, a Mul ...: no edit gives them a scale
 
 #endif

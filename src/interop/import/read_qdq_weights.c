@@ -1,4 +1,4 @@
-// The weights and biases that a quantized file has in place of the model's.
+// The weights and biases that a quantized file has in place of the model's, and what it says of other constants.
 #include <math.h>
 #include "read_qdq.h"
 
@@ -72,4 +72,43 @@ void qdq_read_weights(struct reading *r)
 			file_codes_done(&wish.codes);
 		}
 	}
+}
+
+// ---- constants that are no weights
+
+static bool is_other_grid(const struct file_codes *c, const struct quantizer *q)
+{
+	bool other = c->q.n != q->n;
+	for (int i = 0; i < q->n && !other; i++)
+		other = fabsf(c->q.scale[i] - q->scale[i]) > 1e-5f * q->scale[i];
+	return other;
+}
+
+// Of a constant that the target quantizes by itself, at the width that the file has.
+static bool has_other_grid(const struct reading *r, int node, int input, const struct node *theirs)
+{
+	const struct slot *s = plan_in(r->w->p, node, input);
+	const struct quantizer *q = &s->quant;
+	const struct node *dequantize = dequantize_of(r->file, theirs, input);
+	struct file_codes c = {0};
+	struct error ignored;
+	bool other = q->kind == QUANT_LINEAR && s->state == SLOT_ACTIVE && dequantize &&
+	    file_codes_read(&c, r->file, dequantize, &ignored) == STATUS_OK && range_bits(c.q.qmin, c.q.qmax) == q->bits && is_other_grid(&c, q);
+	file_codes_done(&c);
+	return other;
+}
+
+void qdq_note_constants(struct reading *r)
+{
+	const struct graph *g = r->w->g;
+	int n = 0, first = -1;
+	for (int i = 0; i < g->n_nodes; i++) {
+		int theirs = r->w->p->quantizable[i] && !qdq_has_weights(&g->node[i]) ? qdq_node(r, i) : -1;
+		for (int k = 0; theirs >= 0 && k < g->node[i].n_in; k++)
+			if (own_constant(g, &g->node[i], k) && has_other_grid(r, i, k, &r->file->node[theirs]) && n++ == 0)
+				first = i;
+	}
+	if (n)
+		wish_note(r->w, "constants that the file has on other scales than the target, which decides them here: %d, of %.120s first", n,
+		    g->node[first].name);
 }
