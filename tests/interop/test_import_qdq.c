@@ -620,3 +620,34 @@ void test_import_qdq__constants_on_other_scales(void **state)
 		study_close(&st);
 	}
 }
+
+// A Conv in float, and a pair behind it that its Relu reads; behind the Relu is none.
+static const char *float_conv_model(void)
+{
+	struct onnx_case c;
+	float w[CODES] = {0.5f, -0.25f, 1};
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(1, 4, 6, 6));
+	case_floats(&c, "w", DIMS(4, 4, 1, 1), w);
+	case_node(&c, "Conv", "conv", "x w", "conv_y");
+	add_pair(&c, "conv_y", 0.02f, 128);
+	case_node(&c, "Relu", "relu", "conv_y_dq", "relu_y");
+	case_attr_ints(&c, case_node(&c, "MaxPool", "pool", "relu_y", "pool_y"), "kernel_shape", 2, (int64_t[]){2, 2});
+	case_node(&c, "Sigmoid", "sigmoid", "pool_y", "y");
+	case_output(&c, c.graph, "y");
+	const char *path = case_save(&c, "quantized.onnx");
+	case_done(&c);
+	return path;
+}
+
+// Only a pair behind another part than the first makes that part one by itself: else all of the operator is in float.
+void test_import_qdq__an_operator_in_float_with_a_pair_behind_its_first_node(void **state)
+{
+	struct study *st = case_open(float_model(), NULL, "esp32p4");
+	struct import_report r = take(st, float_conv_model());
+	(void)state;
+	assert_int_equal(precision(st, "conv"), PREC_FLOAT);
+	assert_int_equal(precision(st, "relu"), PREC_FLOAT);
+	import_report_done(&r);
+	study_close(&st);
+}

@@ -106,6 +106,17 @@ void test_import_widths__scales_of_parts_that_the_widths_take_apart(void **state
 	}
 }
 
+// The same through pairs: a Relu that reads codes is on codes, though all that read it have the width of its pair.
+void test_import_widths__pairs_of_parts_that_the_widths_take_apart(void **state)
+{
+	struct study *st = case_open(two_convolutions(), NULL, "esp32p4");
+	(void)state;
+	case_set(st, "first", PREC_FLOAT);
+	case_scale(st, "first", 0.5);
+	case_scale(st, "relu", 0.0625);
+	assert_file_comes_back(st, two_convolutions(), "esp32p4", 0);
+}
+
 // A Relu in float behind a Conv on codes has a pair before it, and behind it that of the reader. Where another target has
 // such a Relu on codes, the note names it.
 void test_import_widths__an_activation_in_float_between_two_pairs(void **state)
