@@ -29,6 +29,15 @@ void test_import_selection__many_names_that_are_not_there(void **state)
 	assert_string_equal(str_text(&r.notes),
 	    "/model.12/Sbu, none, /model.12/Concta and 2 more: the model has no such node; the nearest to /model.12/Sbu is /model.12/Sub\n");
 	import_report_done(&r);
+	struct str many = {0};
+	str_add(&many, "{\"names\": [\"none\"");
+	for (int i = 1; i < 1500; i++)
+		str_addf(&many, ", \"none%d\"", i);
+	str_add(&many, "]}");
+	r = take(st, file(str_text(&many)));
+	assert_has(&r.notes, "none, none1, none2 and 1497 more: the model has no such node");
+	import_report_done(&r);
+	str_done(&many);
 	r = take(st, file("{\"names\": [\"Concat_4\"]}"));
 	assert_string_equal(str_text(&r.notes), "Concat_4: the model has no such node; *Concat_4* matches /model.12/Concat_4\n");
 	import_report_done(&r);

@@ -11,7 +11,7 @@ struct import_report {
 	const char *format;     // of which tool the file is; a literal, NULL where it was not read
 	int precisions, scales, calibrators, weights; // nodes edited
 	bool method;            // the calibrator is another now
-	struct str notes;       // lines: which entries are not taken over and why, which earlier edits gave way; of the first thousand.
+	struct str notes;       // lines: which entries are not taken over and why, which earlier edits gave way; of the first 100000.
 	                        // Freed by import_report_done
 	int n_notes;            // such entries and edits, all
 	struct str advice;      // where the target cannot have most scales of the file: a line about targets that could; else empty

@@ -22,7 +22,7 @@ struct wishes {
 	const struct plan *bare; // what may be edited
 	const struct graph *g;  // the plan's
 	struct namemap *makers; // tensor_makers
-	struct str *notes;      // a line for everything that is not taken over; the first thousand
+	struct str *notes;      // a line for everything that is not taken over; the first 100000
 	int n_notes;            // of all
 	char *no_node;          // what is said of names that are no nodes, heap; NULL: there was none yet
 	signed char *precision; // [n_nodes] enum precision, -1: nothing is said
