@@ -2,7 +2,6 @@
 // the same numbers, and what somebody keeps stays as it is.
 #include <stdlib.h>
 #include "qtui/engine/onnx.h"
-#include "../../src/engine/plan/plan_impl.h"
 #include "onnx_case.h"
 #include "seen_case.h"
 

@@ -8,6 +8,7 @@ mapfile -t code < <(find src include -name '*.[ch]' | sort)
 report "files_up_to_${MOST_LINES}_lines" "$(awk -v most=$MOST_LINES 'FNR > most { n[FILENAME] = FNR } END { for (f in n) print f ":" n[f] }' "${code[@]}")"
 # A function begins at the left margin with its name and ends with a brace there.
 report "functions_up_to_${MOST_OF_A_FUNCTION}_lines" "$(awk -v most=$MOST_OF_A_FUNCTION '
+	FNR == 1 { begin = 0 }
 	/^[A-Za-z_].*\(/ && !/;$/ { begin = FNR }
 	/^}/ { if (begin && FNR - begin >= most) print FILENAME ":" begin; begin = 0 }' "${code[@]}")"
 report "lines_up_to_${MOST_COLUMNS}_columns" "$(awk -v most=$MOST_COLUMNS 'length($0) > most { print FILENAME ":" FNR }' "${code[@]}")"
