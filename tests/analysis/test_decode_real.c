@@ -101,6 +101,7 @@ void test_decode_real__real_models_are_recognised(void **state)
 			skip();
 		assert_string_equal(t.d->name, rows[i][1]);
 		assert_int_equal(t.head.chosen, strcmp(rows[i][1], "end2end") == 0 || strcmp(rows[i][1], "final") == 0);
+		assert_int_equal(t.head.beside_object, strcmp(rows[i][1], "yolox-raw") == 0 ? 80 : 0);
 		golden_done(&t);
 	}
 }
