@@ -208,7 +208,7 @@ for i in 0 1 2; do echo "$PWD/examples/val/00$i.jpg"; done >"$dir/few.txt"
 task="--eval $dir/few.txt --labels examples/val.json"
 halves='▀▀▀▀▀▀▀▀▀▀'
 coloured() { t capture-pane -e -p -t s | grep -qE $'\033\\[38;5;[0-9]+m?.*\033\\[48;5;[0-9]+m.*▀'; }
-picture() { start 120x40 "$utf8" "$task" && see "mAP ." && see "$done_" && keys T && see "lost most first" && see "$halves" && see "─t 8┐" && coloured; }
+picture() { start 120x40 "$utf8" "$task" && see "mAP ." && see "$done_" && keys T && see "lost most first" && see "$halves" && see "─t 0┐" && coloured; }
 check tmux__a_picture_of_a_sample picture
 moves_on() { keys j && see "002.jpg  ." && see "$halves" && keys Enter && see "q═ quantized" && see "$halves"; }
 check tmux__from_sample_to_sample moves_on
