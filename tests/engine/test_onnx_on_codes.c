@@ -152,6 +152,30 @@ void test_onnx_on_codes__names_and_weights(void **state)
 	}
 }
 
+// Loads the model as its codes and as pairs, and takes what each gives. Only with pairs are there floats by the names in
+// `tensor`, NULL at the end.
+static void take(struct tensor *out, struct onnx_case *c, bool pairs, const char *const *tensor)
+{
+	if (case_load_with(c, &(struct onnx_options){.pairs = pairs}))
+		fail_msg("%s", c->err.text);
+	evaluate(out, c, &ops[0]);
+	for (; *tensor; tensor++) {
+		int v = graph_find_value(c->loaded, *tensor);
+		assert_int_equal(v >= 0, pairs);
+		assert_true(!pairs || c->loaded->value[v].type == DT_F32);
+	}
+	case_done(c);
+}
+
+static void assert_same_codes(struct tensor *want, struct tensor *got)
+{
+	assert_int_equal(got->type, DT_U8);
+	assert_int_equal(tensor_bytes(want), tensor_bytes(got));
+	assert_memory_equal(want->data, got->data, tensor_bytes(want));
+	tensor_drop(want);
+	tensor_drop(got);
+}
+
 // Operators that move codes stand between pairs, on the grid of what they move.
 void test_onnx_on_codes__that_move_them(void **state)
 {
@@ -166,22 +190,9 @@ void test_onnx_on_codes__that_move_them(void **state)
 		case_attr_int(&c, case_node(&c, "Concat", "join", "two_quantized one_quantized", "joined_quantized"), "axis", 1);
 		case_attr_ints(&c, case_node(&c, "Transpose", "turn", "joined_quantized", "z"), "perm", 4, (int64_t[]){0, 2, 3, 1});
 		case_output(&c, c.graph, "z");
-		if (case_load_with(&c, &(struct onnx_options){.pairs = pairs}))
-			fail_msg("%s", c.err.text);
-		evaluate(pairs ? &got : &want, &c, &ops[0]);
-		static const char *const tensor[] = {"y", "pool", "one", "two", "joined"};
-		for (size_t i = 0; i < sizeof tensor / sizeof *tensor; i++) {
-			int v = graph_find_value(c.loaded, tensor[i]);
-			assert_int_equal(v >= 0, pairs);
-			assert_true(!pairs || c.loaded->value[v].type == DT_F32);
-		}
-		case_done(&c);
+		take(pairs ? &got : &want, &c, pairs, (const char *const[]){"y", "pool", "one", "two", "joined", NULL});
 	}
-	assert_int_equal(got.type, DT_U8);
-	assert_int_equal(tensor_bytes(&want), tensor_bytes(&got));
-	assert_memory_equal(want.data, got.data, tensor_bytes(&want));
-	tensor_drop(&want);
-	tensor_drop(&got);
+	assert_same_codes(&want, &got);
 }
 
 // A Pad by a code that its input has, and a Resize, as ONNX Runtime's QOperator format has them, too. A Pad without one fills
@@ -200,18 +211,9 @@ void test_onnx_on_codes__that_fill_and_scale(void **state)
 		case_attr_text(&c, case_node(&c, "Resize", "grow", "framed_quantized - twice", "grown_quantized"), "mode", "nearest");
 		case_node(&c, "Pad", "black", "grown_quantized pads", "z");
 		case_output(&c, c.graph, "z");
-		if (case_load_with(&c, &(struct onnx_options){.pairs = pairs}))
-			fail_msg("%s", c.err.text);
-		evaluate(pairs ? &got : &want, &c, &ops[0]);
-		static const char *const tensor[] = {"y", "framed", "grown"};
-		for (size_t i = 0; i < sizeof tensor / sizeof *tensor; i++)
-			assert_int_equal(graph_find_value(c.loaded, tensor[i]) >= 0, pairs);
-		case_done(&c);
+		take(pairs ? &got : &want, &c, pairs, (const char *const[]){"y", "framed", "grown", NULL});
 	}
-	assert_int_equal(tensor_bytes(&want), tensor_bytes(&got));
-	assert_memory_equal(want.data, got.data, tensor_bytes(&want));
-	tensor_drop(&want);
-	tensor_drop(&got);
+	assert_same_codes(&want, &got);
 }
 
 // What a file calls y is behind its own DequantizeLinear: there the result in floats has another name.
