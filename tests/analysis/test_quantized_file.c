@@ -8,36 +8,12 @@
 
 enum { UINT8 = ONNX__TENSOR_PROTO__DATA_TYPE__UINT8, C = 2, H = 3 };
 
-// FROM -> FROM_q -> `to`, on 0 .. 255 steps.
-static void add_pair(struct onnx_case *c, const char *from, const char *to, float scale, uint8_t zero)
-{
-	char name[3][64], line[200];
-	static const char *const suffix[] = {"scale", "zero", "q"};
-	for (int i = 0; i < 3; i++)
-		snprintf(name[i], sizeof name[i], "%s_%s", to, suffix[i]);
-	case_floats(c, name[0], 0, NULL, &scale);
-	Onnx__TensorProto *t = case_tensor(c, name[1], UINT8, 0, NULL);
-	case_raw(c, t, &zero, 1);
-	c->graph->initializer[c->graph->n_initializer++] = t;
-	snprintf(line, sizeof line, "%s %s %s", from, name[0], name[1]);
-	case_node(c, "QuantizeLinear", "", line, name[2]);
-	snprintf(line, sizeof line, "%s %s %s", name[2], name[0], name[1]);
-	case_node(c, "DequantizeLinear", "", line, to);
-}
-
 static void begin(struct onnx_case *c)
 {
 	static const float w[C * C] = {1, -0.5f, -0.25f, 0.75f};
 	case_init(c);
 	case_input(c, "x", FLOAT, DIMS(1, C, H, H));
 	case_floats(c, "w", DIMS(C, C, 1, 1), w);
-}
-
-static const char *saved(struct onnx_case *c, const char *name)
-{
-	const char *path = case_save(c, name);
-	case_done(c);
-	return path;
 }
 
 static struct study *opened(const char *path)
@@ -63,11 +39,11 @@ void test_quantized_file__warns_when_it_is_quantized_again(void **state)
 	struct onnx_case c;
 	(void)state;
 	begin(&c);
-	add_pair(&c, "x", "x_dq", 0.02f, 128);
+	case_pair(&c, "x", "x_dq", 0.02f, 128);
 	case_node(&c, "Conv", "conv", "x_dq w", "y");
 	case_output(&c, c.graph, "y");
 	int lines = support_log_count();
-	struct study *st = opened(saved(&c, "quantized.onnx"));
+	struct study *st = opened(case_finish(&c, "quantized.onnx"));
 	assert_string_equal(warned(lines), "");
 	wait_for_run(st);
 	assert_non_null(strstr(warned(lines), "quantized already"));
@@ -125,17 +101,17 @@ static const char *with_pairs(float scale)
 	char name[32];
 	begin(&c);
 	case_node(&c, "Conv", "conv", "x w", "conv_y");
-	add_pair(&c, "conv_y", "conv_y_dq", scale, 100);
-	case_node(&c, "DequantizeLinear", "", "conv_y_dq_q conv_y_dq_scale conv_y_dq_zero", "conv_y_dq_1");
+	case_pair(&c, "conv_y", "conv_y_dq", scale, 100);
+	case_node(&c, "DequantizeLinear", "", "conv_y_q conv_y_scale conv_y_zero", "conv_y_dq_1");
 	case_node(&c, "Sigmoid", "sigmoid", "conv_y_dq", "sigmoid_y");
 	case_node(&c, "Tanh", "tanh", "conv_y_dq_1", "tanh_y");
-	add_pair(&c, "tanh_y", "tanh_y_dq", 0.01f, 128);
-	add_pair(&c, "tanh_y_dq", "tanh_y_dq_1", 4 * scale, 128);
+	case_pair(&c, "tanh_y", "tanh_y_dq", 0.01f, 128);
+	case_pair(&c, "tanh_y_dq", "tanh_y_dq_1", 4 * scale, 128);
 	case_node(&c, "Add", "add", "sigmoid_y tanh_y_dq_1", "y_QuantizeLinear_Input");
-	add_pair(&c, "y_QuantizeLinear_Input", "y", 0.02f, 60);
+	case_pair(&c, "y_QuantizeLinear_Input", "y", 0.02f, 60);
 	case_output(&c, c.graph, "y");
 	snprintf(name, sizeof name, "pairs%g.onnx", (double)scale);
-	return saved(&c, name);
+	return case_finish(&c, name);
 }
 
 // Every tensor once: in front of its pairs it is compared as behind them.
@@ -157,10 +133,10 @@ void test_quantized_file__rows_go_by_the_models_names(void **state)
 	for (int i = 0; i < 2; i++) {
 		begin(&c);
 		case_node(&c, "Conv", "conv", "x w", "PPQ_Variable_1");
-		add_pair(&c, "PPQ_Variable_1", "conv_y", i ? 0.05f : 0.02f, 100);
+		case_pair(&c, "PPQ_Variable_1", "conv_y", i ? 0.05f : 0.02f, 100);
 		case_node(&c, "Sigmoid", "sigmoid", "conv_y", "y");
 		case_output(&c, c.graph, "y");
-		path[i] = saved(&c, i ? "ppq_b.onnx" : "ppq_a.onnx");
+		path[i] = case_finish(&c, i ? "ppq_b.onnx" : "ppq_a.onnx");
 	}
 	cJSON *j = compared(path[0], path[1]);
 	assert_rows(j, "tensors", " conv_y y ");
@@ -176,13 +152,13 @@ void test_quantized_file__tensors_that_differ_are_rows_of_their_own(void **state
 	for (int i = 0; i < 2; i++) {
 		begin(&c);
 		case_node(&c, "Conv", "conv", "x w", "conv_y");
-		add_pair(&c, "conv_y", "conv_y_dq", i ? 0.05f : 0.02f, 100);
-		add_pair(&c, "conv_y_dq", "conv_y_dq_1", 0.1f, 100);
+		case_pair(&c, "conv_y", "conv_y_dq", i ? 0.05f : 0.02f, 100);
+		case_pair(&c, "conv_y_dq", "conv_y_dq_1", 0.1f, 100);
 		case_node(&c, "Sigmoid", "sigmoid", "conv_y", "s");
 		case_node(&c, "Add", "add", "conv_y_dq s", "t");
 		case_node(&c, "Add", "last", "t conv_y_dq_1", "y");
 		case_output(&c, c.graph, "y");
-		path[i] = saved(&c, i ? "own_b.onnx" : "own_a.onnx");
+		path[i] = case_finish(&c, i ? "own_b.onnx" : "own_a.onnx");
 	}
 	cJSON *j = compared(path[0], path[1]);
 	assert_rows(j, "tensors", " conv_y conv_y_dq conv_y_dq_1 s t y ");
@@ -200,14 +176,14 @@ static const char *with_relu(int what, const char *tensor, const char *file)
 	begin(&c);
 	if (what == CODES) {
 		case_node(&c, "Conv", "conv", "x w", tensor);
-		add_pair(&c, tensor, "dq", 0.01f, 0);
+		case_pair(&c, tensor, "dq", 0.01f, 0);
 	} else {
 		case_node(&c, "Conv", "conv", "x w", "conv_y");
 		case_node(&c, "Relu", "relu", "conv_y", "relu_y");
 	}
 	case_node(&c, "Sigmoid", "sigmoid", what == CODES ? "dq" : "relu_y", "y");
 	case_output(&c, c.graph, "y");
-	return saved(&c, file);
+	return case_finish(&c, file);
 }
 
 // As qtui dequantize does it.

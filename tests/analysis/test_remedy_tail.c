@@ -17,7 +17,7 @@ static const char *masked(void)
 	case_node(&c, "Add", "mask", "logits hidden", "masked");
 	case_attr_int(&c, case_node(&c, "Softmax", "sm", "masked", "y"), "axis", -1);
 	case_output(&c, c.graph, "y");
-	return case_save(&c, "masked.onnx");
+	return case_finish(&c, "masked.onnx");
 }
 
 void test_remedy_tail__a_softmax_that_reads_codes_is_none_in_float(void **state)

@@ -15,9 +15,7 @@ static const char *model_with_pair(const char *domain, const char *prefix)
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(1, 4));
 	case_floats(&c, "scale", 0, NULL, &scale);
-	Onnx__TensorProto *t = case_tensor(&c, "zero", ONNX__TENSOR_PROTO__DATA_TYPE__UINT8, 0, NULL);
-	case_raw(&c, t, &zero, 1);
-	c.graph->initializer[c.graph->n_initializer++] = t;
+	case_const(&c, "zero", ONNX__TENSOR_PROTO__DATA_TYPE__UINT8, 0, NULL, &zero, 1);
 	snprintf(name, sizeof name, "%sQuantizeLinear", prefix);
 	case_node(&c, name, "quantize", "x scale zero", "q")->domain = case_text(&c, domain);
 	snprintf(name, sizeof name, "%sDequantizeLinear", prefix);
@@ -26,9 +24,7 @@ static const char *model_with_pair(const char *domain, const char *prefix)
 	case_output(&c, c.graph, "y");
 	if (domain[0])
 		case_domain(&c, domain);
-	const char *path = case_save(&c, "pair.onnx");
-	case_done(&c);
-	return path;
+	return case_finish(&c, "pair.onnx");
 }
 
 void test_dequantize__takes_out_pairs_by_all_their_names(void **state)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "onnx.pb-c.h"
@@ -151,25 +152,27 @@ static inline void case_raw(struct onnx_case *c, Onnx__TensorProto *t, const voi
 	t->raw_data.data = arena_memdup(c->arena, data, size);
 }
 
+// An initializer of any type, whose bytes are taken as they are.
+static inline Onnx__TensorProto *case_const(
+    struct onnx_case *c, const char *name, int type, int rank, const int64_t *dims, const void *data, size_t size)
+{
+	Onnx__TensorProto *t = case_tensor(c, name, type, rank, dims);
+	case_raw(c, t, data, size);
+	return c->graph->initializer[c->graph->n_initializer++] = t;
+}
+
 static inline Onnx__TensorProto *case_floats(
     struct onnx_case *c, const char *name, int rank, const int64_t *dims, const float *v)
 {
-	Onnx__TensorProto *t = case_tensor(c, name, FLOAT, rank, dims);
 	size_t n = 1;
 	for (int i = 0; i < rank; i++)
 		n *= (size_t)dims[i];
-	case_raw(c, t, v, n * sizeof(float));
-	c->graph->initializer[c->graph->n_initializer++] = t;
-	return t;
+	return case_const(c, name, FLOAT, rank, dims, v, n * sizeof(float));
 }
 
 static inline Onnx__TensorProto *case_ints(struct onnx_case *c, const char *name, int n, const int64_t *v)
 {
-	int64_t dims[1] = {n};
-	Onnx__TensorProto *t = case_tensor(c, name, INT64, 1, dims);
-	case_raw(c, t, v, (size_t)n * sizeof(int64_t));
-	c->graph->initializer[c->graph->n_initializer++] = t;
-	return t;
+	return case_const(c, name, INT64, 1, (int64_t[]){n}, v, (size_t)n * sizeof(int64_t));
 }
 
 // "a b  c" into names; "-" is an input that is left out.
@@ -202,6 +205,21 @@ static inline Onnx__NodeProto *case_node(
     struct onnx_case *c, const char *op, const char *name, const char *in, const char *out)
 {
 	return case_node_in(c, c->graph, op, name, in, out);
+}
+
+// TENSOR -> TENSOR_quantize -> TENSOR_q -> TENSOR_dequantize -> `to`. Returns the zero point TENSOR_zero, of uint8.
+static inline Onnx__TensorProto *case_pair(struct onnx_case *c, const char *tensor, const char *to, float scale, int zero)
+{
+	char text[5][64], line[200];
+	static const char *const suffix[] = {"scale", "zero", "q", "quantize", "dequantize"};
+	for (int i = 0; i < 5; i++)
+		snprintf(text[i], sizeof text[i], "%s_%s", tensor, suffix[i]);
+	case_floats(c, text[0], 0, NULL, &scale);
+	snprintf(line, sizeof line, "%s %s %s", tensor, text[0], text[1]);
+	case_node(c, "QuantizeLinear", text[3], line, text[2]);
+	snprintf(line, sizeof line, "%s %s %s", text[2], text[0], text[1]);
+	case_node(c, "DequantizeLinear", text[4], line, to);
+	return case_const(c, text[1], ONNX__TENSOR_PROTO__DATA_TYPE__UINT8, 0, NULL, &(uint8_t){(uint8_t)zero}, 1);
 }
 
 static inline Onnx__AttributeProto *case_attr(struct onnx_case *c, Onnx__NodeProto *n, const char *name, int type)
@@ -256,6 +274,14 @@ static inline const char *case_save(struct onnx_case *c, const char *file)
 	uint8_t *packed = case_new(c, size + 1);
 	onnx__model_proto__pack(&c->model, packed);
 	return support_temp_file(file, packed, size);
+}
+
+// Writes the file and ends the case.
+static inline const char *case_finish(struct onnx_case *c, const char *file)
+{
+	const char *path = case_save(c, file);
+	case_done(c);
+	return path;
 }
 
 static inline enum status case_load_with(struct onnx_case *c, const struct onnx_options *opt)

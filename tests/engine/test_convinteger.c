@@ -16,13 +16,6 @@ struct layer {
 	bool long_bias;          // of 64 bits
 };
 
-static void constant(struct onnx_case *c, const char *name, int type, int rank, const int64_t *dims, const void *data, size_t size)
-{
-	Onnx__TensorProto *t = case_tensor(c, name, type, rank, dims);
-	case_raw(c, t, data, size);
-	c->graph->initializer[c->graph->n_initializer++] = t;
-}
-
 static void weights(struct onnx_case *c, const struct layer *l, struct support_random *r)
 {
 	int64_t n = l->out * l->in / l->group * l->kernel * l->kernel;
@@ -30,7 +23,7 @@ static void weights(struct onnx_case *c, const struct layer *l, struct support_r
 	const int64_t dims[4] = {l->out, l->in / l->group, l->kernel, l->kernel};
 	for (int64_t i = 0; i < n; i++)
 		w[i] = (int8_t)support_random_int(r, -l->spread, l->spread);
-	constant(c, "w", INT8, 4, dims, w, (size_t)n);
+	case_const(c, "w", INT8, 4, dims, w, (size_t)n);
 }
 
 // A scale for each channel, and a bias.
@@ -47,9 +40,9 @@ static void scales_and_bias(struct onnx_case *c, const struct layer *l, struct s
 	for (int64_t i = 0; i < l->out; i++)
 		wide[i] = bias[i];
 	if (l->long_bias)
-		constant(c, "bias", ONNX__TENSOR_PROTO__DATA_TYPE__INT64, 1, &l->out, wide, (size_t)l->out * sizeof *wide);
+		case_const(c, "bias", ONNX__TENSOR_PROTO__DATA_TYPE__INT64, 1, &l->out, wide, (size_t)l->out * sizeof *wide);
 	else
-		constant(c, "bias", ONNX__TENSOR_PROTO__DATA_TYPE__INT32, 1, &l->out, bias, (size_t)l->out * sizeof *bias);
+		case_const(c, "bias", ONNX__TENSOR_PROTO__DATA_TYPE__INT32, 1, &l->out, bias, (size_t)l->out * sizeof *bias);
 }
 
 static void check(const struct layer *l)
@@ -63,8 +56,8 @@ static void check(const struct layer *l)
 	case_init(&c);
 	case_input(&c, "x", UINT8, 4, (const int64_t[]){1, l->in, l->size, l->size});
 	weights(&c, l, &r);
-	constant(&c, "zero", UINT8, 0, none, &zero, 1);
-	constant(&c, "w_zero", INT8, 0, none, &w_zero, 1);
+	case_const(&c, "zero", UINT8, 0, none, &zero, 1);
+	case_const(&c, "w_zero", INT8, 0, none, &w_zero, 1);
 	const float scales[2] = {0.02f, l->y_step};
 	case_floats(&c, "step", 0, none, &scales[0]);
 	case_floats(&c, "y_step", 0, none, &scales[1]);

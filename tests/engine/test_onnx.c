@@ -179,14 +179,8 @@ void test_onnx__initializers_of_all_types(void **state)
 	const float *v;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(4));
-	case_raw(&c,
-	    c.graph->initializer[c.graph->n_initializer++] =
-	        case_tensor(&c, "h", ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16, DIMS(4)),
-	    halves, sizeof halves);
-	case_raw(&c,
-	    c.graph->initializer[c.graph->n_initializer++] =
-	        case_tensor(&c, "d", ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE, DIMS(4)),
-	    doubles, sizeof doubles);
+	case_const(&c, "h", ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16, DIMS(4), halves, sizeof halves);
+	case_const(&c, "d", ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE, DIMS(4), doubles, sizeof doubles);
 	c.graph->initializer[c.graph->n_initializer++] =
 	    case_tensor(&c, "n", ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16, DIMS(4));
 	c.graph->initializer[2]->int32_data = narrow;
@@ -630,13 +624,10 @@ void test_onnx__a_list_of_words_is_a_text(void **state)
 // x -> Dropout with the mode of training -> y
 static void dropout_case(struct onnx_case *c, float ratio)
 {
-	Onnx__TensorProto *t;
 	case_init(c);
 	case_input(c, "x", FLOAT, DIMS(1, 4));
 	case_floats(c, "ratio", 0, NULL, &ratio);
-	t = case_tensor(c, "training", ONNX__TENSOR_PROTO__DATA_TYPE__BOOL, 0, NULL);
-	case_raw(c, t, "\1", 1);
-	c->graph->initializer[c->graph->n_initializer++] = t;
+	case_const(c, "training", ONNX__TENSOR_PROTO__DATA_TYPE__BOOL, 0, NULL, "\1", 1);
 	case_node(c, "Dropout", "drop", "x ratio training", "h");
 	case_node(c, "Neg", "last", "h", "y");
 	case_output(c, c->graph, "y");

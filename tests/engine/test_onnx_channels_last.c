@@ -13,13 +13,6 @@ static Onnx__NodeProto *add_node(struct onnx_case *c, const char *op, const char
 	return n;
 }
 
-static void add_code(struct onnx_case *c, const char *name, int type, int rank, const int64_t *dims, const void *data, size_t size)
-{
-	Onnx__TensorProto *t = case_tensor(c, name, type, rank, dims);
-	case_raw(c, t, data, size);
-	c->graph->initializer[c->graph->n_initializer++] = t;
-}
-
 static const struct shape images = {4, {1, H, W, C}}, rows = {3, {1, H * W, C}};
 
 static void case_of(struct onnx_case *c, const struct shape *shape)
@@ -28,7 +21,7 @@ static void case_of(struct onnx_case *c, const struct shape *shape)
 	case_input(c, "x", UINT8, shape->rank, shape->dim);
 	case_output(c, c->graph, "y");
 	case_floats(c, "one", 0, NULL, (const float[]){1});
-	add_code(c, "zero", UINT8, 0, NULL, (const uint8_t[]){0}, 1);
+	case_const(c, "zero", UINT8, 0, NULL, (const uint8_t[]){0}, 1);
 }
 
 // Three nodes, the middle one under its own name.
@@ -70,8 +63,8 @@ void test_onnx_channels_last__convolution(void **state)
 	struct onnx_case c;
 	for (int last = 0; last < 2; last++) {
 		case_of(&c, &images);
-		add_code(&c, "weights", INT8, DIMS(2, C, 1, 1), weights, sizeof weights);
-		add_code(&c, "wzero", INT8, 0, NULL, (const int8_t[]){0}, 1);
+		case_const(&c, "weights", INT8, DIMS(2, C, 1, 1), weights, sizeof weights);
+		case_const(&c, "wzero", INT8, 0, NULL, (const int8_t[]){0}, 1);
 		case_attr_int(&c, add_node(&c, "QLinearConv", in), "channels_last", last);
 		if (last) {
 			check(&c, &images, &(struct shape){4, {1, H, W, 2}}, (const uint8_t[]){20, 2, 4, 6, 60, 10, 8, 140, 10, 18, 12, 22});

@@ -6,13 +6,6 @@
 
 enum { UINT4 = 21, INT4 = 22, STRING = ONNX__TENSOR_PROTO__DATA_TYPE__STRING };
 
-static Onnx__TensorProto *add_bytes(struct onnx_case *c, const char *name, int type, int64_t n, const void *bytes, size_t size)
-{
-	Onnx__TensorProto *t = case_tensor(c, name, type, 1, &n);
-	case_raw(c, t, bytes, size);
-	return c->graph->initializer[c->graph->n_initializer++] = t;
-}
-
 // x + w, so that w stays
 static void sum_case(struct onnx_case *c, int64_t n)
 {
@@ -49,7 +42,7 @@ void test_onnx_narrow__floats_of_few_bits(void **state)
 		const struct narrow_row *row = &rows[r];
 		struct onnx_case c;
 		sum_case(&c, row->n);
-		add_bytes(&c, "w", row->type, row->n, row->code, (size_t)(row->type == 23 ? row->n / 2 : row->n));
+		case_const(&c, "w", row->type, DIMS(row->n), row->code, (size_t)(row->type == 23 ? row->n / 2 : row->n));
 		case_load(&c);
 		for (int i = 0; i < 2 * row->n; i++) {
 			float want = row->value[i % row->n], got = ((const float *)constant_of(&c, "w")->data)[i % row->n];
@@ -69,7 +62,7 @@ static void pair_case(struct onnx_case *c, int type, uint8_t zero)
 	c->opset.version = 21;
 	case_input(c, "x", FLOAT, DIMS(4));
 	case_floats(c, "scale", 0, NULL, (const float[]){.5f});
-	add_bytes(c, "zero", type, 1, &zero, 1)->n_dims = 0;
+	case_const(c, "zero", type, 0, NULL, &zero, 1);
 	case_node(c, "QuantizeLinear", "quantize", "x scale zero", "codes");
 	case_node(c, "DequantizeLinear", "dequantize", "codes scale zero", "y");
 	case_output(c, c->graph, "y");
@@ -120,7 +113,7 @@ void test_onnx_narrow__casts_to_floats_of_few_bits_round(void **state)
 		case_init(&c);
 		c.opset.version = 19;
 		case_input(&c, "x", FLOAT, DIMS(4));
-		add_bytes(&c, "zero", 19, 1, &(uint8_t){0}, 1);
+		case_const(&c, "zero", 19, DIMS(1), &(uint8_t){0}, 1);
 		Onnx__NodeProto *n = case_node(&c, like ? "CastLike" : "Cast", "narrow", like ? "x zero" : "x", "codes");
 		case_attr_int(&c, n, "saturate", 0);
 		if (!like)
@@ -151,7 +144,7 @@ void test_onnx_narrow__weights_of_four_bits_in_blocks(void **state)
 		struct onnx_case c;
 		Onnx__TensorProto *t;
 		sum_case(&c, 5);
-		t = add_bytes(&c, "codes", INT4, 5, packed, sizeof packed);
+		t = case_const(&c, "codes", INT4, DIMS(5), packed, sizeof packed);
 		if (field) {
 			t->has_raw_data = false;
 			t->n_int32_data = 3;

@@ -9,13 +9,6 @@
 enum { UINT8 = ONNX__TENSOR_PROTO__DATA_TYPE__UINT8, INT8 = ONNX__TENSOR_PROTO__DATA_TYPE__INT8, INT32 = ONNX__TENSOR_PROTO__DATA_TYPE__INT32 };
 enum { C = 4, H = 3, IMAGE = C * H * H, WEIGHTS = C * C };
 
-static void add_code(struct onnx_case *c, const char *name, int type, int rank, const int64_t *dims, const void *data, size_t size)
-{
-	Onnx__TensorProto *t = case_tensor(c, name, type, rank, dims);
-	case_raw(c, t, data, size);
-	c->graph->initializer[c->graph->n_initializer++] = t;
-}
-
 // Everything that the operators below read: codes a, b and their grids, weights with one scale or one for each output.
 static void add_constants(struct onnx_case *c)
 {
@@ -32,16 +25,16 @@ static void add_constants(struct onnx_case *c)
 	case_floats(c, "sb", 0, NULL, &scale[1]);
 	case_floats(c, "sy", 0, NULL, &scale[3]);
 	case_floats(c, "sws", DIMS(C), scale);
-	add_code(c, "za", UINT8, 0, NULL, (const uint8_t[]){120}, 1);
-	add_code(c, "zb", UINT8, 0, NULL, (const uint8_t[]){7}, 1);
-	add_code(c, "zy", UINT8, 0, NULL, (const uint8_t[]){100}, 1);
-	add_code(c, "zw", INT8, 0, NULL, (const int8_t[]){0}, 1);
-	add_code(c, "zws", INT8, DIMS(C), (const int8_t[C]){0}, C);
-	add_code(c, "b", UINT8, DIMS(1, C, H, H), codes, sizeof codes);
-	add_code(c, "w", INT8, DIMS(C, C, 1, 1), weights, sizeof weights);
-	add_code(c, "m", INT8, DIMS(C, C), weights, sizeof weights);
-	add_code(c, "bias", INT32, DIMS(C), bias, sizeof bias);
-	add_code(c, "where", ONNX__TENSOR_PROTO__DATA_TYPE__BOOL, DIMS(C, 1, 1), (const uint8_t[C]){1, 0, 0, 1}, C);
+	case_const(c, "za", UINT8, 0, NULL, (const uint8_t[]){120}, 1);
+	case_const(c, "zb", UINT8, 0, NULL, (const uint8_t[]){7}, 1);
+	case_const(c, "zy", UINT8, 0, NULL, (const uint8_t[]){100}, 1);
+	case_const(c, "zw", INT8, 0, NULL, (const int8_t[]){0}, 1);
+	case_const(c, "zws", INT8, DIMS(C), (const int8_t[C]){0}, C);
+	case_const(c, "b", UINT8, DIMS(1, C, H, H), codes, sizeof codes);
+	case_const(c, "w", INT8, DIMS(C, C, 1, 1), weights, sizeof weights);
+	case_const(c, "m", INT8, DIMS(C, C), weights, sizeof weights);
+	case_const(c, "bias", INT32, DIMS(C), bias, sizeof bias);
+	case_const(c, "where", ONNX__TENSOR_PROTO__DATA_TYPE__BOOL, DIMS(C, 1, 1), (const uint8_t[C]){1, 0, 0, 1}, C);
 }
 
 static const struct of_op {

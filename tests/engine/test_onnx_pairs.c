@@ -6,29 +6,6 @@
 
 enum { UINT8 = ONNX__TENSOR_PROTO__DATA_TYPE__UINT8, INT8 = ONNX__TENSOR_PROTO__DATA_TYPE__INT8, C = 2, H = 3, IMAGE = C * H * H };
 
-static void add_codes(struct onnx_case *c, const char *name, int type, int rank, const int64_t *dims, const void *data, size_t size)
-{
-	Onnx__TensorProto *t = case_tensor(c, name, type, rank, dims);
-	case_raw(c, t, data, size);
-	c->graph->initializer[c->graph->n_initializer++] = t;
-}
-
-// TENSOR -> TENSOR_q -> `to`
-static void add_pair(struct onnx_case *c, const char *tensor, float scale, int zero, int type, const char *to)
-{
-	char text[5][64], line[200];
-	static const char *const suffix[] = {"scale", "zero", "q", "quantize", "dequantize"};
-	uint8_t code = (uint8_t)zero;
-	for (int i = 0; i < 5; i++)
-		snprintf(text[i], sizeof text[i], "%s_%s", tensor, suffix[i]);
-	case_floats(c, text[0], 0, NULL, &scale);
-	add_codes(c, text[1], type, 0, NULL, &code, 1);
-	snprintf(line, sizeof line, "%s %s %s", tensor, text[0], text[1]);
-	case_node(c, "QuantizeLinear", text[3], line, text[2]);
-	snprintf(line, sizeof line, "%s %s %s", text[2], text[0], text[1]);
-	case_node(c, "DequantizeLinear", text[4], line, to);
-}
-
 static const int8_t weight_codes[C * C] = {64, -64, -32, 127};
 
 // x, a pair, Conv of codes, a pair with this grid, y.
@@ -36,13 +13,13 @@ static void make(struct onnx_case *c, float scale, int zero, int type)
 {
 	case_init(c);
 	case_input(c, "x", FLOAT, DIMS(1, C, H, H));
-	add_pair(c, "x", 0.01f, 128, UINT8, "x_dq");
+	case_pair(c, "x", "x_dq", 0.01f, 128);
 	case_floats(c, "w_scale", 0, NULL, (const float[]){1 / 64.0f});
-	add_codes(c, "w_zero", INT8, 0, NULL, (const int8_t[]){0}, 1);
-	add_codes(c, "w_codes", INT8, DIMS(C, C, 1, 1), weight_codes, sizeof weight_codes);
+	case_const(c, "w_zero", INT8, 0, NULL, (const int8_t[]){0}, 1);
+	case_const(c, "w_codes", INT8, DIMS(C, C, 1, 1), weight_codes, sizeof weight_codes);
 	case_node(c, "DequantizeLinear", "w_dequantize", "w_codes w_scale w_zero", "w");
 	case_node(c, "Conv", "conv", "x_dq w", "conv_y");
-	add_pair(c, "conv_y", scale, zero, type, "y");
+	case_pair(c, "conv_y", "y", scale, zero)->data_type = type;
 	case_output(c, c->graph, "y");
 }
 
@@ -124,7 +101,7 @@ void test_onnx_pairs__stay_where_codes_are_computed_with(void **state)
 	(void)state;
 	make(&c, 0.05f, 100, UINT8);
 	c.graph->n_output = 0;
-	add_codes(&c, "most", UINT8, 0, NULL, (const uint8_t[]){200}, 1);
+	case_const(&c, "most", UINT8, 0, NULL, (const uint8_t[]){200}, 1);
 	case_node(&c, "Max", "max", "conv_y_q most", "capped");
 	case_node(&c, "DequantizeLinear", "out", "capped conv_y_scale conv_y_zero", "z");
 	case_output(&c, c.graph, "z");
@@ -146,10 +123,10 @@ void test_onnx_pairs__where_nothing_is_cut_off(void **state)
 	case_input(&c, "x", FLOAT, DIMS(1, 4, 20));
 	case_input(&c, "image", FLOAT, DIMS(1, C, H, H));
 	case_node(&c, "Add", "add", "x x", "sum");
-	add_pair(&c, "sum", 0.05f, 0, UINT8, "y");
-	add_pair(&c, "image", 0.05f, 0, UINT8, "z");
+	case_pair(&c, "sum", "y", 0.05f, 0);
+	case_pair(&c, "image", "z", 0.05f, 0);
 	case_node(&c, "Sigmoid", "sigmoid", "z", "s");
-	add_pair(&c, "s", 1 / 255.0f, 0, UINT8, "t");
+	case_pair(&c, "s", "t", 1 / 255.0f, 0);
 	case_output(&c, c.graph, "y");
 	case_output(&c, c.graph, "t");
 	load(&c);
@@ -164,7 +141,7 @@ void test_onnx_pairs__outputs_that_stand_for_others(void **state)
 	(void)state;
 	case_init(&c);
 	case_input(&c, "x", FLOAT, DIMS(1, C, H, H));
-	add_pair(&c, "x", 0.05f, 100, UINT8, "y");
+	case_pair(&c, "x", "y", 0.05f, 100);
 	case_node(&c, "DequantizeLinear", "again", "x_q x_scale x_zero", "z");
 	case_output(&c, c.graph, "y");
 	case_output(&c, c.graph, "z");
@@ -186,7 +163,7 @@ void test_onnx_pairs__keep_names_behind_activations(void **state)
 		case_input(&c, "x", FLOAT, DIMS(1, C, H, H));
 		case_floats(&c, "w", DIMS(C, C, 1, 1), (const float[C * C]){1, -1, -0.5f, 2});
 		case_node(&c, "Conv", "conv", "x w", "t");
-		add_pair(&c, "t", 0.05f, 0, UINT8, "t_dq");
+		case_pair(&c, "t", "t_dq", 0.05f, 0);
 		case_node(&c, "Sigmoid", "sigmoid", "t_dq", "y");
 		case_output(&c, c.graph, "y");
 		if (both) {
@@ -215,7 +192,7 @@ void test_onnx_pairs__of_several_readers(void **state)
 		case_floats(&c, "w", DIMS(C, C, 1, 1), (const float[C * C]){1, -1, -0.5f, 2});
 		case_floats(&c, "wide", 0, NULL, (const float[]){0.1f});
 		case_node(&c, "Conv", "conv", "x w", "t");
-		add_pair(&c, "t", 0.05f, 0, UINT8, "t_dq");
+		case_pair(&c, "t", "t_dq", 0.05f, 0);
 		case_node(&c, "QuantizeLinear", "second", grids == 1 ? "t t_scale t_zero" : "t wide t_zero", "q");
 		case_node(&c, "DequantizeLinear", "", grids == 1 ? "q t_scale t_zero" : "q wide t_zero", "dq");
 		case_node(&c, "Sigmoid", "sigmoid", "t_dq", "y");

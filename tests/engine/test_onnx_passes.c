@@ -161,11 +161,8 @@ void test_onnx_passes__dequantized_constants_are_weights(void **state)
 	struct onnx_case c;
 	static const int8_t codes[K * C] = {1, 2, 3, 4, 5, 6};
 	static const float step[1] = {0.5f};
-	Onnx__TensorProto *t;
 	conv_case(&c, true);
-	t = case_tensor(&c, "codes", ONNX__TENSOR_PROTO__DATA_TYPE__INT8, DIMS(K, C, 1, 1));
-	case_raw(&c, t, codes, sizeof codes);
-	c.graph->initializer[c.graph->n_initializer++] = t;
+	case_const(&c, "codes", ONNX__TENSOR_PROTO__DATA_TYPE__INT8, DIMS(K, C, 1, 1), codes, sizeof codes);
 	case_floats(&c, "step", 0, NULL, step);
 	case_node(&c, "DequantizeLinear", "dq", "codes step", "wq");
 	case_words(&c, c.graph->node[0]->input, "x wq b");
@@ -182,13 +179,10 @@ void test_onnx_passes__dequantized_constants_are_weights(void **state)
 static Onnx__NodeProto *nbits_case(struct onnx_case *c, const char *in)
 {
 	static const uint8_t codes[2] = {0x21, 0x0f};
-	Onnx__TensorProto *t;
 	Onnx__NodeProto *n;
 	case_init(c);
 	case_input(c, "x", FLOAT, DIMS(1, 1, 2));
-	t = case_tensor(c, "codes", ONNX__TENSOR_PROTO__DATA_TYPE__UINT8, DIMS(2, 1, 1));
-	case_raw(c, t, codes, sizeof codes);
-	c->graph->initializer[c->graph->n_initializer++] = t;
+	case_const(c, "codes", ONNX__TENSOR_PROTO__DATA_TYPE__UINT8, DIMS(2, 1, 1), codes, sizeof codes);
 	case_floats(c, "scales", DIMS(2), (const float[]){2, 0.5f});
 	case_floats(c, "b", DIMS(K), bias);
 	n = case_node(c, "MatMulNBits", "packed", in, "y");

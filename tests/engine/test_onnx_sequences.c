@@ -87,8 +87,8 @@ void test_onnx_sequences__pieces_are_cut_where_they_are_read(void **state)
 	struct onnx_case c;
 	Onnx__NodeProto *n;
 	begin(&c);
-	case_raw(&c, c.graph->initializer[c.graph->n_initializer++] = case_tensor(&c, "three", INT64, 0, NULL), &(int64_t){3}, sizeof(int64_t));
-	case_raw(&c, c.graph->initializer[c.graph->n_initializer++] = case_tensor(&c, "one", INT64, 0, NULL), &(int64_t){1}, sizeof(int64_t));
+	case_const(&c, "three", INT64, 0, NULL, &(int64_t){3}, sizeof(int64_t));
+	case_const(&c, "one", INT64, 0, NULL, &(int64_t){1}, sizeof(int64_t));
 	case_node(&c, "SplitToSequence", "split", "x three", "parts");
 	case_node(&c, "SequenceAt", "at", "parts one", "short");
 	n = case_node(&c, "SplitToSequence", "unbind", "x", "columns");
@@ -124,7 +124,7 @@ void test_onnx_sequences__pieces_are_counted_and_joined(void **state)
 
 static void scalar(struct onnx_case *c, const char *name, int64_t v)
 {
-	case_raw(c, c->graph->initializer[c->graph->n_initializer++] = case_tensor(c, name, INT64, 0, NULL), &v, sizeof v);
+	case_const(c, name, INT64, 0, NULL, &v, sizeof v);
 }
 
 // x has four rows: pieces of three of them, the last one shorter, from the end, counted, and joined otherwise.

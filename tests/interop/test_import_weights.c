@@ -35,16 +35,7 @@ static const char *float_model(void)
 	case_floats(&c, "b", DIMS(OUT), b);
 	case_node(&c, "Conv", "conv", "x w b", "y");
 	case_output(&c, c.graph, "y");
-	const char *path = case_save(&c, "float.onnx");
-	case_done(&c);
-	return path;
-}
-
-static void add_codes(struct onnx_case *c, const char *name, int type, int rank, const int64_t *dim, const void *codes, size_t size)
-{
-	Onnx__TensorProto *t = case_tensor(c, name, type, rank, dim);
-	case_raw(c, t, codes, size);
-	c->graph->initializer[c->graph->n_initializer++] = t;
+	return case_finish(&c, "float.onnx");
 }
 
 // The file: what its weights are, and on which grid.
@@ -80,18 +71,18 @@ static const char *quantized_model(const struct of_file *f)
 	}
 	case_input(&c, "x", FLOAT, DIMS(1, IN, 6, 6));
 	case_floats(&c, "x_scale", 0, NULL, &x_scale);
-	add_codes(&c, "x_zero", U8, 0, NULL, &x_zero, 1);
+	case_const(&c, "x_zero", U8, 0, NULL, &x_zero, 1);
 	int64_t n = f->scales;
 	case_floats(&c, "w_scale", n > 1 ? 1 : 0, &n, f->scale);
-	add_codes(&c, "w_zero", f->zero < 0 ? I8 : U8, n > 1 ? 1 : 0, &n, zeros, (size_t)n);
+	case_const(&c, "w_zero", f->zero < 0 ? I8 : U8, n > 1 ? 1 : 0, &n, zeros, (size_t)n);
 	case_floats(&c, "b_scale", DIMS(OUT), step);
 	if (f->floats) {
 		case_floats(&c, "w", DIMS(OUT, IN, 1, 1), floats);
 		case_attr_int(&c, case_node(&c, "QuantizeLinear", "w_quantize", "w w_scale w_zero", "w_quantized"), "axis", 0);
 	} else {
-		add_codes(&c, "w_quantized", f->zero < 0 ? I8 : U8, DIMS(OUT, IN, 1, 1), codes, sizeof codes);
+		case_const(&c, "w_quantized", f->zero < 0 ? I8 : U8, DIMS(OUT, IN, 1, 1), codes, sizeof codes);
 	}
-	add_codes(&c, "b_quantized", I32, DIMS(OUT), bias, sizeof bias);
+	case_const(&c, "b_quantized", I32, DIMS(OUT), bias, sizeof bias);
 	case_node(&c, "QuantizeLinear", "x_quantize", "x x_scale x_zero", "x_q");
 	case_node(&c, "DequantizeLinear", "x_dequantize", "x_q x_scale x_zero", "x_dq");
 	case_attr_int(&c, case_node(&c, "DequantizeLinear", "w_dequantize", "w_quantized w_scale w_zero", "w_dq"), "axis", 0);
@@ -102,9 +93,7 @@ static const char *quantized_model(const struct of_file *f)
 		case_node(&c, "DequantizeLinear", "y_dequantize", "y_q x_scale x_zero", "y");
 	}
 	case_output(&c, c.graph, "y");
-	const char *path = case_save(&c, "quantized.onnx");
-	case_done(&c);
-	return path;
+	return case_finish(&c, "quantized.onnx");
 }
 
 static const struct of_file finer = {.scales = OUT, .scale = {0.011f, 0.0115f, 0.012f, 0.0105f}, .zero = -1, .moved = -1};
@@ -394,11 +383,11 @@ static const char *gemm_model(bool quantized, int moved)
 	case_input(&c, "x", FLOAT, DIMS(ROWS, IN));
 	if (quantized) {
 		case_floats(&c, "x_scale", 0, NULL, &x_scale);
-		add_codes(&c, "x_zero", U8, 0, NULL, &(uint8_t){128}, 1);
+		case_const(&c, "x_zero", U8, 0, NULL, &(uint8_t){128}, 1);
 		case_floats(&c, "w_scale", 0, NULL, &w_scale);
 		case_floats(&c, "b_scale", DIMS(OUT), b_scale);
-		add_codes(&c, "w_quantized", I8, DIMS(IN, OUT), codes, sizeof codes);
-		add_codes(&c, "b_quantized", I32, DIMS(ROWS, OUT), bias, sizeof bias);
+		case_const(&c, "w_quantized", I8, DIMS(IN, OUT), codes, sizeof codes);
+		case_const(&c, "b_quantized", I32, DIMS(ROWS, OUT), bias, sizeof bias);
 		case_node(&c, "QuantizeLinear", "x_quantize", "x x_scale x_zero", "x_q");
 		case_node(&c, "DequantizeLinear", "x_dequantize", "x_q x_scale x_zero", "x_dq");
 		case_node(&c, "DequantizeLinear", "w_dequantize", "w_quantized w_scale", "w");
@@ -409,9 +398,7 @@ static const char *gemm_model(bool quantized, int moved)
 	}
 	case_node(&c, "Gemm", "conv", quantized ? "x_dq w b" : "x w b", "y");
 	case_output(&c, c.graph, "y");
-	const char *path = case_save(&c, quantized ? "gemm_quantized.onnx" : "gemm.onnx");
-	case_done(&c);
-	return path;
+	return case_finish(&c, quantized ? "gemm_quantized.onnx" : "gemm.onnx");
 }
 
 void test_import_weights__a_bias_of_several_rows(void **state)

@@ -43,9 +43,7 @@ static const char *pooled_convolutions(void)
 	case_attr_ints(&c, case_node(&c, "MaxPool", "pool", "relu_y", "pool_y"), "kernel_shape", 2, (int64_t[]){2, 2});
 	conv(&c, "second", "pool_y", "y");
 	case_output(&c, c.graph, "y");
-	const char *path = case_save(&c, "pooled.onnx");
-	case_done(&c);
-	return path;
+	return case_finish(&c, "pooled.onnx");
 }
 
 // The study's file comes back with the same widths, scales and zero points. Closes it.
