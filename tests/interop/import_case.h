@@ -6,10 +6,7 @@
 #include "undo.h"
 #include "qtui/interop/import.h"
 
-#define STEM "/model.0/conv/Conv"
-#define STEM_OUT "/model.0/conv/Conv_output_0"
 #define SWISH "/model.0/act/Mul"
-#define SUB "/model.12/Sub"
 #define SPLIT "/model.12/Split"
 #define SECOND SPLIT "_output_1"
 

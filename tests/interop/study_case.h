@@ -11,6 +11,9 @@
 
 #define MODEL "examples/digits.onnx"
 #define CALIB "examples/calib"
+#define STEM "/model.0/conv/Conv"
+#define STEM_OUT "/model.0/conv/Conv_output_0"
+#define SUB "/model.12/Sub"
 #define CLASS_CONV "/model.12/cv3.0/cv3.0.2/Conv"
 
 static inline struct study *case_open(const char *model, const char *calib, const char *target)
@@ -40,6 +43,16 @@ static inline void case_scale(struct study *st, const char *name, double scale)
 	struct scale_edit e = {.scale = scale, .zero = ZERO_FOLLOWS};
 	if (study_find_output(&e.value, study_graph(st), name, &err) || study_scales(st, &e, 1, &err))
 		fail_msg("%s", err.text);
+}
+
+// A node in float, one at 16 bit, and a scale.
+static inline struct study *case_edited(const char *target)
+{
+	struct study *st = case_open(MODEL, CALIB, target);
+	case_set(st, SUB, PREC_FLOAT);
+	case_set(st, STEM, PREC_INT16);
+	case_scale(st, CLASS_CONV, 0.0625);
+	return st;
 }
 
 // Runs the study; *loss (may be NULL) gets the loss report. The caller owns the text.

@@ -1,4 +1,4 @@
-// AIMET's encodings of ranges that a target reduces by a bit: their width is that of the range, and they are read so.
+// AIMET's encodings: codes counted from zero, casts, channels, and ranges that a target reduces by a bit, whose width they have.
 #include "import_case.h"
 
 #define TARGET "onnxruntime,activation.reduce_range=true,weight.reduce_range=true"
@@ -60,5 +60,69 @@ void test_aimet__seven_bits_elsewhere(void **state)
 		fail_msg("%s", str_text(&r.notes));
 	assert_int_equal(r.scales, 0);
 	import_report_done(&r);
+	study_close(&st);
+}
+
+void test_aimet__counts_codes_from_zero(void **state)
+{
+	struct study *st = case_edited("esp32p4");
+	cJSON *j = case_export_json(st, "aimet", NULL);
+	const cJSON *stem = encoding_of(case_at(j, "activation_encodings"), STEM_OUT);
+	const cJSON *logits = encoding_of(case_at(j, "activation_encodings"), CLASS_CONV "_output_0");
+	assert_string_equal(json_text(j, "version", ""), "1.0.0");
+	assert_true(json_number(stem, "bw", 0) == 16 && json_bool(stem, "is_sym", false));
+	assert_true(cJSON_GetArrayItem(case_at(stem, "offset"), 0)->valuedouble == -32768);
+	assert_true(cJSON_GetArrayItem(case_at(logits, "scale"), 0)->valuedouble == 0.0625);
+	assert_true(cJSON_GetArrayItem(case_at(logits, "offset"), 0)->valuedouble == -128);
+	assert_true(json_number(encoding_of(case_at(j, "param_encodings"), "model.0.conv.weight"), "bw", 0) == 16);
+	cJSON_Delete(j);
+	study_close(&st);
+}
+
+// Codes that begin at zero are not symmetric, though their zero point is none.
+void test_aimet__of_codes_without_a_sign(void **state)
+{
+	struct study *st = case_open(MODEL, CALIB, "onnxruntime");
+	struct str loss = {0};
+	cJSON *j = case_export_json(st, "aimet", &loss);
+	const cJSON *images = encoding_of(case_at(j, "activation_encodings"), "images");
+	assert_true(cJSON_GetArrayItem(case_at(images, "offset"), 0)->valuedouble == 0);
+	assert_false(json_bool(images, "is_sym", true));
+	assert_int_equal(loss.len, 0);
+	str_done(&loss);
+	cJSON_Delete(j);
+	study_close(&st);
+}
+
+// A cast has no scale: AIMET calls it a float.
+void test_aimet__of_casts(void **state)
+{
+	struct study *st = case_open(MODEL, CALIB, "fp16");
+	struct str loss = {0};
+	cJSON *j = case_export_json(st, "aimet", &loss);
+	const cJSON *images = encoding_of(case_at(j, "activation_encodings"), "images");
+	assert_string_equal(json_text(images, "dtype", ""), "FLOAT");
+	assert_true(json_number(images, "bw", 0) == 16);
+	assert_null(case_at(images, "scale"));
+	assert_int_equal(loss.len, 0);
+	cJSON_Delete(j);
+	study_close(&st);
+	st = case_open(MODEL, CALIB, "bf16");
+	cJSON_Delete(case_export_json(st, "aimet", &loss));
+	assert_has(&loss, "AIMET's floats of 16 bits are float16");
+	str_done(&loss);
+	study_close(&st);
+}
+
+// Per-channel weights of another target are one entry a channel.
+void test_aimet__weights_per_channel(void **state)
+{
+	struct study *st = case_open(MODEL, CALIB, "tensorrt");
+	cJSON *j = case_export_json(st, "aimet", NULL);
+	const cJSON *w = encoding_of(case_at(j, "param_encodings"), "model.0.conv.weight");
+	assert_string_equal(json_text(w, "enc_type", ""), "PER_CHANNEL");
+	assert_true(cJSON_GetArraySize(case_at(w, "scale")) > 1);
+	assert_int_equal(cJSON_GetArraySize(case_at(w, "scale")), cJSON_GetArraySize(case_at(w, "offset")));
+	cJSON_Delete(j);
 	study_close(&st);
 }
