@@ -4,22 +4,9 @@
 static char *const pictures[] = {"a.jpg", "b.jpg"};
 static const struct labels_samples samples = {.file = (const char *const *)pictures, .n = 2};
 
-static struct labels *must_read(const char *name, const char *text)
-{
-	struct error err = {0};
-	struct labels *l = NULL;
-	if (labels_read(&l, support_temp_file(name, text, strlen(text)), &samples, &err) != STATUS_OK)
-		fail_msg("%s", err.text);
-	return l;
-}
-
 static void refuse(const char *name, const char *text, const char *why)
 {
-	struct error err = {0};
-	struct labels *l = NULL;
-	assert_int_equal(labels_read(&l, support_temp_file(name, text, strlen(text)), &samples, &err), STATUS_FORMAT);
-	if (!strstr(err.text, why))
-		fail_msg("%s", err.text);
+	assert_int_equal(read_bad(write_text(name, text), &samples, why), STATUS_FORMAT);
 }
 
 static const char *coco(const char *id_a, const char *id_b)
@@ -32,7 +19,7 @@ static const char *coco(const char *id_a, const char *id_b)
 
 void test_labels_ids__of_images_are_exact_and_their_own(void **state)
 {
-	struct labels *l = must_read("good.json", coco("9007199254740991", "9007199254740990"));
+	struct labels *l = read_ok(write_text("good.json", coco("9007199254740991", "9007199254740990")), &samples);
 	assert_true(l->label[0].n == 0 && l->label[1].n == 1);
 	labels_free(&l);
 	refuse("large.json", coco("1700000000000000000", "1700000000000100000"), "image a.jpg has the id 1.7e+18: from 2^53 on ids are not exact");
@@ -42,7 +29,7 @@ void test_labels_ids__of_images_are_exact_and_their_own(void **state)
 void test_labels_ids__a_wrong_class_is_no_heading(void **state)
 {
 	refuse("minus.csv", "a.jpg,-1\nb.jpg,3\n", "minus.csv:1");
-	struct labels *l = must_read("headed.csv", "file,class\na.jpg,1\nb.jpg,3\n");
+	struct labels *l = read_ok(write_text("headed.csv", "file,class\na.jpg,1\nb.jpg,3\n"), &samples);
 	assert_int_equal(l->label[0].class, 1);
 	labels_free(&l);
 }
@@ -53,7 +40,7 @@ void test_labels_ids__the_class_may_come_first(void **state)
 	for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
 		char name[16];
 		snprintf(name, sizeof name, "first%d.csv", (int)i);
-		struct labels *l = must_read(name, text[i]);
+		struct labels *l = read_ok(write_text(name, text[i]), &samples);
 		assert_true(l->n_known == 2 && l->label[0].class == 1 && l->label[1].class == 3);
 		labels_free(&l);
 	}
@@ -69,7 +56,7 @@ void test_labels_ids__categories_without_objects_are_no_classes(void **state)
 	static const struct {
 		int n, class, to;
 	} want[] = {{3, 0, 1}, {3, 2, 3}, {4, 0, 0}, {4, 3, 3}, {2, 1, 1}, {5, 3, 3}, {5, 4, -1}};
-	struct labels *l = must_read("above.json", text);
+	struct labels *l = read_ok(write_text("above.json", text), &samples);
 	for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
 		struct names none = {0};
 		const char *how;
