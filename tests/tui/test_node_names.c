@@ -1,21 +1,15 @@
 // Names of repeated blocks, which end alike, are told apart in every view that lists them.
-#include "support.h"
-
 #include <stdio.h>
 #include <string.h>
 
 #include "fake.h"
 #include "press.h"
-#include "qtui/base/str.h"
-#include "qtui/tui/draw.h"
-#include "qtui/tui/ui.h"
+#include "shown.h"
 
 // The last nodes, which the lists below are about, are named like layers of a decoder; so are the outputs.
 static void start(struct ui *ui, enum fake_kind kind)
 {
 	static char name[16][96];
-	struct theme theme;
-	struct error err;
 	struct snapshot *s = fake_snapshot(kind);
 	int n = s->g->n_nodes;
 	for (int i = 0; i < 16; i++) {
@@ -24,23 +18,17 @@ static void start(struct ui *ui, enum fake_kind kind)
 	}
 	for (int i = 0; i < s->n_outputs; i++)
 		fake.value[fake.g.output[i]].name = name[i];
-	assert_int_equal(theme_load(&theme, "default", &err), STATUS_OK);
-	ui_init(ui, NULL, s, &theme, false);
+	show(ui, s, false);
 	ui_resize(ui, 80, 24);
 }
 
 // Is each of these on the screen? Ends the user interface.
 static void shows(struct ui *ui, const char *const *what, int n)
 {
-	struct canvas c;
-	struct str text = {0};
-	canvas_init(&c, ui->w, ui->h, &ui->theme, false);
-	draw_screen(&c, ui);
-	canvas_dump(&c, &text, false);
+	struct str text = shown(ui, false);
 	for (int i = 0; i < n; i++)
 		if (!strstr(str_text(&text), what[i]))
 			fail_msg("%s is not in\n%s", what[i], str_text(&text));
-	canvas_done(&c);
 	str_done(&text);
 	ui_done(ui);
 }

@@ -4,15 +4,13 @@
 #include <string.h>
 
 #include "fake.h"
+#include "shown.h"
 #include "qtui/base/file.h"
 #include "qtui/tui/script.h"
 
 static void start(struct ui *ui)
 {
-	struct theme theme;
-	struct error err;
-	assert_int_equal(theme_load(&theme, "default", &err), STATUS_OK);
-	ui_init(ui, NULL, fake_snapshot(FAKE_MEASURED), &theme, false);
+	show(ui, fake_snapshot(FAKE_MEASURED), false);
 }
 
 static enum status play(struct ui *ui, const char *text, struct error *err)

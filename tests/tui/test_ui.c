@@ -8,6 +8,7 @@
 
 #include "fake.h"
 #include "press.h"
+#include "shown.h"
 #include "qtui/base/log.h"
 #include "qtui/tui/command.h"
 #include "qtui/tui/draw.h"
@@ -17,10 +18,7 @@
 
 static void start(struct ui *ui, enum fake_kind kind)
 {
-	struct theme theme;
-	struct error err;
-	assert_int_equal(theme_load(&theme, "default", &err), STATUS_OK);
-	ui_init(ui, NULL, fake_snapshot(kind), &theme, false);
+	show(ui, fake_snapshot(kind), false);
 }
 
 static const char *name(const struct ui *ui)
