@@ -167,6 +167,16 @@ void test_screens__pictures_left_out(void **state)
 	expect(&ui, "left_out_66x12");
 }
 
+// Whose samples they are comes first; what is said of them goes on in the line below.
+void test_screens__a_task_of_the_calibration_samples(void **state)
+{
+	struct ui ui;
+	start(&ui, FAKE_POSED, 80, 24, false);
+	ui.snap->task_calibrated = true;
+	press(&ui, "T");
+	expect(&ui, "task_calibrated_80x24");
+}
+
 void test_screens__a_long_message(void **state)
 {
 	struct ui ui;
@@ -344,6 +354,7 @@ void test_screens__why(void **state)
 	    {"why_steps_40x10", FAKE_DAMAGED, 40, 10, false, "Wjjj"},
 	    {"why_steps_back_40x10", FAKE_DAMAGED, 40, 10, false, "WGkkk"},
 	    // The edit that a would apply stands there whole, what it gains where there is room.
+	    {"findings_100x30", FAKE_MEASURED, 100, 30, false, "F"},
 	    {"findings_80x24", FAKE_MEASURED, 80, 24, false, "F"},
 	    {"findings_60x16", FAKE_MEASURED, 60, 16, false, "F"},
 	    {"findings_40x12", FAKE_MEASURED, 40, 12, false, "F"},

@@ -454,6 +454,20 @@ void test_ui__no_node_to_work_on(void **state)
 	ui_done(&ui);
 }
 
+// The number of a node is no answer to whether there is one: the first has the number 0.
+void test_ui__the_first_node_is_one_to_work_on(void **state)
+{
+	struct ui ui;
+	start(&ui, FAKE_MEASURED);
+	press(&ui, "<lt>gg"); // in the order of the graph
+	while (ui_node(&ui) != 0)
+		press(&ui, "j");
+	press(&ui, "]");
+	assert_string_equal(ui.note, "");
+	assert_int_not_equal(ui_node(&ui), 0);
+	ui_done(&ui);
+}
+
 static void assert_completed(struct ui *ui, const char *line, const char *expected)
 {
 	const char *word = strrchr(line, ' ') + 1;
