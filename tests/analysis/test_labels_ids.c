@@ -67,3 +67,33 @@ void test_labels_ids__categories_without_objects_are_no_classes(void **state)
 	}
 	labels_free(&l);
 }
+
+// Ids with gaps are COCO's where names or the ids themselves say so; of 90 classes and ids up to 90 the last would be none's.
+void test_labels_ids__gaps_alone_are_not_coco(void **state)
+{
+	static const struct {
+		const char *name[2];
+		int id[2], n, classes, class, to;
+	} want[] = {
+	    {{"bolt", "nut"}, {6, 46}, 0, 2, 1, 1},           // nobody says how many: in order
+	    {{"person", "dog"}, {1, 18}, 0, 80, 16, 1},       // COCO's
+	    {{"personne", "brosse"}, {1, 90}, 0, 80, 79, 1},  // likewise, in another language
+	    {{"personne", "brosse"}, {1, 90}, 90, 90, 89, 1}, // EfficientDet
+	    {{"personne", "brosse"}, {1, 90}, 91, 91, 90, 1}, // ids themselves
+	};
+	for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+		char text[512];
+		snprintf(text, sizeof text, "{\"images\":[{\"id\":1,\"file_name\":\"a.jpg\"}],\"categories\":[{\"id\":%d,\"name\":\"%s\"},"
+		    "{\"id\":%d,\"name\":\"%s\"}],\"annotations\":[{\"image_id\":1,\"category_id\":%d,\"bbox\":[1,1,2,2]}]}", want[i].id[0],
+		    want[i].name[0], want[i].id[1], want[i].name[1], want[i].id[0]);
+		struct labels *l = must_read("gaps.json", text);
+		struct names none = {0};
+		const char *how;
+		int n = want[i].n, *map = labels_map(l, &n, &none, &how);
+		assert_int_equal(n, want[i].classes);
+		assert_int_equal(map[want[i].class], want[i].to);
+		free(map);
+		labels_free(&l);
+	}
+	(void)state;
+}

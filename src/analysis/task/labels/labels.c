@@ -272,7 +272,7 @@ bool labels_number_synsets(struct labels *l)
 
 // The 80 classes of COCO's detectors have ids 1..90: these ten are not used.
 static const int coco_unused[] = {12, 26, 29, 30, 45, 66, 68, 69, 71, 83};
-enum { COCO_UNUSED = sizeof coco_unused / sizeof *coco_unused };
+enum { COCO_UNUSED = sizeof coco_unused / sizeof *coco_unused, COCO_IDS = COCO_CLASSES + COCO_UNUSED };
 
 static int coco_id(int class)
 {
@@ -305,18 +305,12 @@ static int id_after_class(int class)
 static int (*id_rule(const struct labels *l, int n, const char **how))(int)
 {
 	*how = "are category ids";
-	if (n >= 90 || (l->n_classes && l->id[0] == 0))
+	bool beyond = l->n_classes && l->id[l->n_classes - 1] >= n; // as ids these classes would leave out the last one
+	if ((n >= COCO_IDS && !beyond) || (l->n_classes && l->id[0] == 0))
 		return id_of_class;
 	bool coco = n == COCO_CLASSES && has_coco_ids(l);
 	*how = coco ? "80 to COCO's 90 category ids" : "are category ids less 1";
 	return coco ? coco_id : id_after_class;
-}
-
-// A detector that does not name its classes is taken for one of COCO's 80 where the labels look like some of these.
-static int likely_count(const struct labels *l, const struct names *names)
-{
-	bool gaps = l->n_classes && l->id[l->n_classes - 1] > l->n_classes;
-	return names->n ? names->n : gaps && l->n_classes < COCO_CLASSES ? COCO_CLASSES : l->n_classes;
 }
 
 // By what is known of models that do not name their classes: all names of the labels have to be among these, or at least
@@ -329,6 +323,16 @@ static bool map_known(const struct labels *l, int *map, int n)
 	int found = map_names(l, map, n, &known, &moved);
 	names_done(&known);
 	return found > 0 && (l->numbered || (found == l->n_classes && (moved || n != l->n_classes)));
+}
+
+// A detector that does not name its classes is taken for one of COCO's 80 where the labels look like some of these: ids with gaps
+// alone do not say so.
+static int likely_count(const struct labels *l, const struct names *names)
+{
+	int map[COCO_CLASSES];
+	bool gaps = l->n_classes && l->id[l->n_classes - 1] > l->n_classes && l->n_classes < COCO_CLASSES;
+	bool coco = gaps && (has_coco_ids(l) || map_known(l, map, COCO_CLASSES));
+	return names->n ? names->n : coco ? COCO_CLASSES : l->n_classes;
 }
 
 // Of as many categories as the model has classes there are objects: the others, as a 0 that others have above theirs, are none
