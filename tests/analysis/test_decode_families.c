@@ -314,3 +314,42 @@ void test_decode_families__levels_that_are_as_many_as_a_fine_one(void **state)
 	made_check(&m, "yolov5", 1, 0);
 	(void)state;
 }
+
+// A table of scores is not turned around where a sample has fewer boxes than there are classes.
+void test_decode_families__fewer_queries_than_classes(void **state)
+{
+	enum { N = 20, CLASSES = 30 };
+	for (int joined = 0; joined < 2; joined++) {
+		struct made m = made_new(CLASSES, 0);
+		const int row = 4 + CLASSES;
+		float *p, *x;
+		if (joined) {
+			x = add_output(&m, "output0", END_OTHER | END_SIGMOID, SHAPE(1, N, row), 0);
+			p = x + 4;
+		} else {
+			p = add_output(&m, "pred_scores", END_SIGMOID, SHAPE(1, N, CLASSES), 0);
+			x = add_output(&m, "pred_boxes", END_SIGMOID, SHAPE(1, N, 4), 0);
+		}
+		put(x, 7 * (joined ? row : 4), 1, (const float[]){.5f, 38.f / SIDE, 24.f / SIDE, .25f}, 4);
+		p[7 * (joined ? row : CLASSES) + 25] = .9f;
+		made_check(&m, joined ? "rtdetr" : "detr", 25, 0);
+	}
+	(void)state;
+}
+
+// Nine anchors a cell are RetinaNet's, with a sigmoid a class and none for a background: neither of as many classes as the labels
+// have nor of one more is the first score one.
+void test_decode_families__nine_anchors_a_cell_have_no_background(void **state)
+{
+	enum { N = 9 * (8 * 8 + 4 * 4 + 2 * 2 + 1 + 1), CLASSES = 3 };
+	static const float corners[4] = {20, 30, 44, 46};
+	for (int more = 0; more < 2; more++)
+		for (int pixels = 0; pixels < 2; pixels++) {
+			struct made m = made_new(CLASSES, 0);
+			float *p = add_output(&m, "scores", END_SIGMOID, SHAPE(1, N, CLASSES + more), 0);
+			put_boxes(add_output(&m, "boxes", END_OTHER, SHAPE(1, N, 4), 0), N, 4, 1, corners, pixels ? 1 : 1.f / SIDE);
+			p[50 * (CLASSES + more) + 2] = .9f;
+			made_check(&m, "retinanet", 2, 0);
+		}
+	(void)state;
+}

@@ -217,7 +217,12 @@ void decode_bind_masks(struct source *s, const struct head *h, const struct fiel
 bool decode_pair(const struct head *h, int box, int score, struct field *boxes, struct field *scores, int64_t *n)
 {
 	int64_t n_scores;
-	if (box == score || !head_rows(boxes, n, h, box, 4) || !head_rows(scores, &n_scores, h, score, 0) || n_scores != *n)
+	if (box == score || !head_rows(boxes, n, h, box, 4) || !head_rows(scores, &n_scores, h, score, 0))
+		return false;
+	bool turned = n_scores != *n && n_scores <= INT32_MAX; // fewer boxes than classes
+	if (turned)
+		head_rows(scores, &n_scores, h, score, (int)n_scores);
+	if (n_scores != *n)
 		return false;
 	// With four classes both look alike.
 	return !(h->out[box].ends & END_SOFTMAX) && (!h->out[box].scores || h->out[score].scores);

@@ -115,5 +115,7 @@ struct levels {
 bool head_levels(struct levels *l, const struct head *h);
 // Are the outputs several levels of cells with `anchors` anchors (0: any number)?
 bool head_is_pyramid(const struct head *h, int anchors);
+// Are n rows those of nine anchors a cell, of five levels from cells of 8 pixels on (RetinaNet, EfficientDet)?
+bool head_is_dense(const struct head *h, int64_t n);
 
 #endif

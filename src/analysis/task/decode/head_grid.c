@@ -321,6 +321,15 @@ bool head_levels(struct levels *l, const struct head *h)
 	return l->n > 0;
 }
 
+bool head_is_dense(const struct head *h, int64_t n)
+{
+	enum { FINEST = 8, COARSEST = 128, DENSE = 9 };
+	int64_t sum = 0;
+	for (int stride = FINEST; stride <= COARSEST && h->input_w > 0 && h->input_h > 0; stride *= 2)
+		sum += DENSE * cells(h, stride);
+	return n > 0 && n == sum;
+}
+
 bool head_is_pyramid(const struct head *h, int anchors)
 {
 	struct levels l;

@@ -6,7 +6,7 @@ enum { QUERIES_MAX = 1500 }; // more are not taken for queries unless the user n
 
 static bool is_query_count(const struct head *h, int64_t n)
 {
-	return n > 0 && (h->named || (n <= QUERIES_MAX && !head_is_pyramid(h, 1)));
+	return n > 0 && (h->named || (n <= QUERIES_MAX && !head_is_pyramid(h, 1) && !head_is_dense(h, n)));
 }
 
 static void bind_queries(struct bound *b, const struct head *h, int64_t n, const struct field *box, const struct field *score)
@@ -53,6 +53,8 @@ bool detr_bind_rows(struct bound *b, const struct head *h)
 	int64_t n;
 	if (h->n < 1 || !head_rows(&f, &n, h, 0, 0) || !is_query_count(h, n))
 		return false;
+	if (!h->any_classes && decode_pick_classes(h, &f, 4) < 0)
+		head_rows(&f, &n, h, 0, (int)n); // fewer queries than classes
 	int classes = decode_pick_classes(h, &f, 4);
 	if (classes < 0)
 		return false;

@@ -100,6 +100,11 @@ bool row_bind(struct bound *b, const struct head *h)
 	return (h->named || head_is_pyramid(h, 1)) && (bind_one(b, h, 4) || bind_two(b, h));
 }
 
+bool row_bind_dense(struct bound *b, const struct head *h)
+{
+	return bind_two(b, h) && (h->named || head_is_dense(h, b->source[0].n));
+}
+
 bool row_bind_one2one(struct bound *b, const struct head *h)
 {
 	return (h->named || h->one2one) && row_bind(b, h);

@@ -9,10 +9,10 @@ static bool has_no_background(const struct head *h, const struct field *score)
 	return head_is_hinted(h, score->channels) && !head_is_hinted(h, score->channels - 1);
 }
 
-// No SSD has one anchor a cell, on all levels; heads that have one give each class a sigmoid, and none to the background.
-static bool is_anchor_free(const struct head *h, const struct field *score)
+// No SSD has one anchor a cell, or nine, on all levels; heads that have so many give each class a sigmoid, and none to the background.
+static bool is_of_sigmoids(const struct head *h, const struct field *score, int64_t n)
 {
-	return score->ends == END_SIGMOID && head_is_pyramid(h, 1);
+	return score->ends == END_SIGMOID && (head_is_pyramid(h, 1) || head_is_dense(h, n));
 }
 
 bool ssd_bind(struct bound *b, const struct head *h)
@@ -23,7 +23,7 @@ bool ssd_bind(struct bound *b, const struct head *h)
 		for (int k = 0; k < h->n; k++) {
 			if (!decode_pair(h, i, k, &box, &score, &n) || decode_pick_classes(h, &score, 1) < 0)
 				continue;
-			if (!h->named && (box.ends == END_LINEAR || has_no_background(h, &score) || is_anchor_free(h, &score)))
+			if (!h->named && (box.ends == END_LINEAR || has_no_background(h, &score) || is_of_sigmoids(h, &score, n)))
 				continue; // offsets from priors that nobody has applied, or another family's scores
 			*b = (struct bound){.n = 1,
 			    .background = 1,
