@@ -143,3 +143,21 @@ void test_boxes_program__finds_boxes_alone(void **state)
 	assert_string_equal(c.err.text, "task pose: --boxes gives boxes and nothing else: --task detect measures them");
 	case_end(&c);
 }
+
+// Where it finds nothing, no decoder is to be named beside it.
+void test_boxes_program__a_blind_one_is_named(void **state)
+{
+	struct task_case c;
+	char text[TASK_BLIND_TEXT];
+	begin(&c, "", 0, CASE_SIDE);
+	assert_int_equal(say(&c, TASK_FLOAT), STATUS_OK);
+	assert_int_equal(say(&c, TASK_QUANT), STATUS_OK);
+	struct task_report *r = task_report(c.t, case_net(&c, TASK_FLOAT), case_net(&c, TASK_QUANT), 0);
+	assert_true(task_is_blind(r));
+	task_tell_blind(text, sizeof text, r, ":survey");
+	assert_non_null(strstr(text, "the boxes that the program reads (--boxes) or"));
+	assert_null(strstr(text, "--decoder"));
+	task_report_drop(&r);
+	case_end(&c);
+	(void)state;
+}

@@ -167,6 +167,7 @@ struct task_report {
 	struct task_sample *sample; // with both variants, those that lost most first
 	int n_samples;
 	int off;           // TASK_CLASSIFY: of most samples the float network says the class that is so far behind the label's; 0: it does not
+	bool by_program;   // a program of the user's has read the boxes, no decoder
 	bool has_interval; // false also when fewer than two samples have both variants
 	struct task_interval interval;
 	struct arena *memory; // of the texts

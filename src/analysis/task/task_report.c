@@ -16,9 +16,10 @@ bool task_is_blind(const struct task_report *r)
 	return guesses || (r->n_figures && value < task_blind(r->figure[0].name));
 }
 
-static bool is_decoded(enum task_kind k)
+static const char *told_reading(const struct task_report *r)
 {
-	return k == TASK_DETECT || k == TASK_POSE || k == TASK_INSTANCE || k == TASK_OBB;
+	bool decoded = r->kind == TASK_DETECT || r->kind == TASK_POSE || r->kind == TASK_INSTANCE || r->kind == TASK_OBB;
+	return !decoded ? "" : r->by_program ? ", the boxes that the program reads (--boxes)" : ", the way its outputs are read (--decoder)";
 }
 
 void task_tell_blind(char *out, size_t size, const struct task_report *r, const char *survey)
@@ -29,7 +30,7 @@ void task_tell_blind(char *out, size_t size, const struct task_report *r, const 
 	                                               : "recognizes next to nothing";
 	int n = snprintf(out, size,
 	    "The float network itself %s: its labels%s or the way its pictures are prepared (%s) are not its own, or the file was "
-	    "ruined before.", fails, is_decoded(r->kind) ? ", the way its outputs are read (--decoder)" : "", survey);
+	    "ruined before.", fails, told_reading(r), survey);
 	if (r->off && n > 0 && (size_t)n < size)
 		snprintf(out + n, size - (size_t)n, " Of most samples it says the class %s?",
 		    r->off < 0 ? "in front of the label's: do labels count from 1" : "behind the label's: is its first class a background");

@@ -315,6 +315,7 @@ const char *detect_class_name(const struct task *t, int class)
 
 static void detect_report(const struct task *t, const struct frozen f[TASK_VARIANTS], struct task_report *r)
 {
+	r->by_program = ((const struct detect *)t->state)->program != NULL;
 	r->figure = xcalloc(COCO_FIGURES, sizeof *r->figure);
 	r->n_classes = t->labels->n_classes;
 	r->class = xcalloc((size_t)r->n_classes + 1, sizeof *r->class);
