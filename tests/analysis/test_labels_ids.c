@@ -97,3 +97,42 @@ void test_labels_ids__gaps_alone_are_not_coco(void **state)
 	}
 	(void)state;
 }
+
+// Of pictures that were converted since, or whose ending is in capitals, the name in front of the ending is theirs.
+void test_labels_ids__pictures_may_have_another_ending(void **state)
+{
+	static const char *const named[] = {"x/1.jpg", "x/2.JPG", "x/3.jpg", "x/3.webp", "x/4.v2.jpg"};
+	static const int class[] = {5, 6, -1, -1, 8};
+	const char *text = "1.png,5\n2.jpg,6\n3.bmp,7\n4.v2.tif,8\n4.v2.xyz,9\n";
+	const struct labels_samples s = {.file = named, .n = 5};
+	struct error err = {0};
+	struct labels *l = NULL;
+	assert_int_equal(labels_read(&l, support_temp_file("endings.csv", text, strlen(text)), &s, &err), STATUS_OK);
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(l->label[i].known ? l->label[i].class : -1, class[i]);
+	labels_free(&l);
+	(void)state;
+}
+
+// Text files lie in folders that are called as the pictures'.
+void test_labels_ids__files_in_folders_as_the_pictures(void **state)
+{
+	static const char *const nested[] = {"set/images/a/1.npy", "set/images/b/1.npy", "set/images/b/c/1.npy", "set/images/2.npy"};
+	const struct labels_samples s = {.file = nested, .n = 4, .w = 8, .h = 8};
+	static const char *const folder[] = {"a", "b", "b/c", ""};
+	char line[32];
+	struct error err = {0};
+	struct labels *l = NULL;
+	const char *root = support_temp("nested");
+	for (int i = 0; i < 4; i++) {
+		char *dir = file_join(root, folder[i]);
+		snprintf(line, sizeof line, "%d .5 .5 .5 .5\n", i);
+		write_in(dir, i == 3 ? "2.txt" : "1.txt", line);
+		free(dir);
+	}
+	assert_int_equal(labels_read(&l, root, &s, &err), STATUS_OK);
+	for (int i = 0; i < 4; i++)
+		assert_true(l->label[i].n == 1 && l->label[i].truth[0].class == i);
+	labels_free(&l);
+	(void)state;
+}

@@ -134,7 +134,8 @@ void labels_read_pictures(struct labels *l, const char *dir, const struct labels
 // The file that goes with a sample `file`: in DIR, or in its folder that is called as the sample's, with the `ending` of the
 // sample's name (its extension left out) replaced by `as`. Heap; NULL: there is none, or it is the sample itself.
 char *labels_partner(const char *dir, const char *file, const char *ending, const char *as);
-char *labels_beside(const char *dir, const char *file, const char *ending); // DIR/NAME.txt for .../NAME.jpg; heap
+// DIR/NAME.txt for .../NAME.jpg, or DIR/FOLDER/NAME.txt where there is one, with up to four of the folders that the sample is in; heap.
+char *labels_beside(const char *dir, const char *file, const char *ending);
 int labels_lie_in(const char *dir, const struct labels_samples *s, const char *ending); // the first sample that has one, or -1
 bool labels_are_text(const char *dir, const struct labels_samples *s);
 // Of formats that have a file of objects for each sample, whose classes have names and no numbers: those of the names in order.

@@ -6,6 +6,7 @@
 #include "qtui/base/hash.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
+#include "qtui/engine/data.h"
 
 struct sample_index {
 	const struct labels_samples *s;
@@ -75,12 +76,26 @@ static int components_shared(const char *a, const char *b)
 	return n + ((p == a || is_separator(p[-1])) && (q == b || is_separator(q[-1])));
 }
 
+// By its name without an ending: it is an id, or the pictures are in another format than when they were labelled, or their ending
+// is spelt otherwise.
+static int find_stem(const struct sample_index *x, const char *base)
+{
+	int found = namemap_get(x->stem, base);
+	if (found != -1 || !image_is_name(base))
+		return found;
+	char *stem = xstrdup(base);
+	*strrchr(stem, '.') = '\0';
+	found = namemap_get(x->stem, stem);
+	free(stem);
+	return found;
+}
+
 // Of several samples of that base name the one whose folders agree farthest; two that agree alike are none.
 int sample_index_find(const struct sample_index *x, const char *file)
 {
 	int found = namemap_get(x->first, base_of(file)), most = 0;
 	if (found < 0)
-		found = namemap_get(x->stem, base_of(file));
+		found = find_stem(x, base_of(file));
 	if (found < 0)
 		return -1;
 	if (x->next[found] < 0)
@@ -126,14 +141,32 @@ char *labels_partner(const char *dir, const char *file, const char *ending, cons
 	return path;
 }
 
+// The file with so many folders that it is in; NULL: it is in fewer.
+static const char *with_folders(const char *file, int folders)
+{
+	const char *from = file_base(file);
+	for (; folders && from > file; folders--)
+		for (from--; from > file && from[-1] != '/'; from--)
+			;
+	return folders ? NULL : from;
+}
+
 char *labels_beside(const char *dir, const char *file, const char *ending)
 {
+	enum { FOLDERS_MAX = 4 };
 	const char *base = file_base(file), *dot = strrchr(base, '.');
-	struct str name = {0};
-	str_addn(&name, base, dot ? (size_t)(dot - base) : strlen(base));
-	str_add(&name, ending);
-	char *path = file_join(dir, str_text(&name));
-	str_done(&name);
+	char *path = NULL;
+	for (int n = FOLDERS_MAX; n >= 0; n--) {
+		const char *from = with_folders(file, n);
+		struct str name = {0};
+		if (!from || (path && file_exists(path)))
+			continue;
+		free(path);
+		str_addn(&name, from, (size_t)((dot ? dot : base + strlen(base)) - from));
+		str_add(&name, ending);
+		path = file_join(dir, str_text(&name));
+		str_done(&name);
+	}
 	return path;
 }
 
