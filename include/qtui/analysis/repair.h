@@ -87,7 +87,9 @@ struct repair_figures {
 // When it is cancelled and anything is known by then, the status is STATUS_OK. The caller drops *out.
 MUST_CHECK enum status repair_blame(struct repair *r, struct blames **out, struct error *err);
 
-enum repair_kind { REPAIR_TAIL, REPAIR_DIVISORS, REPAIR_CALIBRATION, REPAIR_SCALE, REPAIR_WIDEN, REPAIR_WEIGHTS, REPAIR_LOGITS };
+enum repair_kind {
+	REPAIR_TAIL, REPAIR_DIVISORS, REPAIR_FLOAT, REPAIR_CALIBRATION, REPAIR_SCALE, REPAIR_WIDEN, REPAIR_WEIGHTS, REPAIR_LOGITS
+};
 const char *repair_kind_name(enum repair_kind k); // "calibration"
 // An edit that was tried. Its texts live until the repair is freed.
 struct repair_step {

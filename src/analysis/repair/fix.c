@@ -225,8 +225,8 @@ static enum status try_remedies(struct repair *r, remedy_fn *const *remedy, size
 
 enum status repair_fix(struct repair *r, repair_step_fn *step, void *arg, struct error *err)
 {
-	static remedy_fn *const remedy[] = {remedy_tail, remedy_divisors, remedy_own, remedy_behind, remedy_scales, remedy_calibration,
-	    remedy_widen, remedy_scales, remedy_widen, remedy_logits};
+	static remedy_fn *const remedy[] = {remedy_tail, remedy_divisors, remedy_own, remedy_behind, remedy_float, remedy_scales,
+	    remedy_calibration, remedy_widen, remedy_scales, remedy_widen, remedy_logits};
 	return try_remedies(r, remedy, sizeof remedy / sizeof *remedy, step, arg, err);
 }
 

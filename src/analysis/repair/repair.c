@@ -313,6 +313,7 @@ const char *repair_kind_name(enum repair_kind k)
 {
 	static const char *const name[] = {[REPAIR_TAIL] = "tail",
 	    [REPAIR_DIVISORS] = "divisors",
+	    [REPAIR_FLOAT] = "float",
 	    [REPAIR_CALIBRATION] = "calibration",
 	    [REPAIR_SCALE] = "scale",
 	    [REPAIR_WIDEN] = "bits",

@@ -239,6 +239,7 @@ MUST_CHECK enum status remedy_own(struct fixing *f, struct error *err);         
 MUST_CHECK enum status remedy_tail(struct fixing *f, struct error *err);        // remedy_tail.c
 bool *repair_tail(const struct repair *r); // [n_nodes] without multiply-accumulates, and none follows; heap
 MUST_CHECK enum status remedy_divisors(struct fixing *f, struct error *err);    // remedy_divisors.c
+MUST_CHECK enum status remedy_float(struct fixing *f, struct error *err);       // remedy_float.c
 MUST_CHECK enum status remedy_calibration(struct fixing *f, struct error *err); // remedy_calibration.c
 MUST_CHECK enum status remedy_behind(struct fixing *f, struct error *err);      // remedy_behind.c
 bool repair_decodes_queries(const struct repair *r); // weights lie behind a selection by value
