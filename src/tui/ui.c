@@ -297,7 +297,8 @@ unsigned ui_contexts(const struct ui *ui)
 	const struct view_row *view = view_row(ui->view);
 	return (ui->trial.active ? 1u << CTX_TRIAL : 0) | (view_runs_at(ui) ? 1u << CTX_RUN : 0) |
 	    (view_blame_ranks(ui) ? 1u << CTX_BLAME : 0) | (ui->focus != PANEL_MAIN ? 1u << CTX_PANEL : 0) |
-	    (ui->view == VIEW_TASK && ui->task.open ? 1u << CTX_PICTURE : 0) | (view->companions ? 1u << CTX_NODE : 0) | 1u << view->context;
+	    (ui->view == VIEW_TASK && ui->task.open ? 1u << CTX_PICTURE : 0) |
+	    (ui->view == VIEW_TASK && ui->task.of_class ? 1u << CTX_CLASS : 0) | (view->companions ? 1u << CTX_NODE : 0) | 1u << view->context;
 }
 
 static void bound_key(struct ui *ui, int key)

@@ -19,6 +19,27 @@ void test_detect__a_number_of_classes_that_nobody_named_is_said(void **state)
 	(void)state;
 }
 
+// A sample has the classes of its objects, and those of crowds, which need not be found, only beside one.
+void test_detect__classes_of_a_sample(void **state)
+{
+	static const float nothing[6 * CASE_CELLS];
+	for (int crowd = 0; crowd < 2; crowd++) {
+		struct task_case c;
+		const struct tensor out = {.type = DT_F32, .shape = SHAPE(1, 6, CASE_CELLS), .data = (void *)nothing};
+		case_begin(&c, NULL, 0, CASE_SIDE);
+		case_add_output(&c, "output0", SHAPE(1, 6, CASE_CELLS));
+		assert_int_equal(case_task(&c, TASK_DETECT, case_labels(crowd ? "\"iscrowd\":1" : "\"iscrowd\":0")), STATUS_OK);
+		case_say(&c, TASK_FLOAT, &out);
+		case_say(&c, TASK_QUANT, &out);
+		struct task_report *r = task_report(c.t, case_net(&c, TASK_FLOAT), case_net(&c, TASK_QUANT), 0);
+		assert_int_equal(task_sample_has(&r->sample[0], 1), !crowd); // its id
+		assert_int_equal(r->class[0].objects, !crowd);
+		task_report_drop(&r);
+		case_end(&c);
+	}
+	(void)state;
+}
+
 // YOLOX joins box, objectness and classes, and computes the boxes behind; YOLOv8 joins boxes and classes, and of one class
 // what follows may be coefficients.
 static void joined(struct task_case *c, const int part[3], const char *last)

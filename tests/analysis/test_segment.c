@@ -165,6 +165,10 @@ void test_segment__figures_by_hand(void **state)
 		equal(r->class[c].value[TASK_QUANT], iou[c]);
 	assert_true(r->class[0].objects == 2 && r->class[1].objects == 1 && r->class[2].objects == 1);
 	assert_int_equal(r->sample[0].sample, 0); // lost most: it has (3/4 + 3/4) / 2, the other (4/5 + 3/4) / 2
+	for (int c = 0; c < 3; c++) {
+		assert_int_equal(task_sample_has(&r->sample[0], r->class[c].id), c < 2); // as its mask, whatever the networks say
+		assert_int_equal(task_sample_has(&r->sample[1], r->class[c].id), c != 1);
+	}
 	task_report_drop(&r);
 	equal(task_apart(b.t, net(&b, TASK_FLOAT), net(&b, TASK_QUANT)), 3. / 16);
 	bench_done(&b);

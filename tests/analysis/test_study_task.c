@@ -66,6 +66,7 @@ static void assert_same_report(const struct task_report *a, const struct task_re
 		assert_string_equal(a->sample[i].name, b->sample[i].name);
 		assert_int_equal(a->sample[i].sample, b->sample[i].sample);
 		assert_memory_equal(a->sample[i].value, b->sample[i].value, sizeof a->sample[i].value);
+		assert_true(a->sample[i].n_classes > 0 && a->sample[i].n_classes == b->sample[i].n_classes);
 	}
 }
 

@@ -468,6 +468,50 @@ void test_ui__the_first_node_is_one_to_work_on(void **state)
 	ui_done(&ui);
 }
 
+// Enter on a class leads to its samples, from there to a picture; Escape and Tab lead back to the class.
+void test_ui__the_samples_of_a_class(void **state)
+{
+	struct ui ui;
+	start(&ui, FAKE_MEASURED);
+	press(&ui, "T<Tab>");
+	const struct scroll *at = &ui.scroll[VIEW_TASK];
+	assert_int_equal(ui.task.report->class[ui.task.row[0]].id, 2); // a bicycle, which lost most
+	press(&ui, "<Enter>j");
+	assert_true(ui.task.n == 2 && at->cursor == 1 && ui.task.report->sample[ui.task.row[1]].sample == 7);
+	press(&ui, "<Enter>");
+	assert_true(ui.task.open);
+	press(&ui, "<Esc>]");
+	assert_true(!ui.task.open && ui.task.n == 2 && at->cursor == 1); // there are no more of them
+	press(&ui, "<Esc>j<Enter>");
+	assert_true(ui.task.class == 1 && ui.task.n == 3 && at->cursor == 0);
+	press(&ui, "<Tab>");
+	assert_true(!ui.task.of_class && ui.task.report->class[ui.task.row[at->cursor]].id == 1);
+	press(&ui, "<Tab>");
+	assert_int_equal(ui.task.n, 6); // all samples
+	press(&ui, "<Tab>jjjj<Enter>");
+	assert_true(ui.task.page == TASK_PAGE_CLASSES); // a cat, of which the report does not say where
+	assert_string_equal(ui.note, "which samples have this class is known when the run is over");
+	press(&ui, "g<Enter><Esc><Esc>");
+	assert_int_equal(ui.view, VIEW_LAYERS);
+	ui_done(&ui);
+}
+
+// Another task has other classes: the samples of one that is gone are all.
+void test_ui__a_class_that_is_gone(void **state)
+{
+	struct ui ui;
+	start(&ui, FAKE_MEASURED);
+	press(&ui, "T<Tab><Enter>");
+	struct task_report other = fake.task;
+	other.n_classes = 1; // a person
+	ui.snap->task = &other;
+	press(&ui, "g");
+	assert_true(!ui.task.of_class && ui.task.n == 6);
+	ui.snap->task = &fake.task;
+	press(&ui, "g");
+	ui_done(&ui);
+}
+
 static void assert_completed(struct ui *ui, const char *line, const char *expected)
 {
 	const char *word = strrchr(line, ' ') + 1;

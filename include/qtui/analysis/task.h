@@ -146,7 +146,10 @@ struct task_sample {
 	enum task_verdict verdict[TASK_VARIANTS]; // of kinds whose figure[0] counts right samples
 	// AP of the image, probability of its class, mean IoU of its classes, PSNR, nearness of its text or numbers, its delta1, cosine
 	double value[TASK_VARIANTS];
+	const int *class; // ids of the classes that its labels have, rising as those of the report
+	int n_classes;
 };
+bool task_sample_has(const struct task_sample *s, int class); // by its id
 // What figure[0] loses or gains from one network to another, with a 95 % interval from bootstrap draws of samples, the
 // same draws for both.
 struct task_interval {

@@ -21,6 +21,7 @@ enum context {
 	CTX_WHY,   // the story is told
 	CTX_RUN,   // the cursor is on a run
 	CTX_PICTURE, // a sample of the task has the whole panel
+	CTX_CLASS, // of the task's samples those of one class are shown
 	CTX_TASK,  // the task is shown
 	CTX_BLAME, // the ranking of blame is shown, which the steps of a repair take the place of
 	CTX_CHANNELS, // the channels of a tensor are shown

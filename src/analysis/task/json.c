@@ -65,6 +65,8 @@ static void add_samples(cJSON *root, const struct task_report *r)
 		cJSON_AddNumberToObject(o, "sample", r->sample[i].sample);
 		add_pair(o, r->sample[i].value);
 		add_verdicts(o, r->sample[i].verdict);
+		if (r->sample[i].n_classes)
+			cJSON_AddItemToObject(o, "classes", cJSON_CreateIntArray(r->sample[i].class, r->sample[i].n_classes));
 		cJSON_AddItemToArray(list, o);
 	}
 }
@@ -151,6 +153,16 @@ static void read_verdicts(enum task_verdict verdict[TASK_VARIANTS], const cJSON 
 		verdict[v] = json_bool(o, variant_name[v], false) ? TASK_RIGHT : TASK_WRONG;
 }
 
+static void read_ids(struct task_report *r, struct task_sample *s, const cJSON *list)
+{
+	const cJSON *item;
+	int *class = arena_alloc(r->memory, (size_t)cJSON_GetArraySize(list) * sizeof *class);
+	cJSON_ArrayForEach(item, list)
+		if (cJSON_IsNumber(item))
+			class[s->n_classes++] = item->valueint;
+	s->class = class;
+}
+
 static void read_samples(struct task_report *r, const cJSON *list)
 {
 	const cJSON *item;
@@ -162,6 +174,7 @@ static void read_samples(struct task_report *r, const cJSON *list)
 		s->name = s->name ? s->name : "";
 		read_pair(s->value, item);
 		read_verdicts(s->verdict, cJSON_GetObjectItemCaseSensitive(item, "right"));
+		read_ids(r, s, cJSON_GetObjectItemCaseSensitive(item, "classes"));
 	}
 }
 

@@ -47,6 +47,8 @@ struct task_ops {
 	double (*value)(const struct frozen *f, int sample);
 	// Whether it counts as right in figure[0]; NULL: that counts no right ones.
 	bool (*right)(const struct frozen *f, int sample);
+	// Of kinds whose reports have classes: which of these, by their places there, the sample's labels have; has[n_classes] is all false.
+	void (*classes)(const struct task *t, const struct frozen *f, int sample, bool *has);
 	// How far two networks' results of a sample list are apart, 0..1; NULL: the kind does not know.
 	double (*apart)(const struct frozen *before, const struct frozen *after);
 	void (*report)(

@@ -55,11 +55,35 @@ static int by_loss(const void *a, const void *b)
 	return turned ? turned : lx != ly ? (lx > ly ? -1 : 1) : (x->sample > y->sample) - (x->sample < y->sample);
 }
 
+bool task_sample_has(const struct task_sample *s, int class)
+{
+	for (int i = 0; i < s->n_classes; i++)
+		if (s->class[i] == class)
+			return true;
+	return false;
+}
+
+// `has`: room for all classes of the report.
+static void add_classes(const struct task *t, const struct frozen *f, struct task_report *r, struct task_sample *to, bool *has)
+{
+	int *class, n = 0;
+	memset(has, 0, (size_t)r->n_classes);
+	t->ops->classes(t, f, to->sample, has);
+	for (int c = 0; c < r->n_classes; c++)
+		n += has[c];
+	class = arena_alloc(r->memory, (size_t)n * sizeof *class);
+	for (int c = 0; c < r->n_classes; c++)
+		if (has[c])
+			class[to->n_classes++] = r->class[c].id;
+	to->class = class;
+}
+
 static void add_samples(const struct task *t, const struct frozen f[TASK_VARIANTS], struct task_report *r)
 {
 	int *sample = xcalloc((size_t)t->n_samples + 1, sizeof *sample);
 	r->n_samples = task_paired(t->kind == TASK_AGREE ? NULL : &f[TASK_FLOAT], &f[TASK_QUANT], sample);
 	r->sample = xcalloc((size_t)r->n_samples + 1, sizeof *r->sample);
+	bool *classes = xcalloc((size_t)r->n_classes + 1, sizeof *classes);
 	for (int i = 0; i < r->n_samples; i++) {
 		struct task_sample *to = &r->sample[i];
 		to->sample = sample[i];
@@ -69,7 +93,10 @@ static void add_samples(const struct task *t, const struct frozen f[TASK_VARIANT
 			to->value[v] = !has ? NAN : t->ops->value ? t->ops->value(&f[v], sample[i]) : f[v].at[sample[i]]->value;
 			to->verdict[v] = !has || !t->ops->right ? TASK_NO_VERDICT : t->ops->right(&f[v], sample[i]) ? TASK_RIGHT : TASK_WRONG;
 		}
+		if (t->ops->classes)
+			add_classes(t, &f[TASK_QUANT], r, to, classes);
 	}
+	free(classes);
 	qsort(r->sample, (size_t)r->n_samples, sizeof *r->sample, by_loss);
 	free(sample);
 }

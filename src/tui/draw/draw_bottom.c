@@ -26,10 +26,12 @@ static const char *hint_key(char name[16], enum action a)
 	return name;
 }
 
-// What the key does: where the classes are shown, the one for them leads back.
+// What the key does: where the classes are shown, the one for them leads back, and one is opened to its samples.
 static const char *hint_text(enum action a, const struct ui *ui)
 {
-	return a == ACTION_task_page && ui->task.page == TASK_PAGE_CLASSES ? "samples" : keys_row(a)->hint;
+	if (ui->task.page == TASK_PAGE_CLASSES && a == ACTION_task_page)
+		return "all samples";
+	return ui->task.page == TASK_PAGE_CLASSES && a == ACTION_task_open ? "its samples" : keys_row(a)->hint;
 }
 
 static struct hint hint_of(enum action a, const struct ui *ui, int x)
@@ -46,13 +48,13 @@ static bool leads_on(enum action a, const struct ui *ui, unsigned contexts)
 	return strcmp(keys, view_row(ui->view)->key) != 0 && keys_action(keys_parse(&keys), contexts) == a;
 }
 
-// What another task has: classes, something over a picture; a class has no picture; where there is no task, all of it.
+// What another task has: classes, something over a picture; where there is no task, all of it.
 static bool does_nothing(enum action a, const struct ui *ui)
 {
 	const struct task_report *t = ui->snap->task;
 	if (!t)
 		return keys_row(a)->context == CTX_TASK;
-	return (a == ACTION_task_open && view_task_sample(ui) < 0) || (a == ACTION_task_page && !t->n_classes) ||
+	return (a == ACTION_task_open && !ui->task.n) || (a == ACTION_task_page && !t->n_classes) ||
 	    (a == ACTION_task_boxes && !task_has_overlays(t));
 }
 

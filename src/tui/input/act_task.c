@@ -11,14 +11,29 @@ void act_view_task(struct ui *ui)
 	ui_show(ui, VIEW_TASK);
 }
 
+static void open_class(struct ui *ui)
+{
+	if (task_list_open_class(&ui->task, ui->scroll[VIEW_TASK].cursor))
+		ui->scroll[VIEW_TASK] = (struct scroll){0, 0};
+	else
+		ui_note(ui, "which samples have this class is known when the run is over");
+}
+
 void act_task_open(struct ui *ui)
 {
-	if (view_task_sample(ui) < 0) {
-		ui_note(ui, ui->snap->task ? "Tab goes to the samples" : "no task is measured: :eval measures one");
-		return;
+	if (view_task_sample(ui) >= 0) {
+		ui->task.open = true;
+		ui->task.changes = (struct scroll){0, 0};
+	} else if (ui->task.report && ui->task.n) {
+		open_class(ui);
+	} else {
+		ui_note(ui, ui->snap->task ? "there is nothing to open here" : "no task is measured: :eval measures one");
 	}
-	ui->task.open = true;
-	ui->task.changes = (struct scroll){0, 0};
+}
+
+void act_class_close(struct ui *ui)
+{
+	task_list_close_class(&ui->task, &ui->scroll[VIEW_TASK]);
 }
 
 void act_picture_close(struct ui *ui)
@@ -32,8 +47,12 @@ void act_task_page(struct ui *ui)
 		ui_note(ui, "this task has no classes");
 		return;
 	}
-	ui->task.page = (enum task_page)((ui->task.page + 1) % TASK_PAGES);
 	ui->task.open = false;
+	if (ui->task.of_class) {
+		act_class_close(ui);
+		return;
+	}
+	ui->task.page = (enum task_page)((ui->task.page + 1) % TASK_PAGES);
 	ui->scroll[VIEW_TASK] = (struct scroll){0, 0};
 }
 

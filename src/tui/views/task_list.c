@@ -127,7 +127,7 @@ static void sort(struct task_list *l, const struct task_report *r)
 	struct keyed *k = xcalloc((size_t)all + 1, sizeof *k);
 	l->n = 0;
 	for (int i = 0; i < all; i++)
-		if (samples || r->class[i].objects > 0)
+		if (samples ? !l->of_class || task_sample_has(&r->sample[i], l->class) : r->class[i].objects > 0)
 			k[l->n++] = key_of_row(l, r, i);
 	qsort(k, (size_t)l->n, sizeof *k, by_key);
 	l->row = xrealloc(l->row, ((size_t)l->n + 1) * sizeof *l->row);
@@ -147,17 +147,53 @@ static int identity(const struct task_list *l, int row)
 
 void task_list_refresh(struct task_list *l, struct task_report *r, struct scroll *s)
 {
-	int under = s->cursor > 0 && l->rows_page == l->page ? identity(l, s->cursor) : -1;
+	bool same_rows = l->rows_page == l->page && l->rows_of_class == l->of_class;
+	int under = s->cursor > 0 && same_rows ? identity(l, s->cursor) : -1;
 	bool same_order = l->rows_order == l->order[l->page];
-	if (r == l->report && l->rows_page == l->page && same_order && l->row)
+	if (r == l->report && same_rows && same_order && l->row)
 		return;
-	sort(l, r);
 	task_report_take(r);
 	task_report_drop(&l->report);
 	l->report = r;
+	l->of_class = task_list_class(l); // another task has other classes
+	sort(l, r);
 	l->rows_page = l->page;
 	l->rows_order = l->order[l->page];
+	l->rows_of_class = l->of_class;
 	for (int i = 0; under >= 0 && same_order && i < l->n; i++)
 		if (identity(l, i) == under)
 			s->cursor = i;
+}
+
+bool task_list_open_class(struct task_list *l, int row)
+{
+	const struct task_class *c = &l->report->class[l->row[row]];
+	bool any = false;
+	for (int i = 0; i < l->report->n_samples; i++)
+		any |= task_sample_has(&l->report->sample[i], c->id);
+	if (!any)
+		return false;
+	l->of_class = true;
+	l->class = c->id;
+	l->page = TASK_PAGE_SAMPLES;
+	return true;
+}
+
+void task_list_close_class(struct task_list *l, struct scroll *s)
+{
+	l->of_class = false;
+	l->page = TASK_PAGE_CLASSES;
+	*s = (struct scroll){0, 0};
+	task_list_refresh(l, l->report, s);
+	for (int i = 0; i < l->n; i++)
+		if (identity(l, i) == l->class)
+			s->cursor = i;
+}
+
+const struct task_class *task_list_class(const struct task_list *l)
+{
+	for (int i = 0; l->of_class && l->report && i < l->report->n_classes; i++)
+		if (l->report->class[i].id == l->class)
+			return &l->report->class[i];
+	return NULL;
 }

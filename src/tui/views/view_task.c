@@ -220,13 +220,16 @@ static void draw_heads(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	const struct task_list *l = &ui->task;
 	bool classes = l->page == TASK_PAGE_CLASSES;
-	char text[64];
+	const struct task_class *of = task_list_class(l);
+	char text[160], name[96] = "";
 	canvas_right(c, r.x + X_CHANGE, r.y, 7, ROLE_HEAD, "change");
 	canvas_right(c, r.x + X_FLOAT, r.y, 6, ROLE_HEAD, "float");
 	canvas_right(c, r.x + X_QUANT, r.y, 6, ROLE_HEAD, "quant");
 	if (classes)
 		canvas_right(c, r.x + X_OBJECTS, r.y, OBJECTS, ROLE_HEAD, l->report->kind == TASK_SEGMENT ? "samples" : "objects");
-	snprintf(text, sizeof text, "%s, %s", classes ? "class" : "sample", task_order_name(l->order[l->page]));
+	if (of)
+		class_text(name, sizeof name, of);
+	snprintf(text, sizeof text, "%s%s%s, %s", classes ? "class" : "sample", of ? " of " : "", name, task_order_name(l->order[l->page]));
 	canvas_text(c, r.x + X_NAME + (classes ? OBJECTS : 0), r.y, r.w - X_NAME - 1, ROLE_HEAD, text);
 }
 

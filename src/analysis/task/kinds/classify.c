@@ -196,6 +196,12 @@ static void classify_report(const struct task *t, const struct frozen f[TASK_VAR
 	}
 }
 
+static void classify_classes(const struct task *t, const struct frozen *f, int sample, bool *has)
+{
+	(void)f;
+	has[t->labels->label[sample].class] = true;
+}
+
 static void classify_look(struct task *t, const struct looked *at, struct task_look *l)
 {
 	l->class = task_class_text(t, t->labels->label[l->sample].class, l);
@@ -217,5 +223,6 @@ const struct task_ops classify_ops = {
     .score = classify_score,
     .right = classify_right,
     .report = classify_report,
+    .classes = classify_classes,
     .look = classify_look,
 };

@@ -330,12 +330,21 @@ static void detect_report(const struct task *t, const struct frozen f[TASK_VARIA
 		report_variant(t, &f[v], (enum task_variant)v, r);
 }
 
+static void detect_classes(const struct task *t, const struct frozen *f, int sample, bool *has)
+{
+	const struct label *l = &t->labels->label[sample];
+	(void)f;
+	for (int i = 0; i < l->n; i++)
+		if (!l->truth[i].crowd)
+			has[l->truth[i].class] = true;
+}
+
 // Poses are boxes that are matched by their keypoints, instances those that are matched by their masks, rotated boxes by their
 // corners.
 #define OF_BOXES                                                                                                       \
 	.open = detect_open, .close = detect_close, .note = detect_note, .read = detect_read, .release = detect_release, \
 	.pool = detect_pool, .drain = detect_drain, .score = detect_score, .apart = detect_apart,                       \
-	.report = detect_report, .look = detect_look
+	.report = detect_report, .classes = detect_classes, .look = detect_look
 const struct task_ops detect_ops = {.name = "detect", .figure = "AP", .labels = LABELS_BOXES, OF_BOXES};
 const struct task_ops pose_ops = {.name = "pose", .figure = "AP", .labels = LABELS_POSES, OF_BOXES};
 const struct task_ops obb_ops = {.name = "obb", .figure = "AP", .labels = LABELS_ROTATED, OF_BOXES};

@@ -300,6 +300,12 @@ static void segment_report(const struct task *t, const struct frozen f[TASK_VARI
 	}
 }
 
+static void segment_classes(const struct task *t, const struct frozen *f, int sample, bool *has)
+{
+	for (int c = 0; c < n_classes(t); c++)
+		has[c] = segments(f, sample)->area[c].labelled > 0;
+}
+
 const struct task_ops segment_ops = {
     .name = "segment", .figure = "mIoU",
     .labels = LABELS_MASKS,
@@ -311,5 +317,6 @@ const struct task_ops segment_ops = {
     .score = segment_score,
     .apart = segment_apart,
     .report = segment_report,
+    .classes = segment_classes,
     .look = segment_look,
 };
