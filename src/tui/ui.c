@@ -240,6 +240,7 @@ void ui_new_node(struct ui *ui)
 	ui->detail_site = -1;
 	ui->detail_top = 0;
 	ui->around.cursor = -1;
+	trial_drop(ui); // which is of the node that is left
 }
 
 static void remember_jump(struct ui *ui, int node)

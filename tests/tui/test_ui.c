@@ -599,6 +599,29 @@ void test_ui__keys_of_the_bottom_line_are_clicked(void **state)
 	ui_done(&ui);
 }
 
+// A second click on a row is what Enter is in its view; one on another node's row ends a trial as a key does.
+void test_ui__a_row_that_is_clicked_again(void **state)
+{
+	struct ui ui;
+	start(&ui, FAKE_BLAMED);
+	press(&ui, "B");
+	for (int i = 0; i < 2; i++)
+		click(&ui, 30, 2 + ui_head(&ui) + 1);
+	assert_int_equal(ui.view, VIEW_LAYERS);
+	assert_int_equal(ui_node(&ui), ui.snap->blames->at[1].node);
+	press(&ui, "T");
+	for (int i = 0; i < 2; i++)
+		click(&ui, 30, 2 + ui_head(&ui) + 1);
+	assert_true(ui.task.open);
+	press(&ui, "1g+");
+	click(&ui, 30, 2 + ui_head(&ui) + 4);
+	assert_false(ui.trial.active);
+	press(&ui, "+");
+	click(&ui, 30, 2 + ui_head(&ui) + 4);
+	assert_true(!ui.trial.active && ui.focus == PANEL_DETAIL);
+	ui_done(&ui);
+}
+
 // What was pruned has no signal to lose: it hides none of those that do.
 void test_ui__dead_channels_are_not_the_worst(void **state)
 {

@@ -2,6 +2,7 @@
 
 #include "qtui/tui/action.h"
 #include "qtui/tui/draw.h"
+#include "qtui/tui/edit.h"
 #include "qtui/tui/screen.h"
 #include "qtui/tui/view_channels.h"
 #include "qtui/tui/view_layers.h"
@@ -39,7 +40,8 @@ static void click_row(struct ui *ui, enum panel p, int x, int line)
 	if (p == PANEL_DETAIL || row < s->top || (p == PANEL_MAIN && row >= view->count(ui)))
 		return;
 	if (again) {
-		action_do(ui, ui->view == VIEW_TASK ? ACTION_task_open : ACTION_enter);
+		trial_drop(ui);
+		action_do(ui, keys_action(K_ENTER, ui_contexts(ui)));
 		return;
 	}
 	scroll_move(s, row - s->cursor, row + 1);
