@@ -43,6 +43,26 @@ void test_ui__walks_the_graph_and_back(void **state)
 	ui_done(&ui);
 }
 
+// As the title counts rows, in any view; beyond the last row to that.
+void test_ui__a_number_goes_to_a_row(void **state)
+{
+	struct ui ui;
+	start(&ui, FAKE_MEASURED);
+	press(&ui, ":7<Enter>");
+	assert_int_equal(ui.layers.scroll.cursor, 6);
+	press(&ui, "<Tab>:3<Enter>");
+	assert_true(ui.layers.scroll.cursor == 2 && ui.focus == PANEL_MAIN);
+	press(&ui, ":0<Enter>");
+	assert_int_equal(ui.layers.scroll.cursor, 0);
+	press(&ui, ":99999999999999999999<Enter>");
+	assert_int_equal(ui.layers.scroll.cursor, ui.layers.n - 1);
+	press(&ui, "T:2<Enter>");
+	assert_int_equal(ui.scroll[VIEW_TASK].cursor, 1);
+	press(&ui, ":2<Space>3<Enter>");
+	assert_non_null(strstr(ui.note, "no command \"2\""));
+	ui_done(&ui);
+}
+
 static void press_often(struct ui *ui, const char *keys, int times)
 {
 	for (int i = 0; i < times; i++)

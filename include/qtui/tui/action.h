@@ -8,5 +8,6 @@
 #include "qtui/tui/keys.def"
 #undef KEY
 void action_do(struct ui *ui, enum action a);
+void move_to_row(struct ui *ui, long row); // of the view, from 1 as its title counts them; the last where it has fewer
 
 #endif

@@ -66,6 +66,13 @@ void act_bottom(struct ui *ui)
 	move(ui, FAR);
 }
 
+void move_to_row(struct ui *ui, long row)
+{
+	ui->focus = PANEL_MAIN;
+	ui_scroll(ui)->cursor = row > FAR ? FAR : row < 1 ? 0 : (int)row - 1;
+	move(ui, 0); // into what there is
+}
+
 static void step_site(struct ui *ui, int by)
 {
 	const struct site *at = view_row(ui->view)->companions ? ui_site(ui) : NULL;

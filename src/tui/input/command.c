@@ -159,9 +159,12 @@ enum status command_run(struct ui *ui, const char *line, struct error *err)
 	args += strspn(args, " \t");
 	drop_force(text);
 	replace(text, '-', '_');
+	bool is_row = *text && !text[strspn(text, "0123456789")] && !*args; // as in vi and less
 	action = keys_named(text);
 	row = find_command(text);
-	if (row && (action == ACTION_NONE || !strcmp(row->name, text)))
+	if (is_row)
+		move_to_row(ui, strtol(text, NULL, 10));
+	else if (row && (action == ACTION_NONE || !strcmp(row->name, text)))
 		st = run_row(ui, row, args, err);
 	else if (action != ACTION_NONE && *args)
 		st = command_usage(text, err);
