@@ -344,6 +344,35 @@ static void start_story(struct ui *ui, enum fake_kind kind, int w, int h)
 	ui->story = story_new(ui->snap, f);
 }
 
+// What the nodes are given and what that is worth stand there whole, whatever there is no room for of their names; a finding
+// without an edit has its remedy there.
+void test_screens__a_finding_says_what_a_applies(void **state)
+{
+	struct ui ui;
+	struct str edit = {0};
+	start_story(&ui, FAKE_MEASURED, 80, 24);
+	struct finding *f = &ui.findings->at[0];
+	str_add(&edit, "set");
+	for (int i = 0; i < 40; i++)
+		str_addf(&edit, " /model.%d/m.0/cv1/conv/Conv", i);
+	str_add(&edit, " float");
+	free(f->edit);
+	f->edit = str_detach(&edit);
+	press(&ui, "F");
+	for (int w = 70; w <= 120; w += 5) {
+		ui_resize(&ui, w, 24);
+		assert_true(is_shown(&ui, "more float") || is_shown(&ui, "more\n  float"));
+		assert_true(is_shown(&ui, "at the outputs)") || is_shown(&ui, "at the\n  outputs)"));
+	}
+	free(f->edit);
+	f->edit = NULL;
+	f->text[strlen("/model.24/Sigmoid decides")] = '\0';
+	ui_resize(&ui, 40, 12);
+	assert_true(is_shown(&ui, "remedy: give the logits the finest"));
+	assert_true(is_shown(&ui, "power of two that reaches the largest"));
+	ui_done(&ui);
+}
+
 void test_screens__why(void **state)
 {
 	static const struct shot shot[] = {

@@ -24,5 +24,6 @@ const char *text_find(const char *s, const char *part);
 // How many bytes of a text go on a line of `width` columns: up to the last blank (not before a % or dB) or behind the
 // last | that fits, or all that fits.
 int text_line(const char *text, int width);
+int text_lines(const char *text, int width); // how many lines of that width it takes
 
 #endif

@@ -233,13 +233,9 @@ static void draw_matches(struct canvas *c, const struct ui *ui, struct rect r)
 // A message that is too long for the bottom line takes what it needs of those above.
 static void draw_note(struct canvas *c, const struct ui *ui, struct rect r)
 {
-	struct rect text = {r.x + 1, r.y, r.w - 2, 1};
-	for (const char *p = ui->note; text.w > 0 && text.h < r.y - 2; text.h++) {
-		p += text_line(p, text.w);
-		p += *p == ' ';
-		if (!*p)
-			break;
-	}
+	int lines = text_lines(ui->note, r.w - 2), most = r.y - 2;
+	struct rect text = {r.x + 1, r.y, r.w - 2, lines < most ? lines : most};
+	text.h = text.h < 1 ? 1 : text.h;
 	text.y -= text.h - 1;
 	if (text.h > 1)
 		canvas_clear(c, (struct rect){r.x, text.y, r.w, text.h}, ROLE_BAR);

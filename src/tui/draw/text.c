@@ -162,3 +162,14 @@ int text_line(const char *text, int width)
 	}
 	return (int)(before - text);
 }
+
+int text_lines(const char *text, int width)
+{
+	int lines = 0;
+	for (; *text && width > 0; lines++) {
+		int n = text_line(text, width);
+		text += n > 0 ? n : 1;
+		text += *text == ' ';
+	}
+	return lines;
+}

@@ -15,10 +15,12 @@
 
 enum { X_NUMBER = 2, X_RULE = 6, X_TEXT = 25 };
 
-// Lines of what stands above the list, on screens of at least so many rows: on a small one the sentence and the edit.
+// What stands above the list, on screens of at least so many rows: the lines that a part may have, on a small one those of the
+// sentence and the edit. Lines that one has no need of are for the others, in this order.
+enum part { EDIT, SENTENCE, REMEDY, EVIDENCE, PARTS };
 static const struct head {
-	int rows, sentence, evidence, remedy, edit, all;
-} heads[] = {{30, 3, 2, 2, 3, 11}, {24, 3, 1, 1, 3, 9}, {16, 3, 1, 1, 1, 7}, {0, 3, 0, 0, 1, 4}};
+	int rows, lines[PARTS], all;
+} heads[] = {{30, {3, 3, 2, 2}, 11}, {24, {3, 3, 1, 1}, 9}, {16, {1, 3, 1, 1}, 7}, {0, {1, 3, 0, 0}, 4}};
 
 static const struct head *head_of(const struct ui *ui)
 {
@@ -66,15 +68,27 @@ static const char *worth(const struct finding *f, char *out, size_t size)
 	return out;
 }
 
-// The edit first: what does not fit is cut. On a single line that has no room for it either, the middle of a name is.
+// The nodes that there is `room` for, at least one, what they are given, and what that is worth.
+static void add_edit(struct str *edit, struct str *all, const struct finding *f, int room)
+{
+	char worth_text[112];
+	str_clear(edit);
+	str_clear(all);
+	str_add(edit, "a applies :");
+	study_add_step(edit, f->edit, room);
+	str_addf(all, "%s%s", str_text(edit), worth(f, worth_text, sizeof worth_text));
+}
+
+// On a single line that has no room for one node, the middle of its name is cut.
 static void draw_edit(struct canvas *c, struct rect r, const struct finding *f)
 {
 	enum { AND_MORE = 30 }; // columns for what comes behind the first nodes: "and 20 more percentile"
-	char worth_text[112];
+	int room = r.w * r.h - AND_MORE;
 	struct str edit = {0}, all = {0};
-	str_add(&edit, "a applies :");
-	study_add_step(&edit, f->edit, r.w * r.h - AND_MORE);
-	str_addf(&all, "%s%s", str_text(&edit), worth(f, worth_text, sizeof worth_text));
+	do {
+		add_edit(&edit, &all, f, room);
+		room -= r.w / 4 + 1;
+	} while (room > 0 && text_lines(str_text(&all), r.w) > r.h);
 	if (r.h > 1 || text_width(str_text(&edit)) <= r.w)
 		canvas_paragraph(c, r, ROLE_NOTE, str_text(&all));
 	else
@@ -83,21 +97,45 @@ static void draw_edit(struct canvas *c, struct rect r, const struct finding *f)
 	str_done(&all);
 }
 
-// One below the other, each on as many lines as it needs of those that it may have.
+static void share_lines(int lines[PARTS], const struct head *h, const int need[PARTS])
+{
+	int spare = 0;
+	for (int i = 0; i < PARTS; i++) {
+		lines[i] = need[i] < h->lines[i] ? need[i] : h->lines[i];
+		spare += h->lines[i] - lines[i];
+	}
+	for (int i = 0; i < PARTS; i++) {
+		int more = need[i] - lines[i] < spare ? need[i] - lines[i] : spare;
+		lines[i] += more;
+		spare -= more;
+	}
+	lines[EDIT] += spare; // for more of its nodes
+}
+
+// One below the other: the evidence above the remedy that it is for.
 static void draw_whole(struct canvas *c, struct rect r, const struct finding *f, const struct head *h)
 {
-	struct str evidence = {0}, remedy = {0};
+	static const enum part order[] = {SENTENCE, EVIDENCE, REMEDY};
+	static const enum role role[PARTS] = {[SENTENCE] = ROLE_TEXT, [EVIDENCE] = ROLE_DIM, [REMEDY] = ROLE_TEXT};
+	struct str text[PARTS] = {0}, edit = {0};
+	int need[PARTS], lines[PARTS];
+	str_add(&text[SENTENCE], f->text);
 	for (int i = 0; i < f->n_evidence; i++)
-		str_addf(&evidence, "%s%s %.4g", i ? ", " : "", f->evidence[i].name, f->evidence[i].value);
+		str_addf(&text[EVIDENCE], "%s%s %.4g", i ? ", " : "", f->evidence[i].name, f->evidence[i].value);
 	if (f->advice)
-		str_addf(&remedy, "remedy: %s", f->advice);
-	r.y += canvas_paragraph(c, (struct rect){r.x, r.y, r.w, h->sentence}, ROLE_TEXT, f->text);
-	r.y += canvas_paragraph(c, (struct rect){r.x, r.y, r.w, h->evidence}, ROLE_DIM, str_text(&evidence));
-	r.y += canvas_paragraph(c, (struct rect){r.x, r.y, r.w, h->remedy}, ROLE_TEXT, str_text(&remedy));
+		str_addf(&text[REMEDY], "remedy: %s", f->advice);
 	if (f->edit)
-		draw_edit(c, (struct rect){r.x, r.y, r.w, h->edit}, f);
-	str_done(&evidence);
-	str_done(&remedy);
+		add_edit(&edit, &text[EDIT], f, 0);
+	for (int i = 0; i < PARTS; i++)
+		need[i] = text_lines(str_text(&text[i]), r.w);
+	share_lines(lines, h, need);
+	for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+		r.y += canvas_paragraph(c, (struct rect){r.x, r.y, r.w, lines[order[i]]}, role[order[i]], str_text(&text[order[i]]));
+	if (f->edit)
+		draw_edit(c, (struct rect){r.x, r.y, r.w, lines[EDIT]}, f);
+	for (int i = 0; i < PARTS; i++)
+		str_done(&text[i]);
+	str_done(&edit);
 }
 
 static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, int row)
