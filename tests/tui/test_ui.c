@@ -616,6 +616,9 @@ void test_ui__keys_of_the_bottom_line_are_clicked(void **state)
 	assert_true(ui.trial.active);
 	click(&ui, find_below(&ui, "Es"), y);
 	assert_false(ui.trial.active);
+	ui_resize(&ui, 80, 24);
+	click(&ui, find_below(&ui, "En"), ui.h - 1); // the list alone: what Enter leads to is not seen otherwise
+	assert_int_equal(ui.focus, PANEL_DETAIL);
 	ui_done(&ui);
 }
 

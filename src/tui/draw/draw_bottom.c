@@ -58,6 +58,17 @@ static bool does_nothing(enum action a, const struct ui *ui)
 	    (a == ACTION_task_boxes && !task_has_overlays(t));
 }
 
+// A list that has the screen for itself shows nothing of what Enter leads to: that stands first, and for it what can wait is left out.
+static bool hides_detail(const struct ui *ui)
+{
+	return ui_rows_are_nodes(ui) && ui_node(ui) >= 0 && ui->focus == PANEL_MAIN && !ui->layout.panel[PANEL_DETAIL].w;
+}
+
+static bool has_no_place(enum action a, const struct ui *ui)
+{
+	return a == ACTION_view_help || a == ACTION_enter || (hides_detail(ui) && (a == ACTION_mark || a == ACTION_filter_edit));
+}
+
 // The keys of the moment that there is room for, those of the innermost context first; the one for help has its place at
 // the right end. How many there are.
 static int place_hints(struct hint out[HINTS], const struct ui *ui, struct rect r)
@@ -68,12 +79,16 @@ static int place_hints(struct hint out[HINTS], const struct ui *ui, struct rect 
 		end -= 8;
 		out[n++] = hint_of(ACTION_view_help, ui, end + 2);
 	}
+	if (contexts >> CTX_ANY & 1 && hides_detail(ui)) {
+		out[n++] = hint_of(ACTION_enter, ui, x);
+		x += out[n - 1].width + HINT_GAP;
+	}
 	for (int ctx = 0; ctx < CTX_COUNT; ctx++)
 		for (int a = 0; contexts >> ctx & 1 && a < ACTION_COUNT && n < HINTS; a++) {
 			const struct key_row *row = keys_row((enum action)a);
 			bool now = (int)row->context == ctx && leads_on((enum action)a, ui, contexts) && !does_nothing((enum action)a, ui);
 			struct hint h = hint_of((enum action)a, ui, x);
-			if (!row->hint[0] || a == ACTION_view_help || !now || x + h.width > end)
+			if (!row->hint[0] || has_no_place((enum action)a, ui) || !now || x + h.width > end)
 				continue;
 			out[n++] = h;
 			x += h.width + HINT_GAP;
