@@ -5,9 +5,7 @@ BUILD   ?= build/$(MODE)
 PREFIX  ?= /usr/local
 V       ?= 0
 Q       := $(if $(filter 1,$(V)),,@)
-ifeq ($(origin CC),default)
-  CC := gcc
-endif
+CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
 
 LAYERS  := base engine analysis interop cli tui
 # Every Debian package that the project builds, tests or runs with; `make deps` installs those that are missing.
@@ -15,7 +13,9 @@ PACKAGES := pkg-config libncurses-dev libreadline-dev libprotobuf-c-dev protobuf
             libopenblas-dev libdnnl-dev libjpeg-dev libpng-dev libwebp-dev libtiff-dev zlib1g-dev libzip-dev libxxhash-dev libmd-dev libyaml-dev libexpat1-dev \
             libcmocka-dev tmux procps libonnx-testdata
 PKGS    := ncursesw panelw readline libprotobuf-c libcjson openblas libjpeg libpng libwebp libtiff-4 zlib libzip libxxhash libmd yaml-0.1 expat
-MISSING := $(if $(filter deps help clean,$(MAKECMDGOALS)),,$(shell \
+# Nothing is installed for what needs none of it, nor where make is only asked what it would do (-n, -q: a shell that completes a target).
+ASKED   := $(foreach letter,n q,$(findstring $(letter),$(firstword -$(MAKEFLAGS))))
+MISSING := $(if $(strip $(filter deps help clean uninstall,$(MAKECMDGOALS)) $(ASKED)),,$(shell \
              pkg-config --exists $(PKGS) cmocka 2>/dev/null && test -e /usr/include/onnx/onnx.proto -a -e /usr/include/dnnl.h \
              && command -v protoc-c >/dev/null && command -v tmux >/dev/null && command -v pgrep >/dev/null || echo yes))
 ifeq ($(MISSING),yes)
@@ -38,17 +38,16 @@ tsan_FLAGS    := -O1 -fsanitize=thread $(SANE)
 cov_FLAGS     := -O0 --coverage
 # For libFuzzer (CC=clang): its warnings are not those that the code is held to.
 fuzz_FLAGS    := -O1 -w -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-ifeq ($(origin $(MODE)_FLAGS),undefined)
-  $(error MODE=$(MODE) is unknown: use release, debug, asan, tsan, cov or fuzz)
-endif
+$(if $(filter undefined,$(origin $(MODE)_FLAGS)),$(error MODE=$(MODE) is unknown: use release, debug, asan, tsan, cov or fuzz))
 # Each is of one file only.
 DATADIR  := -DQTUI_DATADIR='"$(PREFIX)/share/qtui"'
 RELEASE  := -DQTUI_VERSION='"$(VERSION)"'
 # Only -I: ncursesw also defines an older _XOPEN_SOURCE.
 override CPPFLAGS += -Iinclude -I$(BUILD)/gen $(shell pkg-config --cflags-only-I $(PKGS) 2>/dev/null)
-CFLAGS   := $(BASEFLAGS) $($(MODE)_FLAGS) $(EXTRA_CFLAGS)
+# CFLAGS are the user's alone, and come last: what they took the place of would be missed, -ffp-contract=off in the figures.
+FLAGS    := $(BASEFLAGS) $($(MODE)_FLAGS) $(CFLAGS)
 LDLIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -ldnnl -lm
-override LDFLAGS += -pthread -fopenmp $(filter -fsanitize% --coverage,$(CFLAGS))
+override LDFLAGS += -pthread -fopenmp $(filter -fsanitize% --coverage,$(FLAGS))
 
 # Files named *_avx2.c and so on are compiled for that processor level and are called only after a run-time check.
 ARCH       := $(shell $(CC) -dumpmachine | cut -d- -f1)
@@ -75,7 +74,7 @@ all: build/qtui
 
 # Always made anew: the link of another MODE would look up to date.
 build/qtui: $(BUILD)/qtui
-	$(Q)mkdir -p build && ln -sfn $(abspath $<) $@
+	$(Q)mkdir -p build && ln -sfnr $< $@
 
 # From above to below, as a linker wants them.
 STACK   := $(patsubst %,$(BUILD)/lib%.a,cli tui interop analysis engine base)
@@ -85,7 +84,7 @@ $(BUILD)/qtui: $(BUILD)/src/cli/main.o $(LIBS)
 
 # What the outcome depends on and no file says: $(BUILD)/gen/is_NAME holds is_NAME, and is written here where that is another
 # text. A rule that always ran would not do: what .SECONDARY names is as new as what it is made of. The rule is for `make clean all`.
-is_flags := $(CC) $(CFLAGS) $(CPPFLAGS)
+is_flags := $(CC) $(FLAGS) $(CPPFLAGS)
 is_datadir := $(DATADIR)
 $(foreach l,$(LAYERS),$(eval is_$(l) := $(call objs,$(l))))
 IS       := $(addprefix $(BUILD)/gen/is_,flags datadir $(LAYERS))
@@ -103,7 +102,7 @@ $(BUILD)/lib$(1).a: $(call objs,$(1)) $(BUILD)/gen/is_$(1)
 endef
 $(foreach l,$(LAYERS),$(eval $(call layer_rule,$(l))))
 
-COMPILE  = $(CC) $(CFLAGS) $(CPPFLAGS) $(call isa_flags,$<) -MMD -MP -c -o $@ $<
+COMPILE  = $(CC) $(FLAGS) $(CPPFLAGS) $(call isa_flags,$<) -MMD -MP -c -o $@ $<
 $(BUILD)/%.o: %.c $(BUILD)/gen/is_flags | $(PROTO).h
 	@mkdir -p $(dir $@)
 	@echo "  CC    $<"
@@ -125,14 +124,14 @@ $(BUILD)/src/engine/plan/target/target.o: override CPPFLAGS += $(DATADIR)
 # Kernels and backends read no files, and are in gcc's dialect of vectors.
 ifeq ($(MODE),fuzz)
 $(BUILD)/src/engine/kernels/%.o $(BUILD)/src/engine/backend/%.o: override CC := gcc
-$(BUILD)/src/engine/kernels/%.o $(BUILD)/src/engine/backend/%.o: CFLAGS := $(BASEFLAGS) -O1 -w
+$(BUILD)/src/engine/kernels/%.o $(BUILD)/src/engine/backend/%.o: FLAGS := $(BASEFLAGS) -O1 -w
 endif
 
 $(PROTO).c $(PROTO).h &: /usr/include/onnx/onnx.proto
 	@mkdir -p $(BUILD)/gen
 	$(Q)protoc-c -I$(<D) --c_out=$(BUILD)/gen $<
 # Nobody mends what protoc-c writes: it is compiled without our warnings.
-$(PROTO).o: CFLAGS := $(filter-out $(WARN),$(CFLAGS))
+$(PROTO).o: FLAGS := $(filter-out $(WARN),$(FLAGS))
 $(PROTO).o: $(PROTO).c $(BUILD)/gen/is_flags
 	$(Q)$(COMPILE)
 
@@ -200,15 +199,16 @@ deps:
 	echo "Installing:$$need"; sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
 	$$sudo apt-get update -qq && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $$need
 
+# In quotes: of a directory with a blank in its name `rm -rf` would take what is called like the first half.
+PLACE   := "$(DESTDIR)$(PREFIX)"
 install: all
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin share/qtui/targets share/man/man1 share/bash-completion/completions)
-	install -m755 $(BUILD)/qtui $(DESTDIR)$(PREFIX)/bin/qtui
-	install -m644 $(wildcard targets/*.json) $(DESTDIR)$(PREFIX)/share/qtui/targets
-	$(if $(wildcard man/*.1),install -m644 $(wildcard man/*.1) $(DESTDIR)$(PREFIX)/share/man/man1)
-	install -m644 completions/qtui.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/qtui
+	install -d $(addprefix $(PLACE)/,bin share/qtui/targets share/man/man1 share/bash-completion/completions)
+	install -m755 $(BUILD)/qtui $(PLACE)/bin/qtui
+	install -m644 $(wildcard targets/*.json) $(PLACE)/share/qtui/targets
+	install -m644 man/qtui.1 $(PLACE)/share/man/man1
+	install -m644 completions/qtui.bash $(PLACE)/share/bash-completion/completions/qtui
 uninstall:
-	rm -rf $(DESTDIR)$(PREFIX)/bin/qtui $(DESTDIR)$(PREFIX)/share/qtui $(DESTDIR)$(PREFIX)/share/man/man1/qtui.1 \
-	       $(DESTDIR)$(PREFIX)/share/bash-completion/completions/qtui
+	rm -rf $(addprefix $(PLACE)/,bin/qtui share/qtui share/man/man1/qtui.1 share/bash-completion/completions/qtui)
 
 demo: all
 	$(Q)examples/demo.sh
@@ -219,7 +219,7 @@ $(BUILD)/bench/%: $(BUILD)/bench/%.o $(BUILD)/libanalysis.a $(BUILD)/libengine.a
 	@echo "  LD    $@"
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-# Nothing is linked: what another compiler says, with EXTRA_CFLAGS=-fsyntax-only in no time (tests/scripts/compilers.sh).
+# Nothing is linked: what another compiler says, with CFLAGS=-fsyntax-only in no time (tests/scripts/compilers.sh).
 objects: $(SRC:%.c=$(BUILD)/%.o)
 
 # Every source file by the compiler of another processor. Its own headers come first; those of the libraries, which hardly depend on
@@ -235,7 +235,7 @@ clean:
 	rm -rf build
 
 help:
-	@echo "make [MODE=release|debug|asan|tsan|cov]   build/qtui; V=1 shows the commands; EXTRA_CFLAGS=, CPPFLAGS= and LDFLAGS= are added"; \
+	@echo "make [MODE=release|debug|asan|tsan|cov]   build/qtui; V=1 shows the commands; CFLAGS=, CPPFLAGS= and LDFLAGS= are added"; \
 	echo "make demo       the program on the shipped model, or its batch analysis where there is no terminal"; \
 	echo "make check      all tests (check-asan, check-tsan: under the sanitizers; ONLY=LAYER: those of one layer)"; \
 	echo "make fuzz       every parser under libFuzzer for FUZZ_TIME seconds (needs clang); INPUTS=\"onnx npy\" for some"; \
