@@ -753,6 +753,10 @@ grep -q '^  the goal is reached' "$dir/fix.txt" && grep -q 'AP \.[0-9]* → \.[0
 report fix_says_what_it_bought $? "$(sed -n 3,4p "$dir/fix.txt")"
 expect fix_without_labels 1 ":labels FILE" $model $calib --samples 1 --script "$dir/fix.qtui"
 
+# ---- the demo, where there is no terminal: the first two figures before and after the repair
+BUILD=$build examples/demo.sh </dev/null >"$dir/out" 2>"$dir/err"; code=$?
+[ "$code $(sed -n 's/^\(mAP[0-9]*\) .*/\1/p' "$dir/out" | paste -sd ' ')" = "0 mAP mAP50 mAP mAP50" ]; report demo_in_batch $? "$code $(tail -n 1 "$dir/out" "$dir/err" | paste -sd ' ')"
+
 # ---- installation: of what is built already
 mkdir "$dir/built"; cp "$build/qtui" "$dir/built/"
 make -s install -o all BUILD="$dir/built" DESTDIR="$dir/root" PREFIX=/usr >"$dir/out" 2>&1; code=$?
