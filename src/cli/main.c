@@ -17,30 +17,9 @@ static const struct verb {
 	unsigned bit;
 	int (*run)(struct options *o);
 } verbs[] = {
-    {"analyze", "MODEL CALIB [--json F] [--report F.md|F.html|F.csv] [--findings] [--check CONDITIONS]",
-        "Shows what the target's quantization does to every tensor, and why: figures, findings, a gate for CI.", VERB_ANALYZE, verb_analyze},
-    {"eval", "MODEL DATASET [--task KIND] [--labels F] [--calib DIR] [--session S] [--json F], or DATASET --session S",
-        "Measures mAP, top-1, mIoU or PSNR of the float and the quantized network on labelled samples.", VERB_EVAL, verb_eval},
-    {"search", "MODEL CALIB [--until GOAL] [--budget TIME] [--blame] [--session S] [--json F]",
-        "Tries remedies one by one and keeps what pays; with --blame only ranks what does the damage.", VERB_SEARCH, verb_search},
-    {"tune", "MODEL CALIB [-o OUT.onnx] [--budget TIME] [--session S] [--json F]",
-        "Fits weights and biases to the inputs that they get in the quantized network.", VERB_TUNE, verb_tune},
-    {"equalize", "MODEL [CALIB] [-o OUT.onnx] [--sums] [--rules quark] [--json F]",
-        "Moves factors between the weights of neighbouring layers, so that one scale suits all channels.", VERB_EQUALIZE, verb_equalize},
-    {"compare", "A B [CALIB] [--json F]",
-        "Compares two sessions or analyses: what differs and what it bought. Or two models on CALIB, or two directories of "
-        "arrays or pictures, files of arrays (.npz, .npy), or pictures: how far they are apart.",
-        VERB_COMPARE, verb_compare},
-    {"quantize", "MODEL CALIB -o OUT.onnx [--session S]",
-        "Writes the quantized network as an ONNX model with QuantizeLinear and DequantizeLinear.", VERB_QUANTIZE, verb_quantize},
-    {"dequantize", "MODEL -o OUT.onnx", "Writes the float network of a quantized model, to begin from where the original is lost.",
-        VERB_DEQUANTIZE, verb_dequantize},
-    {"export", "MODEL CALIB --session S --format NAME [-o F]",
-        "Writes the decisions as a file for another tool; lists what that file cannot say.", VERB_EXPORT, verb_export},
-    {"run", "MODEL [CALIB] -i [NAME=]F.npy ... -o DIR [--all] [--session S]",
-        "Runs the network on given inputs; writes its outputs, or every tensor, as NPY.", VERB_RUN, verb_run},
-    {"targets", "", "Lists the targets that are known, and what each is.", VERB_TARGETS, verb_targets},
-    {"ops", "", "Lists the operators that are supported.", VERB_OPS, verb_ops},
+#define VERB(name, bit, usage, about) {#name, usage, about, VERB_##bit, verb_##name},
+#include "verbs.def"
+#undef VERB
 };
 enum { N_VERBS = sizeof verbs / sizeof *verbs };
 static const struct verb tui = {"", "MODEL CALIB [options], or qtui SESSION.json",

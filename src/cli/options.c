@@ -153,6 +153,23 @@ static enum status unknown(const char *arg, struct error *err)
 	return error_set(err, STATUS_USAGE, "unknown option %s%s%s", arg, near ? "; did you mean --" : "", near ? near : "");
 }
 
+static enum status misplaced(const struct row *r, struct error *err)
+{
+	static const struct { unsigned bit; const char *name; } places[] = {
+	    {VERB_TUI, "the screen"},
+#define VERB(name, bit, usage, about) {VERB_##bit, #name},
+#include "verbs.def"
+#undef VERB
+	};
+	struct str s = {0};
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+		if (r->verbs & places[i].bit)
+			str_addf(&s, "%s%s", s.len ? ", " : "", places[i].name);
+	error_set(err, STATUS_USAGE, "--%s has no meaning here: it is an option of %s", r->name, str_text(&s));
+	str_done(&s);
+	return STATUS_USAGE;
+}
+
 // One option at argv[*i]; moves *i onto its argument when that is a word of its own.
 static enum status parse_one(struct options *o, int argc, char **argv, int *i, unsigned verb, struct error *err)
 {
@@ -169,7 +186,7 @@ static enum status parse_one(struct options *o, int argc, char **argv, int *i, u
 	if (!r || (r->kind == FLAG && value))
 		return unknown(arg, err);
 	if (!(r->verbs & verb))
-		return error_set(err, STATUS_USAGE, "--%s has no meaning here", r->name);
+		return misplaced(r, err);
 	if (r->kind != FLAG && !value) {
 		if (*i + 1 >= argc)
 			return error_set(err, STATUS_USAGE, "--%s needs %s", r->name, r->argument);

@@ -37,7 +37,9 @@ cat $model | "$qtui" analyze /dev/stdin $calib --samples 1 -q >"$dir/out"; repor
 expect no_data 2 "calibration data are needed" analyze $model
 expect no_data_of_no_model 1 "nosuch.onnx: No such file or directory" analyze nosuch.onnx
 expect unknown_option 2 "did you mean --samples" analyze $model $calib --sample 3
-expect option_of_another_verb 2 "--all has no meaning here" analyze $model $calib --all
+expect option_of_another_verb 2 "--all has no meaning here: it is an option of run" analyze $model $calib --all
+expect option_of_the_screen 2 "--theme has no meaning here: it is an option of the screen" analyze $model $calib --theme default
+expect option_without_its_verb 2 "--json has no meaning here: it is an option of analyze, eval, search, tune, equalize, compare" $model $calib --json -
 expect missing_argument 2 "--json needs FILE" analyze $model $calib --json
 expect too_many_words 2 "unexpected argument c" analyze a b c
 expect number_out_of_range 2 "--samples 0" analyze $model $calib --samples 0

@@ -13,7 +13,7 @@ all_in() { # NAME FILE WORD...
 	for w in "$@"; do grep -qF -- "$w" "$file" || missing="$missing $w"; done
 	[ -z "$missing" ]; report "$name" $? "$file lacks$missing"
 }
-mapfile -t verbs < <(sed -n 's/^    {"\([a-z]*\)", .*VERB_.*/\1/p' src/cli/main.c)
+mapfile -t verbs < <(sed -n 's/^VERB(\([a-z]*\), .*/\1/p' src/cli/verbs.def)
 mapfile -t formats < <(sed -n 's/^FORMAT("\([^"]*\)".*/\1/p' src/interop/formats.def)
 mapfile -t targets < <(cd targets && ls *.json | sed 's/\.json$//')
 all_in man_verbs $page "${verbs[@]/#/.B }"
