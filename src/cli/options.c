@@ -262,10 +262,10 @@ const char *options_decision(const struct options *o, unsigned but)
 
 void options_done(struct options *o)
 {
-	struct list *const l[] = {
-	    &o->positional, &o->import, &o->set, &o->scale, &o->calibration, &o->truncate, &o->shape, &o->input, &o->until, &o->check};
-	for (size_t i = 0; i < sizeof l / sizeof *l; i++)
-		free(l[i]->at);
+	for (int i = 0; i < N_ROWS; i++)
+		if (rows[i].kind == LIST)
+			free(((struct list *)((char *)o + rows[i].offset))->at);
+	free(o->positional.at);
 	shapes_free(o);
 	config_free(&o->config_data);
 }
