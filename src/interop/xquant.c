@@ -89,8 +89,7 @@ static cJSON *region(struct str *loss, const struct decided *d, const struct gif
 			continue;
 		add_outputs(out, g, reader == node ? end : reader);
 		if (reader != node && reader != end && !gift->alike(d, node, reader))
-			str_addf(
-			    loss, "%s: xquant %s with %s: both read %s\n", g->node[reader].name, gift->effect, g->node[node].name, in->name);
+			lose(loss, "%s: xquant %s with %s: both read %s", g->node[reader].name, gift->effect, g->node[node].name, in->name);
 	}
 	return o;
 }

@@ -48,6 +48,23 @@ void test_xquant__stops_where_others_read_the_input(void **state)
 	study_close(&st);
 }
 
+// Whatever is in the name of the other.
+void test_xquant__what_goes_along_is_told_in_one_line(void **state)
+{
+	struct onnx_case c;
+	struct str loss = {0};
+	case_begin_conv(&c, "y");
+	case_node(&c, "Conv", "its\nneighbour", "x w", "z");
+	case_output(&c, c.graph, "y");
+	case_output(&c, c.graph, "z");
+	struct study *st = case_open(case_finish(&c, "neighbours.onnx"), NULL, "xquant");
+	case_set(st, "conv", PREC_FLOAT);
+	cJSON_Delete(case_export_json(st, "xquant", &loss));
+	assert_has(&loss, "its neighbour: xquant leaves it in float with conv: both read x\n");
+	str_done(&loss);
+	study_close(&st);
+}
+
 // The region ends where the operator does; another reader of its input is calibrated with it.
 void test_xquant__calibrates_regions(void **state)
 {
