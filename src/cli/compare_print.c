@@ -211,9 +211,15 @@ void compare_print_comparison(const cJSON *j, const char *const *path)
 	print_gains(nodes);
 }
 
+// What differs and has no SNR (NaN or infinity is in one of the two, or A is nothing but zeros) is the worst.
+static double snr_of(const cJSON *row)
+{
+	return json_bool(row, "exact", false) ? INFINITY : json_number(row, "snr_db", -INFINITY);
+}
+
 static int by_snr(const void *a, const void *b)
 {
-	double x = json_number(*(const cJSON *const *)a, "snr_db", INFINITY), y = json_number(*(const cJSON *const *)b, "snr_db", INFINITY);
+	double x = snr_of(*(const cJSON *const *)a), y = snr_of(*(const cJSON *const *)b);
 	return (x > y) - (x < y);
 }
 
@@ -249,8 +255,8 @@ void compare_print_models(const cJSON *j, const char *const *path)
 	say("A  %s\n", path[0]);
 	say("B  %s\n", path[1]);
 	int samples = (int)json_number(j, "samples", 0);
-	printf("%d sample%s, %d tensors of the same name\n\n%9s%9s  output: B against A (SNR in dB, higher is better)\n", samples,
-	    plural(samples), n, "SNR dB", "cosine");
+	printf("%d sample%s, %d tensor%s of the same name\n\n%9s%9s  output: B against A (SNR in dB, higher is better)\n", samples,
+	    plural(samples), n, plural(n), "SNR dB", "cosine");
 	cJSON_ArrayForEach(row, member(j, "outputs"))
 		print_distance(row);
 	printf("%s", n && !json_bool(order[0], "exact", false) ? "\nThe tensors that differ most:\n" : "\nNo tensor differs.\n");

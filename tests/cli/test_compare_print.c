@@ -40,3 +40,19 @@ void test_compare_print__what_is_not_known_is_a_dash(void **state)
 	    "{\"files\":[{\"file\":\"zeros.npy\",\"snr_db\":0,\"max_error\":1}],\"mean\":{},\"only_in_a\":[],\"only_in_b\":[]}");
 	assert_non_null(strstr(text, "     0.00        -           1  zeros.npy\n"));
 }
+
+// NaN on one side stands above all that has a figure, and is no tensor that does not differ.
+void test_compare_print__what_has_no_snr_comes_first(void **state)
+{
+	(void)state;
+	const char *text = printed(compare_print_models,
+	    "{\"samples\":1,\"outputs\":[],\"tensors\":[{\"tensor\":\"same\",\"exact\":true},{\"tensor\":\"near\",\"snr_db\":-3},{\"tensor\":\"nan\"}]}");
+	assert_non_null(strstr(text, "The tensors that differ most:\n        -        -  nan\n    -3.00        -  near\n"));
+	text = printed(compare_print_models, "{\"samples\":1,\"outputs\":[],\"tensors\":[{\"tensor\":\"same\",\"exact\":true}]}");
+	assert_non_null(strstr(text, "1 sample, 1 tensor of the same name\n"));
+	assert_non_null(strstr(text, "No tensor differs.\n"));
+	text = printed(compare_print_collections, "{\"files\":[{\"file\":\"near.npy\",\"snr_db\":26,\"max_error\":1},{\"file\":\"nan.npy\"}],"
+	    "\"mean\":{},\"only_in_a\":[],\"only_in_b\":[]}");
+	const char *nan = strstr(text, "  nan.npy\n"), *near = strstr(text, "  near.npy\n");
+	assert_true(nan && near && nan < near);
+}
