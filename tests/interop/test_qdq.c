@@ -136,7 +136,7 @@ void test_qdq__mixed_precision(void **state)
 	case_set(st, "op:Concat", PREC_FLOAT);
 	write_and_read(&c, st);
 	assert_true(count_op(c.g, OP_QuantizeLinear, "com.microsoft") >= 2);
-	assert_non_null(strstr(str_text(&c.loss), "1 biases of more than 32 bits"));
+	assert_non_null(strstr(str_text(&c.loss), "1 bias of more than 32 bits"));
 	assert_true(noise(&c) < 1e-3);
 	done(&c);
 }
@@ -547,7 +547,7 @@ void test_qdq__weights_without_an_integer_product_are_floats(void **state)
 		case_node(&file, "MatMul", "product", "conv_y wm", "y");
 		case_output(&file, file.graph, "y");
 		write_and_read(&c, case_open(case_save(&file, "product.onnx"), NULL, at[i].target));
-		assert_true(!!strstr(str_text(&c.loss), "1 weights of MatMul with scales that no integer product has") == at[i].floats);
+		assert_true(!!strstr(str_text(&c.loss), "1 weight of MatMul with scales that no integer product has") == at[i].floats);
 		assert_int_equal(scales_of(c.st, "wm"), at[i].scales);
 		assert_true(noise(&c) <= 1e-8);
 		done(&c);

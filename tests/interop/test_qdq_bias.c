@@ -72,7 +72,7 @@ void test_qdq_bias__scales_and_zero_points_of_their_own(void **state)
 		struct str loss = {0};
 		struct graph *g = written(cases[i].target, &loss);
 		check_bias(g);
-		assert_true(!strstr(str_text(&loss), "1 biases of more than 32 bits") == !cases[i].wide);
+		assert_true(!strstr(str_text(&loss), "1 bias of more than 32 bits") == !cases[i].wide);
 		str_done(&loss);
 		graph_free(&g);
 	}

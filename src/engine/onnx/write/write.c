@@ -358,10 +358,10 @@ static void tell_losses(const struct writer *w)
 	opset_tell(w);
 	tell_fixed(w);
 	if (w->float_products)
-		str_addf(w->loss, "%d weights of MatMul with scales that no integer product has are written as the floats that they stand for\n",
-		    w->float_products);
+		str_addf(w->loss, "%d weight%s of MatMul with scales that no integer product has: written as floats\n",
+		    w->float_products, plural(w->float_products));
 	if (w->wide_biases)
-		str_addf(w->loss, "%d biases of more than 32 bits are written as the floats that they stand for\n", w->wide_biases);
+		str_addf(w->loss, "%d bias%s of more than 32 bits: written as floats\n", w->wide_biases, w->wide_biases == 1 ? "" : "es");
 }
 
 static enum status write_graph(struct bytes *out, struct writer *w, struct error *err)
