@@ -96,9 +96,15 @@ static void print_decisions(const cJSON *nodes)
 		printf("  and %d more; --json has all\n", n - DECISIONS);
 }
 
-static int by_gain(const void *a, const void *b)
+// Where one side is exact no difference is greater; NAN: there is none.
+static double change_of(const cJSON *row)
 {
-	double x = fabs(json_number(*(const cJSON *const *)a, "gain_db", 0)), y = fabs(json_number(*(const cJSON *const *)b, "gain_db", 0));
+	return member(row, "exact") ? INFINITY : fabs(json_number(row, "gain_db", NAN));
+}
+
+static int by_change(const void *a, const void *b)
+{
+	double x = change_of(*(const cJSON *const *)a), y = change_of(*(const cJSON *const *)b);
 	return (x < y) - (x > y);
 }
 
@@ -107,9 +113,9 @@ static void print_gains(const cJSON *nodes)
 	int n = 0;
 	const cJSON *row, **order = xcalloc((size_t)cJSON_GetArraySize(nodes) + 1, sizeof *order);
 	cJSON_ArrayForEach(row, nodes)
-		if (member(row, "gain_db"))
+		if (!isnan(change_of(row)))
 			order[n++] = row;
-	qsort(order, (size_t)n, sizeof *order, by_gain);
+	qsort(order, (size_t)n, sizeof *order, by_change);
 	if (n)
 		printf("\nThe nodes that gained or lost most (graphwise SNR in dB, higher is better):\n%9s%9s%9s  node\n", "A", "B", "gain");
 	for (int i = 0; i < n && i < SHOWN; i++)

@@ -56,3 +56,13 @@ void test_compare_print__what_has_no_snr_comes_first(void **state)
 	const char *nan = strstr(text, "  nan.npy\n"), *near = strstr(text, "  near.npy\n");
 	assert_true(nan && near && nan < near);
 }
+
+void test_compare_print__a_node_that_became_exact_gained_most(void **state)
+{
+	(void)state;
+	const char *text = printed(compare_print_comparison,
+	    "{\"a\":{},\"b\":{},\"outputs\":[],\"nodes\":[{\"name\":\"more\",\"snr_db\":{\"a\":1,\"b\":9},\"gain_db\":8},"
+	    "{\"name\":\"whole\",\"snr_db\":{\"a\":20},\"exact\":\"b\"},{\"name\":\"other\",\"precision\":{\"a\":\"int8\",\"b\":\"float\"}}]}");
+	assert_non_null(strstr(text, "gain  node\n    20.00    exact        -  whole\n     1.00     9.00    +8.00  more\n"));
+	assert_null(strstr(text, "-  other\n"));
+}
