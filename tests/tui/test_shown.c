@@ -257,6 +257,12 @@ void test_shown__runs_say_what_a_task_gained(void **state)
 	run->task_change = (struct task_interval){0, -.1, .1, 100};
 	press(&ui, "3");
 	assert_true(is_shown(&ui, "top-1 1.000 → 1.000  ≈ +.000 ±.100  set "));
+	run->task_change = (struct task_interval){.1, 0, .2, 100}; // 0 is within it
+	assert_true(is_shown(&ui, "≈ +.100 ±.100  set "));
+	run->task_change = (struct task_interval){-.1, -.2, 0, 100};
+	assert_true(is_shown(&ui, "≈ -.100 ±.100  set "));
+	run->task_change = (struct task_interval){.11, .01, .21, 100};
+	assert_true(is_shown(&ui, "  +.110 ±.100  set ") && !is_shown(&ui, "≈"));
 	ui_done(&ui);
 }
 
