@@ -63,6 +63,15 @@ int labels_add_class(struct labels *l, int id, const char *name)
 	return l->n_classes++;
 }
 
+bool labels_is_class(const char *text, int *class)
+{
+	long long n;
+	if (!str_to_int(text, &n) || n < 0 || n >= LABELS_CLASSES_MAX)
+		return false;
+	*class = (int)n;
+	return true;
+}
+
 enum status labels_add_box(struct labels *l, int sample, const struct coco_truth *t, struct error *err)
 {
 	struct label *to = &l->label[sample];
@@ -139,7 +148,11 @@ static enum status read_format(struct labels *l, const char *path, const struct 
 		return labels_are_masks(path, s) ? labels_read_masks(l, path, s, err) : labels_read_yolo(l, path, s, err);
 	if (json_is_file(&json, path, err) != STATUS_OK)
 		return err->status;
-	return json ? labels_read_coco(l, path, s, err) : s->texts ? labels_read_texts(l, path, s, err) : labels_read_list(l, path, s, err);
+	if (json)
+		return labels_read_coco(l, path, s, err);
+	if (s->texts)
+		return labels_read_texts(l, path, s, err);
+	return labels_are_box_list(path, s) ? labels_read_box_list(l, path, s, err) : labels_read_list(l, path, s, err);
 }
 
 static enum status refuse_strays(

@@ -106,6 +106,7 @@ int sample_index_find(const struct sample_index *x, const char *file); // -1: no
 enum { LABELS_CLASSES_MAX = 10000, LABELS_BOXES_MAX = 20000 }; // of a data set; in one image
 int labels_sample(struct labels *l, const struct sample_index *x, const char *file); // finds it, or notes a stray
 int labels_add_class(struct labels *l, int id, const char *name);
+bool labels_is_class(const char *text, int *class); // is it the number of one?
 MUST_CHECK enum status labels_add_box(struct labels *l, int sample, const struct coco_truth *t, struct error *err); // takes t->point and t->mask
 // An object has n keypoints: STATUS_FORMAT where others have another number.
 MUST_CHECK enum status labels_set_points(struct labels *l, int n, struct error *err);
@@ -158,6 +159,10 @@ MUST_CHECK enum status labels_read_dota(struct labels *l, const char *dir, const
 bool labels_are_voc(const char *dir, const struct labels_samples *s);
 MUST_CHECK enum status labels_read_voc(struct labels *l, const char *dir, const struct labels_samples *s, struct error *err);
 MUST_CHECK enum status labels_read_list(
+    struct labels *l, const char *path, const struct labels_samples *s, struct error *err);
+bool labels_are_list(const char *path, const struct labels_samples *s); // a CSV whose heading has a column of classes
+bool labels_are_box_list(const char *path, const struct labels_samples *s); // a CSV with a line for each box
+MUST_CHECK enum status labels_read_box_list(
     struct labels *l, const char *path, const struct labels_samples *s, struct error *err);
 MUST_CHECK enum status labels_read_texts(
     struct labels *l, const char *path, const struct labels_samples *s, struct error *err);

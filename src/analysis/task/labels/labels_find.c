@@ -8,7 +8,7 @@
 
 struct place {
 	enum labels_kind kind;
-	const char *pattern; // of a path: D the data set, P the directory that it is in, Q that of P; B, at the end, D's last component
+	const char *pattern; // of a path: D the data set, P the directory that it is in, Q that of P, R two above Q; B, at the end, D's last component
 	const char *as;      // not NULL: the data set's path itself, with this in the place of its last component `pattern`
 	bool (*holds)(const char *path, const struct labels_samples *s); // not NULL: only if it says so
 };
@@ -17,6 +17,10 @@ static const struct place places[] = {
     {LABELS_BOXES, "P/instances.json", NULL, NULL},
     {LABELS_BOXES, "D.json", NULL, NULL},
     {LABELS_BOXES, "D/_annotations.coco.json", NULL, NULL}, // Roboflow
+    {LABELS_BOXES, "D/_annotations.csv", NULL, labels_are_box_list},
+    {LABELS_BOXES, "D/labels.csv", NULL, labels_are_box_list},
+    {LABELS_BOXES, "D.csv", NULL, labels_are_box_list},
+    {LABELS_BOXES, "P/labels.csv", NULL, labels_are_box_list},
     {LABELS_BOXES, "P/annotations/instances_B", NULL, NULL}, // COCO: train2017, val2017
     {LABELS_BOXES, "Q/annotations/instances_B", NULL, NULL},
     {LABELS_BOXES, "P/annotations/instances_default.json", NULL, NULL}, // CVAT
@@ -38,6 +42,11 @@ static const struct place places[] = {
     {LABELS_CLASSES, "D/labels.csv", NULL, NULL},
     {LABELS_CLASSES, "D.csv", NULL, NULL},
     {LABELS_CLASSES, "P/labels.csv", NULL, NULL},
+    {LABELS_CLASSES, "D/_classes.csv", NULL, NULL}, // Roboflow
+    {LABELS_CLASSES, "D/metadata.csv", NULL, labels_are_list}, // Hugging Face; there may be captions in it
+    {LABELS_CLASSES, "D/val_annotations.txt", NULL, NULL}, // Tiny ImageNet
+    {LABELS_CLASSES, "P/val_annotations.txt", NULL, NULL},
+    {LABELS_CLASSES, "R/LOC_val_solution.csv", NULL, NULL}, // ImageNet as Kaggle has it
     {LABELS_MASKS, "images", "masks", labels_are_masks},
     {LABELS_MASKS, "images", "annotations", labels_are_masks}, // ADE20K
     {LABELS_MASKS, "leftImg8bit", "gtFine", labels_are_masks}, // Cityscapes
@@ -111,7 +120,8 @@ static char *fill(const struct place *place, const char *dataset)
 	size_t n = strlen(place->pattern);
 	bool named = place->pattern[n - 1] == 'B';
 	struct str s = {0};
-	for (int up = *place->pattern == 'P' ? 1 : *place->pattern == 'Q' ? 2 : 0; up; up--) {
+	static const char above[] = "DPQ.R";
+	for (long up = strchr(above, *place->pattern) - above; up; up--) {
 		char *outer = file_dir(base);
 		free(base);
 		base = outer;

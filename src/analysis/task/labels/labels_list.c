@@ -1,7 +1,9 @@
 // Classes of whole images: a CSV (file,class, or a column for each class), or the folders that the images are in.
 #include <stdlib.h>
 #include <string.h>
+#include "csv.h"
 #include "labels.h"
+#include "wnids.h"
 #include "qtui/base/file.h"
 #include "qtui/base/hash.h"
 #include "qtui/base/log.h"
@@ -9,74 +11,7 @@
 #include "qtui/base/order.h"
 #include "qtui/base/str.h"
 
-enum { CELLS_MAX = 1024 }; // of a line; others are not read
 #define LIST_FILE_MAX ((size_t)64 << 20)
-
-// A line cut at its separators, in place. Quotes around a cell go.
-struct cells {
-	char *at[CELLS_MAX];
-	int n;
-};
-
-static char *strip(char *text)
-{
-	text = str_trim(text);
-	size_t n = strlen(text);
-	if (n > 1 && text[0] == '"' && text[n - 1] == '"') {
-		text++;
-		n -= 2;
-	}
-	text[n] = '\0';
-	return text;
-}
-
-// Behind a cell in quotes, in which separators are letters.
-static char *behind_quotes(char *cell)
-{
-	char *from = cell + strspn(cell, " "), *end = *from == '"' ? strchr(from + 1, '"') : NULL;
-	return end ? end : cell;
-}
-
-// The separator is the first of , ; tab blank that the line has.
-static void cut(struct cells *c, char *line)
-{
-	const char *separators = ",;\t ";
-	while (*separators && !strchr(line, *separators))
-		separators++;
-	c->n = 0;
-	while (line && c->n < CELLS_MAX) {
-		char *end = *separators ? strchr(behind_quotes(line), *separators) : NULL;
-		if (end)
-			*end++ = '\0';
-		c->at[c->n++] = strip(line);
-		line = end;
-	}
-}
-
-static bool is_number(const char *text)
-{
-	double n;
-	return str_to_double(text, &n);
-}
-
-static bool is_class(const char *text, int *out)
-{
-	long long n;
-	if (!str_to_int(text, &n) || n < 0 || n >= LABELS_CLASSES_MAX)
-		return false;
-	*out = (int)n;
-	return true;
-}
-
-// The first of these names that a heading has; -1: it has none. Behind a number there is no heading, but a file of that name.
-static int find_column(const struct cells *heading, const char *const *names)
-{
-	for (; *names; names++)
-		for (int i = heading->n > 1 && is_number(heading->at[1]); i < heading->n; i++)
-			if (strcmp(heading->at[i], *names) == 0)
-				return i;
-	return -1;
-}
 
 struct list {
 	struct labels *l;
@@ -96,22 +31,20 @@ struct list {
 
 // The column of the class is named in a heading, else the second; the file is named there, else the first of the others. Returns
 // whether the class is named.
-static bool find_columns(struct list *t, const struct cells *heading)
+static bool find_columns(struct list *t, const struct csv_line *heading)
 {
-	static const char *const file[] = {"file", "filename", "file_name", "path", "image", "image_path", NULL};
-	static const char *const class[] = {"class_index", "class_id", "label", "class", "index", "target", NULL};
 	static const char *const name[] = {"name", "class_name", "label_name", NULL};
-	int column = find_column(heading, class), files = find_column(heading, file);
+	int column = csv_column(heading, csv_class_names), files = csv_column(heading, csv_file_names);
 	t->column = column < 0 ? 1 : column;
 	t->file_column = files < 0 || files == t->column ? t->column == 0 : files;
-	t->name = find_column(heading, name);
+	t->name = csv_column(heading, name);
 	t->name = t->name == t->file_column ? -1 : t->name;
 	t->begun = true;
 	return column >= 0;
 }
 
 // The only column of a class that is 1 where the others are 0; -1: it is otherwise.
-static int flagged(const struct list *t, const struct cells *c)
+static int flagged(const struct list *t, const struct csv_line *c)
 {
 	int found = -1;
 	double v;
@@ -125,11 +58,24 @@ static int flagged(const struct list *t, const struct cells *c)
 	return found < 0 ? -1 : found - (found > t->file_column);
 }
 
+bool labels_are_list(const char *path, const struct labels_samples *s)
+{
+	struct csv_line heading;
+	char *line = csv_first(path);
+	(void)s;
+	if (!line)
+		return false;
+	csv_cut(&heading, line);
+	bool so = find_columns(&(struct list){.begun = false}, &heading);
+	free(line);
+	return so;
+}
+
 // Is there a column for each class, as Roboflow and Keras write them? Then no column is one of classes, and each line has a 1.
 static bool are_flags(const char *text)
 {
 	struct list t = {.begun = false};
-	struct cells heading = {.n = 0}, c;
+	struct csv_line heading = {.n = 0}, c;
 	char *copy = xstrdup(text), *end;
 	bool all = true;
 	int rows = 0;
@@ -137,11 +83,11 @@ static bool are_flags(const char *text)
 		end = strchr(line, '\n');
 		if (end)
 			*end++ = '\0';
-		cut(&c, line);
+		csv_cut(&c, line);
 		if (c.n < 2 && !*c.at[0])
 			continue;
 		if (!t.begun) {
-			all = !find_columns(&t, &c) && c.n > 2 && !is_number(c.at[1]);
+			all = !find_columns(&t, &c) && c.n > 2 && !csv_is_number(c.at[1]);
 			heading = c;
 			continue;
 		}
@@ -153,7 +99,7 @@ static bool are_flags(const char *text)
 }
 
 // Columns are classes in their order, until the model says which it calls so.
-static void add_columns(struct list *t, const struct cells *heading)
+static void add_columns(struct list *t, const struct csv_line *heading)
 {
 	for (int i = 0; i < heading->n; i++)
 		if (i != t->file_column)
@@ -162,7 +108,7 @@ static void add_columns(struct list *t, const struct cells *heading)
 }
 
 // Another column than the second may be meant.
-static void warn_of_guess(const struct list *t, const struct cells *heading)
+static void warn_of_guess(const struct list *t, const struct csv_line *heading)
 {
 	if (heading->n > 2)
 		log_warn("%s: no column is called label, class or class_index: the class is taken from %s, column %d of %d", t->path,
@@ -170,15 +116,15 @@ static void warn_of_guess(const struct list *t, const struct cells *heading)
 }
 
 // A class of -1 is a wrong one, no heading; nor is the name of a class behind a sample's file.
-static bool is_heading(const struct list *t, const struct cells *c, bool named)
+static bool is_heading(const struct list *t, const struct csv_line *c, bool named)
 {
-	if (c->n < 2 || is_number(c->at[t->column]))
+	if (c->n < 2 || csv_is_number(c->at[t->column]))
 		return false;
 	return named || t->file_column >= c->n || sample_index_find(t->sample, c->at[t->file_column]) < 0;
 }
 
 // Returns whether the first line is one.
-static bool read_heading(struct list *t, const struct cells *c)
+static bool read_heading(struct list *t, const struct csv_line *c)
 {
 	bool named = find_columns(t, c), heading = t->flags || is_heading(t, c, named);
 	if (t->flags)
@@ -188,16 +134,28 @@ static bool read_heading(struct list *t, const struct cells *c)
 	return heading;
 }
 
-static bool read_class(struct list *t, int *class, const struct cells *c)
+// Kaggle's list of ImageNet has boxes behind the synset.
+static void cut_boxes(char *cell)
 {
-	const char *cell = c->at[t->column];
+	size_t n = strcspn(cell, " ");
+	if (!cell[n])
+		return;
+	cell[n] = '\0';
+	if (wnid_class(cell) < 0)
+		cell[n] = ' ';
+}
+
+static bool read_class(struct list *t, int *class, const struct csv_line *c)
+{
+	char *cell = c->at[t->column];
 	if (t->flags)
 		return *class = flagged(t, c), *class >= 0;
+	cut_boxes(cell);
 	if (!t->decided)
-		t->by_name = *cell && !is_number(cell);
+		t->by_name = *cell && !csv_is_number(cell);
 	t->decided = true;
 	if (!t->by_name)
-		return is_class(cell, class);
+		return labels_is_class(cell, class);
 	*class = *cell ? labels_class_named(&t->named, cell) : -1;
 	return *class >= 0;
 }
@@ -223,9 +181,9 @@ static void name_class(struct labels *l, int class, const char *name)
 
 static enum status read_row(struct list *t, char *text, struct error *err)
 {
-	struct cells c;
+	struct csv_line c;
 	int class;
-	cut(&c, text);
+	csv_cut(&c, text);
 	if (c.n < 2 && !*c.at[0])
 		return STATUS_OK;
 	if (!t->begun && read_heading(t, &c))
@@ -333,7 +291,7 @@ static enum status add_folder_classes(struct labels *l, char *const *name, int n
 	int class;
 	*numbers = true;
 	for (int i = 0; i < n; i++)
-		*numbers = *numbers && is_class(name[i], &class);
+		*numbers = *numbers && labels_is_class(name[i], &class);
 	if (n > LABELS_CLASSES_MAX)
 		return error_set(err, STATUS_UNSUPPORTED,
 		    "the samples are in %d folders; at most %d classes are possible", n, LABELS_CLASSES_MAX);
@@ -354,7 +312,7 @@ enum status labels_read_folders(struct labels *l, const struct labels_samples *s
 	l->source = xstrdup("the folders of the samples");
 	for (int i = 0; i < n; i++) {
 		int class = i;
-		if (numbers && !is_class(name[i], &class))
+		if (numbers && !labels_is_class(name[i], &class))
 			continue;
 		namemap_put(order, name[i], class);
 	}
