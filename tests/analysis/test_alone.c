@@ -190,33 +190,6 @@ void test_alone__says_where_numbers_stop_being_finite(void **state)
 	}
 }
 
-// A tensor without a range ends the run: that names the node to look at, which may lie far before it.
-void test_alone__an_error_names_where_numbers_stop_being_finite(void **state)
-{
-	struct error err = {0};
-	struct onnx_case file;
-	case_begin_conv(&file, "y");
-	case_node(&file, "Abs", "abs", "y", "a");
-	case_node(&file, "Neg", "neg", "a", "n");
-	case_node(&file, "Log", "log", "n", "l");
-	case_node(&file, "Conv", "again", "l w", "z");
-	case_output(&file, file.graph, "z");
-	struct study *st = open_for_test(
-	    (struct study_options){.model = case_save(&file, "no_range.onnx"), .data = {.random = 2}, .threads = 1});
-	for (int run = 0; run < 2; run++) {
-		study_run(st);
-		assert_int_equal(study_wait(st, &err), STATUS_FORMAT);
-		if (!strstr(err.text, "tensor l: no finite values"))
-			fail_msg("%s", err.text);
-		assert_non_null(strstr(err.text, "tensor l is the first with NaN, in sample random#0: node log (Log) makes them of finite ones. Look"));
-	}
-	if (study_command(st, "set log again float", &err))
-		fail_msg("%s", err.text);
-	wait_for_run(st);
-	study_close(&st);
-	case_done(&file);
-}
-
 // Of what is no number in both networks, an output that is computed in float says nothing: it is not exact.
 void test_alone__an_output_that_is_no_number_is_not_exact(void **state)
 {

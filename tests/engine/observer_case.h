@@ -30,7 +30,6 @@ static inline struct observer_setup setup_for(const struct target *t, enum calib
 static inline float scale_of(const struct observer_setup *s, const float *x, int64_t each, int32_t *zero, bool backwards)
 {
 	struct observer *o = observer_make(s);
-	struct error err;
 	float scale = 0;
 	for (int phase = 0; phase < observer_phases(o); phase++) {
 		for (int i = 0; i < s->samples; i++) {
@@ -39,8 +38,7 @@ static inline float scale_of(const struct observer_setup *s, const float *x, int
 			observer_feed(o, phase, k, &t);
 		}
 	}
-	if (observer_finish(o, &scale, zero, &err))
-		fail_msg("%s", err.text);
+	assert_true(observer_finish(o, &scale, zero));
 	observer_free(&o);
 	return scale;
 }

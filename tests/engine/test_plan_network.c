@@ -153,9 +153,7 @@ static void calibrate(const struct run *r, const struct npy *input, phase_fn *ru
 	for (int phase = 0; phase < phases; phase++)
 		run_phase(r, input, observer, phase);
 	for (int i = 0; i < r->p->n_observe; i++) {
-		struct error err;
-		if (observer_finish(observer[i], &scale[i], &zero[i], &err))
-			fail_msg("%s", err.text);
+		assert_true(observer_finish(observer[i], &scale[i], &zero[i]));
 		settle_tie(r, i, observer[i], &scale[i]);
 		observer_free(&observer[i]);
 	}

@@ -72,7 +72,7 @@ static double lowest(struct builder *b, enum calib_method m)
 		for (int phase = 0; phase < observer_phases(o); phase++)
 			for (int s = 0; s < 2; s++)
 				observer_feed(o, phase, s, &t);
-		assert_int_equal(observer_finish(o, &scale[i], &zero[i], &err), STATUS_OK);
+		assert_true(observer_finish(o, &scale[i], &zero[i]));
 		observer_free(&o);
 	}
 	assert_int_equal(plan_finish(f.p, scale, zero, f.e, &err), STATUS_OK);

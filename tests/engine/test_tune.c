@@ -220,7 +220,7 @@ static void calibrate(struct network *w, int samples)
 		assert_int_equal(engine_pass(w->e, &pass, &err), STATUS_OK);
 	}
 	for (int i = 0; i < w->p->n_observe; i++) {
-		assert_int_equal(observer_finish(w->observer[i], &scale[i], &zero[i], &err), STATUS_OK);
+		assert_true(observer_finish(w->observer[i], &scale[i], &zero[i]));
 		observer_free(&w->observer[i]);
 	}
 	assert_int_equal(plan_finish(w->p, scale, zero, w->edits, &err), STATUS_OK);

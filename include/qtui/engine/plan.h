@@ -82,7 +82,7 @@ struct observe {
 	enum calib_method method;
 	int bits;
 	struct key key;           // of the observer's settings; equal keys on equal data give equal scales
-	float scale;              // what plan_finish was given for it
+	float scale;              // what plan_finish was given for it; 0: nothing in the tensor is finite
 	int32_t zero;
 };
 struct refusal {
@@ -126,7 +126,8 @@ void plan_cache_free(struct plan_cache **c);
 
 MUST_CHECK enum status plan_new(struct plan **out, const struct graph *g, const struct target *t, enum calib_method m,
     const struct edits *e, struct plan_cache *c, struct error *err);
-// scale[i], zero[i]: the result of observe[i] (from observer_finish).
+// scale[i], zero[i]: the result of observe[i] (from observer_finish). What has a scale of 0 stays float, with all that
+// would share it, unless the user gives it one. So does a constant of which (or of a channel of which) nothing is finite.
 MUST_CHECK enum status plan_finish(struct plan *p, const float *scale, const int32_t *zero, const struct edits *e, struct error *err);
 // Of a finished plan: leaves in float all that these slots (keep[n_slots]) do not quantize, also what the target runs in
 // the place of a node whose result they do not.
@@ -207,7 +208,7 @@ void observer_adopt(struct observer *o, int phase, const struct observer *from);
 // need not be read: its range is theirs together, and observer_join takes in the range of one of them.
 bool observer_joins(const struct observer *o);
 void observer_join(struct observer *o, const struct observer *part);
-// STATUS_FORMAT when the tensor has no finite values or the like.
-MUST_CHECK enum status observer_finish(struct observer *o, float *scale, int32_t *zero, struct error *err);
+// False, with a scale of 0, when the tensor has elements and none of them is finite.
+bool observer_finish(struct observer *o, float *scale, int32_t *zero);
 
 #endif

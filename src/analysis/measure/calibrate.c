@@ -138,11 +138,11 @@ static bool feed_phases(const struct calibration *c, const struct observed *o, i
 }
 
 // By whoever has shown it the last sample: counts of 16 bit are megabytes a tensor, which are not to wait for all the
-// others, and several workers search sooner than one. What fails is tried again in the end, where errors come in order.
+// others, and several workers search sooner than one.
 static void finish_early(struct calibration *c, int i)
 {
-	struct error ignored;
-	c->at[i].finished = observer_finish(c->at[i].observer, &c->scale[i], &c->zero[i], &ignored) == STATUS_OK;
+	observer_finish(c->at[i].observer, &c->scale[i], &c->zero[i]);
+	c->at[i].finished = true;
 }
 
 static void feed(struct calibration *c, const struct sighting *s, struct rep *seen)
@@ -255,12 +255,14 @@ static enum status find_scale(struct calibration *c, int i, struct error *err)
 	const struct observed *o = &c->at[i];
 	if (atomic_load(&s->cancel))
 		return error_set(err, STATUS_CANCELLED, "cancelled");
-	enum status st = o->finished ? STATUS_OK : observer_finish(o->observer, &c->scale[i], &c->zero[i], err);
-	if (st == STATUS_OK)
-		memo_set_scale(s->memo, o->key, c->scale[i], c->zero[i]);
-	else
-		graph_error(s->g, o->value, err);
-	return st;
+	if (!o->finished)
+		observer_finish(o->observer, &c->scale[i], &c->zero[i]);
+	if (c->scale[i] == 0 && s->g->value[o->value].is_input) {
+		error_set(err, STATUS_FORMAT, "no finite values, so there is no scale: check the samples");
+		return graph_error(s->g, o->value, err);
+	}
+	memo_set_scale(s->memo, o->key, c->scale[i], c->zero[i]);
+	return STATUS_OK;
 }
 
 // What other observers of the tensor have gathered: with another calibrator, for another width.

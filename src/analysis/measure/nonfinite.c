@@ -7,6 +7,7 @@
 #include "../study/study_impl.h"
 #include "qtui/base/log.h"
 
+enum { BEGINNING = 512 }; // a text
 enum kind { A_NAN, AN_INFINITY, N_KINDS };
 static const char *const what[N_KINDS] = {[A_NAN] = "NaN", [AN_INFINITY] = "infinite numbers"};
 
@@ -15,6 +16,8 @@ struct looking {
 	const struct plan *plan; // of SIM_FULL
 	enum sim sim;
 	atomic_int *first[N_KINDS]; // [n_values] the first sample that holds one; INT_MAX: none
+	bool *unranged;             // [n_values] work_unranged
+	bool *told;                 // [n_values] as a beginning
 };
 
 static bool holds(const float *v, size_t n, enum kind kind)
@@ -72,35 +75,27 @@ static int beginning(const struct looking *l, int value, enum kind *kind)
 	return value;
 }
 
-struct beginning {
-	char text[512]; // "": of inputs the samples' reader has told, and of NaN in a constant who loaded it
-	bool made;      // by a node
-};
-
-static void say(struct beginning *out, const struct looking *l, const struct dataset *d, int value, enum kind kind)
+// "": of inputs the samples' reader has told, and of NaN in a constant who loaded it.
+static void say(char out[BEGINNING], const struct looking *l, const struct dataset *d, int value, enum kind kind)
 {
 	const struct value *v = &l->g->value[value];
-	*out = (struct beginning){.made = v->producer >= 0};
+	*out = '\0';
 	if (v->constant && kind == AN_INFINITY)
-		snprintf(out->text, sizeof out->text,
-		    "the model's constant '%s' holds infinite numbers, which reach what is measured: export it again", v->name);
-	else if (out->made)
-		snprintf(out->text, sizeof out->text, "tensor %s is the first with %s, in sample %s: node %s (%s) makes them of finite ones",
-		    v->name, what[kind], dataset_name(d, atomic_load(&l->first[kind][value])), l->g->node[v->producer].name,
+		snprintf(out, BEGINNING, "the model's constant '%s' holds infinite numbers, which reach what is measured: export it again",
+		    v->name);
+	else if (v->producer >= 0)
+		snprintf(out, BEGINNING, "tensor %s is the first with %s, in sample %s: node %s (%s) makes them of finite ones", v->name,
+		    what[kind], dataset_name(d, atomic_load(&l->first[kind][value])), l->g->node[v->producer].name,
 		    l->g->node[v->producer].op->name);
 }
 
-static bool say_of(struct beginning *out, const struct looking *l, const struct dataset *d, int value)
+// The value where what is not finite in this one begins; -1: it is finite.
+static int find_beginning(const struct looking *l, int value, enum kind *kind)
 {
-	for (int k = 0; k < N_KINDS; k++) {
-		enum kind kind = (enum kind)k;
-		if (!is_held(l, value, kind))
-			continue;
-		int at = beginning(l, value, &kind);
-		say(out, l, d, at, kind);
-		return true;
-	}
-	return false;
+	for (int k = 0; k < N_KINDS; k++)
+		if (is_held(l, value, *kind = (enum kind)k))
+			return beginning(l, value, kind);
+	return -1;
 }
 
 static enum status look_at_all(struct looking *l, struct study *s)
@@ -122,11 +117,44 @@ static enum status look_at_all(struct looking *l, struct study *s)
 
 static bool tell_of_float(const struct looking *l, const struct dataset *d, int output)
 {
-	struct beginning b;
-	bool held = say_of(&b, l, d, l->g->output[output]);
-	if (held && *b.text)
-		log_warn("%s", b.text);
-	return held;
+	char text[BEGINNING];
+	enum kind kind;
+	int at = output < 0 ? -1 : find_beginning(l, l->g->output[output], &kind);
+	if (at < 0 || l->told[at])
+		return at >= 0;
+	say(text, l, d, at, kind);
+	if (*text)
+		log_warn("%s", text);
+	return true;
+}
+
+// One line for all tensors without a range behind one beginning. In the float network, whose tensors are those that
+// observers see but for the rounding of weights.
+static void tell_unranged(const struct looking *l, const struct dataset *d)
+{
+	enum kind kind;
+	int n_values = l->g->n_values, *from = xcalloc((size_t)n_values + 1, sizeof *from), *more = xcalloc((size_t)n_values + 1, sizeof *more);
+	for (int v = 0; v < n_values; v++) {
+		from[v] = l->unranged[v] ? find_beginning(l, v, &kind) : -1;
+		if (from[v] >= 0)
+			more[from[v]]++;
+	}
+	for (int v = 0; v < n_values; v++) {
+		char text[BEGINNING] = "", others[48] = "";
+		int at = from[v];
+		if (!l->unranged[v] || (at >= 0 && l->told[at]))
+			continue;
+		if (at >= 0) {
+			l->told[at] = true;
+			say(text, l, d, find_beginning(l, v, &kind), kind);
+			if (more[at] > 1)
+				snprintf(others, sizeof others, ", nor in %d more", more[at] - 1);
+		}
+		log_warn("nothing in tensor %s is finite%s: without a range there is no scale, so that it stays float and has no figures%s%s",
+		    l->g->value[v].name, others, *text ? "; " : "", text);
+	}
+	free(from);
+	free(more);
 }
 
 static void tell_of_quantized(const struct looking *l, const struct dataset *d, int output)
@@ -151,45 +179,48 @@ static void begin_looking(struct looking *l, const struct graph *g)
 	*l = (struct looking){.g = g, .sim = SIM_FLOAT};
 	for (int k = 0; k < N_KINDS; k++)
 		l->first[k] = xcalloc((size_t)g->n_values + 1, sizeof *l->first[k]);
+	l->unranged = xcalloc((size_t)g->n_values + 1, sizeof *l->unranged);
+	l->told = xcalloc((size_t)g->n_values + 1, sizeof *l->told);
 }
 
 static void end_looking(struct looking *l)
 {
 	for (int k = 0; k < N_KINDS; k++)
 		free(l->first[k]);
+	free(l->unranged);
+	free(l->told);
+}
+
+// What nobody has observed as it has the scale of a Concat has its elements there.
+int work_unranged(bool *unranged, const struct plan *p)
+{
+	const struct graph *g = p->g;
+	int count = 0;
+	for (int i = 0; i < p->n_observe; i++)
+		unranged[p->observe[i].value] |= p->observe[i].scale == 0;
+	for (int n = g->n_nodes - 1; n >= 0; n--) {
+		const struct node *node = &g->node[n];
+		for (int i = 0; node->n_out == 1 && unranged[node->out[0]] && node_rearranges(node) && i < node_data_inputs(node); i++)
+			unranged[node->in[i]] = true;
+	}
+	for (int v = 0; v < g->n_values; v++)
+		count += unranged[v] &= g->value[v].producer >= 0;
+	return count;
 }
 
 void work_tell_nonfinite(struct work *w, int output)
 {
 	struct study *s = w->study;
 	struct looking l;
-	if (s->told_nonfinite)
-		return;
 	begin_looking(&l, s->g);
-	if (look_at_all(&l, s) == STATUS_OK) {
-		s->told_nonfinite = tell_of_float(&l, s->d, output);
+	bool any = work_unranged(l.unranged, w->plan) > 0;
+	if (!s->told_nonfinite && (any || output >= 0) && look_at_all(&l, s) == STATUS_OK) {
+		tell_unranged(&l, s->d);
+		s->told_nonfinite = tell_of_float(&l, s->d, output) || any;
 		l.sim = SIM_FULL;
 		l.plan = w->plan;
 		if (!s->told_nonfinite && look_at_all(&l, s) == STATUS_OK)
 			tell_of_quantized(&l, s->d, s->g->output[output]);
 	}
-	end_looking(&l);
-}
-
-void work_explain_nonfinite(struct work *w, struct error *err)
-{
-	struct study *s = w->study;
-	struct error was = *err;
-	struct looking l;
-	struct beginning b = {.made = false};
-	bool held = false;
-	begin_looking(&l, s->g);
-	bool looked = look_at_all(&l, s) == STATUS_OK;
-	for (int n = 0; looked && n < s->g->n_nodes && !held; n++) // the first of them is not behind another
-		for (int i = 0; i < s->g->node[n].n_out && !held; i++)
-			held = s->g->node[n].out[i] >= 0 && say_of(&b, &l, s->d, s->g->node[n].out[i]);
-	if (*b.text)
-		error_set(err, was.status, "%s; %s%s", was.text, b.text,
-		    b.made ? ". Look at what that node reads, or set it and those behind it to float" : "");
 	end_looking(&l);
 }

@@ -64,8 +64,7 @@ static void remember(struct scales *s, const struct observe *o, float scale, int
 void scales_learn(struct scales *s, const struct plan *p)
 {
 	for (int i = 0; i < p->n_observe; i++)
-		if (p->observe[i].scale > 0)
-			remember(s, &p->observe[i], p->observe[i].scale, p->observe[i].zero);
+		remember(s, &p->observe[i], p->observe[i].scale, p->observe[i].zero);
 }
 
 struct watch {
@@ -132,11 +131,8 @@ static enum status observe(struct watch *w, struct error *err)
 		struct known_scale k;
 		if (!w->observer[i])
 			continue;
-		st = observer_finish(w->observer[i], &k.scale, &k.zero, err);
-		if (st == STATUS_OK)
-			remember(w->s, &w->plan->observe[i], k.scale, k.zero);
-		else
-			graph_error(w->s->g, w->plan->observe[i].value, err);
+		observer_finish(w->observer[i], &k.scale, &k.zero);
+		remember(w->s, &w->plan->observe[i], k.scale, k.zero);
 	}
 	return st;
 }

@@ -250,13 +250,11 @@ static enum status conduct_run(struct study *s, struct request *req)
 	for (int sim = 0; sim < SIM_COUNT; sim++)
 		w.key[sim] = xcalloc((size_t)s->g->n_values + 1, sizeof **w.key);
 	enum status st = run_all(&w, &err);
-	if (st == STATUS_FORMAT)
-		work_explain_nonfinite(&w, &err);
 	if (st == STATUS_OK)
 		st = finish(&w, &err);
 	else
 		publish(&w, st == STATUS_CANCELLED ? STAGE_CANCELLED : STAGE_FAILED, &err);
-	if (st == STATUS_OK && nonfinite_output(w.shown) >= 0)
+	if (st == STATUS_OK)
 		work_tell_nonfinite(&w, nonfinite_output(w.shown));
 	study_lock(s);
 	s->error = err;

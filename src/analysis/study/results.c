@@ -220,7 +220,7 @@ static void load_hist(const struct loading *l, struct key k, const cJSON *a)
 static void load_scale(const struct loading *l, struct key k, const cJSON *a)
 {
 	double v[2];
-	if (numbers(a, v, 2) && v[0] > 0 && fabs(v[1]) < 1e9)
+	if (numbers(a, v, 2) && v[0] >= 0 && fabs(v[1]) < 1e9)
 		memo_set_scale(l->memo, k, (float)v[0], (int32_t)v[1]);
 }
 

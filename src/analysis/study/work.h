@@ -84,12 +84,13 @@ int node_data_inputs(const struct node *n);
 enum status work_measure(struct work *w, struct error *err);
 enum status work_measure_weight(struct work *w, struct site_work *sw, struct stats_scratch *scratch, struct error *err);
 void work_reset(struct work *w);                              // frees plan and sites
-// Warns, once a study, of the tensor of the float network where numbers stop being finite, upstream of this output of
-// the network. Where that output is finite there, of the tensor of the quantized network, of each plan.
+// Marks tensors that nodes compute and in which nothing is finite, as observers of the finished plan have found:
+// unranged[n_values], which is false everywhere. Returns how many there are.
+int work_unranged(bool *unranged, const struct plan *p);
+// Warns, once a study, of tensors that have no range as nothing in them is finite, and of the tensor of the float network
+// where numbers stop being finite, upstream of these and of this output of the network (-1: all are finite). Where that
+// output is finite there, of the tensor of the quantized network, of each plan.
 void work_tell_nonfinite(struct work *w, int output);
-// Adds to an error that ended a run, as of a tensor without a range, the node of the float network where numbers stop being
-// finite, and what can be done; nothing, where all are or that lies in the samples.
-void work_explain_nonfinite(struct work *w, struct error *err);
 void work_publish(struct work *w, const struct error *failed); // builds a snapshot and gives it to the study
 void work_tick(struct work *w);                               // publishes if the last time is long enough ago; from workers
 

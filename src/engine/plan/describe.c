@@ -127,3 +127,13 @@ void plan_describe(struct plan *p, const struct edits *e)
 		if (e->precision[i] >= 0 && (enum precision)e->precision[i] != p->precision[i])
 			explain(p, i, (enum precision)e->precision[i]);
 }
+
+void plan_describe_unranged(struct plan *p, const struct edits *e)
+{
+	for (int i = 0; i < p->g->n_nodes; i++) {
+		enum precision before = p->precision[i];
+		p->precision[i] = effective(p, i);
+		if (e && e->precision[i] >= 0 && p->precision[i] != before)
+			plan_refuse(p, i, "nothing in its output is finite: it has no scale and stays float");
+	}
+}

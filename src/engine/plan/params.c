@@ -59,16 +59,14 @@ static int64_t gather_channel(float *dst, const struct tensor *x, int axis, int6
 	return count;
 }
 
-static enum status observe_channel(struct cached *e, int c, const struct observer_setup *s, float *data, int64_t n,
-    struct error *err)
+static void observe_channel(struct cached *e, int c, const struct observer_setup *s, float *data, int64_t n)
 {
 	struct tensor x = {.type = DT_F32, .data = data, .shape = shape_of(1, &n)};
 	struct observer *o = observer_make(s);
 	for (int phase = 0; phase < observer_phases(o); phase++)
 		observer_feed(o, phase, 0, &x);
-	enum status st = observer_finish(o, &e->scale[c], &e->zero[c], err);
+	observer_finish(o, &e->scale[c], &e->zero[c]);
 	observer_free(&o);
-	return st;
 }
 
 static enum status measure_constant(struct cached **out, const struct graph *g, int value, const struct observer_setup *s,
@@ -86,7 +84,7 @@ static enum status measure_constant(struct cached **out, const struct graph *g, 
 	if (!data)
 		st = error_set(err, STATUS_NOMEM, "no memory to find its scale");
 	for (int c = 0; c < n && !st; c++)
-		st = observe_channel(e, c, s, data, gather_channel(data, x, axis, c), err);
+		observe_channel(e, c, s, data, gather_channel(data, x, axis, c));
 	free(data);
 	if (!st) {
 		*out = e;
@@ -125,6 +123,15 @@ static enum status find_constant(const struct cached **out, struct cached **mine
 	}
 	*out = e;
 	return STATUS_OK;
+}
+
+// Of a mask's -infinity nothing is finite, nor of weights that training has lost: no step is right for them.
+static bool has_all_scales(const struct cached *e)
+{
+	int i = 0;
+	while (i < e->n && e->scale[i] > 0)
+		i++;
+	return i == e->n;
 }
 
 static void take_constant(struct plan *p, int slot, const struct cached *e)
@@ -270,6 +277,17 @@ static void take_tuned_grid(struct plan *p, int slot)
 	s->locked = true;
 }
 
+static void take_measured(struct plan *p, int slot, const struct cached *e)
+{
+	if (!has_all_scales(e)) {
+		p->slot[slot].state = SLOT_FLOAT;
+		return;
+	}
+	take_constant(p, slot, e);
+	take_tuned_grid(p, slot);
+	spare_divisor(p, slot);
+}
+
 enum status plan_constants(struct plan *p, struct plan_cache *c, struct error *err)
 {
 	take_fixed(p);
@@ -283,9 +301,7 @@ enum status plan_constants(struct plan *p, struct plan_cache *c, struct error *e
 		enum status st = find_constant(&e, &mine, p, s, c, err);
 		if (st)
 			return st;
-		take_constant(p, i, e);
-		take_tuned_grid(p, i);
-		spare_divisor(p, i);
+		take_measured(p, i, e);
 		if (mine)
 			cached_free((struct key){0}, mine, NULL);
 	}

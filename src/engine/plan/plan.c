@@ -176,11 +176,37 @@ static void publish_quantizers(struct plan *p)
 	}
 }
 
+// Whose scale an observer has not found, since nothing in its tensor is finite, stays float with all that has it.
+// Alignment brings in tensors that nobody observed, as the scale is another's: of these `aligned` asks.
+static bool lacks_scale(const struct plan *p, int slot, bool aligned)
+{
+	const struct slot *s = &p->slot[slot];
+	if (s->parameter || s->state == SLOT_FLOAT || s->quant.axis >= 0)
+		return false;
+	int root = plan_root(p, slot);
+	return p->priv->slot[root].scale == 0 && (aligned || p->slot[root].observe >= 0);
+}
+
+static void spare_unranged(struct plan *p, bool aligned)
+{
+	for (int i = 0; i < p->n_slots; i++)
+		if (lacks_scale(p, i, aligned))
+			p->slot[i].state = SLOT_FLOAT;
+}
+
+static bool is_unranged(const struct plan *p)
+{
+	int i = 0;
+	while (i < p->n_observe && p->observe[i].scale > 0)
+		i++;
+	return i < p->n_observe;
+}
+
 enum status plan_finish(struct plan *p, const float *scale, const int32_t *zero, const struct edits *e, struct error *err)
 {
 	assert(!p->finished);
 	for (int i = 0; i < p->n_observe; i++)
-		if (!(scale[i] > 0)) {
+		if (!(scale[i] >= 0)) {
 			error_set(err, STATUS_FORMAT, "its observer gave no scale; run the calibration again");
 			return graph_error(p->g, p->observe[i].value, err);
 		}
@@ -188,12 +214,16 @@ enum status plan_finish(struct plan *p, const float *scale, const int32_t *zero,
 		restore_slots(p);
 		place_observed(p, scale, zero);
 		plan_apply_overrides(p, e);
+		spare_unranged(p, false);
 		plan_align(p);
+		spare_unranged(p, true);
 		plan_passive(p);
 		plan_refine(p);
 		publish_follows(p);
 		publish_quantizers(p);
 		plan_bias_scales(p);
+		if (is_unranged(p))
+			plan_describe_unranged(p, e);
 	}
 	p->finished = true;
 	return STATUS_OK;

@@ -112,6 +112,8 @@ void plan_give_calibrators(struct plan *p, const struct edits *e);
 void plan_list_observations(struct plan *p);
 // describe.c: groups, effective precisions, refusals.
 void plan_describe(struct plan *p, const struct edits *e);
+// The precisions again, where tensors stay float as nothing in them is finite.
+void plan_describe_unranged(struct plan *p, const struct edits *e);
 void plan_refuse(struct plan *p, int node, const char *fmt, ...) PRINTF(3, 4);
 
 // scale.c: beside scale_of_range.

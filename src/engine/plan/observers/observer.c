@@ -156,8 +156,10 @@ static void feed_nothing(struct observer *o)
 		o->method->feed[phase](o, 0, &nothing, 1);
 }
 
-enum status observer_finish(struct observer *o, float *scale, int32_t *zero, struct error *err)
+bool observer_finish(struct observer *o, float *scale, int32_t *zero)
 {
+	*scale = 0;
+	*zero = 0;
 	if (!atomic_load(&o->fed) && !observer_total(o).seen)
 		feed_nothing(o);
 	pthread_mutex_lock(&o->lock);
@@ -169,7 +171,5 @@ enum status observer_finish(struct observer *o, float *scale, int32_t *zero, str
 		o->hist = NULL;
 	}
 	pthread_mutex_unlock(&o->lock);
-	if (!total.seen)
-		return error_set(err, STATUS_FORMAT, "no finite values, so there is no scale: check the model's weights and the samples");
-	return STATUS_OK;
+	return total.seen;
 }
