@@ -126,7 +126,9 @@ enum status onnx_load(struct graph **out, const char *path, const struct onnx_op
 	if (!s) {
 		maps_resolve(model.proto);
 		strings_leave_out(model.proto);
-		sequences_resolve(model.proto);
+		s = sequences_resolve(model.proto, err);
+	}
+	if (!s) {
 		channels_last_resolve(model.proto);
 		if (opt && opt->pairs)
 			on_codes_resolve(model.proto);

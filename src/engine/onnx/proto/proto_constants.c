@@ -1,6 +1,7 @@
 #include "proto_constants.h"
 
 #include <stdlib.h>
+#include "../../ops/element.h"
 #include "proto.h"
 #include "qtui/base/mem.h"
 #include "tensor_proto.h"
@@ -49,9 +50,9 @@ int64_t *proto_constant_ints(size_t *n, int *rank, const struct proto_constants 
 	} else if (p && !tensor_proto_read(&t, p, NULL, name, &err)) {
 		*n = (size_t)tensor_count(&t);
 		*rank = t.shape.rank;
-		v = t.type == DT_I64 || t.type == DT_I32 ? xcalloc(*n + 1, sizeof *v) : NULL;
-		for (size_t i = 0; v && i < *n; i++)
-			v[i] = t.type == DT_I64 ? ((const int64_t *)t.data)[i] : ((const int32_t *)t.data)[i];
+		v = t.type == DT_I64 || t.type == DT_I32 || t.type == DT_BOOL ? xcalloc(*n + 1, sizeof *v) : NULL;
+		if (v)
+			elements_load(v, t.type, t.data, 0, 1, (int64_t)*n);
 		tensor_drop(&t);
 	}
 	return v;

@@ -17,7 +17,7 @@ struct proto_constants {
 
 const Onnx__AttributeProto *proto_attribute(const Onnx__NodeProto *p, const char *name); // NULL where the node has none
 int64_t proto_int(const Onnx__NodeProto *p, const char *name, int64_t absent);
-// The *n integers of a constant of int32 or int64, which the caller frees;
+// The *n integers of a constant of int32, int64 or bool, which the caller frees;
 // NULL when the name is of none. *rank: of its tensor.
 int64_t *proto_constant_ints(size_t *n, int *rank, const struct proto_constants *c, const char *name);
 bool proto_constant_int(int64_t *v, const struct proto_constants *c, const char *name); // false when it is not a single one

@@ -4,6 +4,7 @@
 #include "proto.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
+#include "wire.h"
 
 void proto_push(struct proto_list *l, Onnx__NodeProto *p)
 {
@@ -67,6 +68,11 @@ void proto_add_ints(Onnx__NodeProto *p, const char *name, const int64_t *v, size
 	a->ints = xcalloc(n + 1, sizeof *a->ints);
 	memcpy(a->ints, v, n * sizeof *v);
 	a->n_ints = n;
+}
+
+void proto_add_tensor(Onnx__NodeProto *p, const char *name, const Onnx__TensorProto *t)
+{
+	proto_add_attribute(p, name, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR)->t = (Onnx__TensorProto *)wire_copy(&t->base);
 }
 
 Onnx__NodeProto *proto_add_node(struct proto_list *to, const Onnx__NodeProto *from, const char *op, size_t n_in, size_t n_out)

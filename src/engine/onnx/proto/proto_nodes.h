@@ -20,6 +20,7 @@ const char *proto_node_name(const Onnx__NodeProto *p); // or the name of its out
 void proto_set_text(char **field, const char *text); // in the place of what it held
 void proto_add_int(Onnx__NodeProto *p, const char *name, int64_t v);
 void proto_add_ints(Onnx__NodeProto *p, const char *name, const int64_t *v, size_t n);
+void proto_add_tensor(Onnx__NodeProto *p, const char *name, const Onnx__TensorProto *t); // a copy of it
 
 // Nodes in the place of `from`, put at the end of the list.
 Onnx__NodeProto *proto_add_node(struct proto_list *to, const Onnx__NodeProto *from, const char *op, size_t n_in, size_t n_out);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../proto/proto.h"
+#include "../proto/proto_names.h"
 #include "../proto/proto_nodes.h"
 #include "../proto/wire.h"
 #include "qtui/base/hash.h"
@@ -142,8 +143,9 @@ static bool has_name(char *const *list, size_t n, const char *name)
 // ---- names
 
 // A name of the function as the call has it: an argument's, a result's, or one of its own.
-static void rename_one(const struct call *c, char **name)
+static void rename_one(char **name, void *arg)
 {
+	const struct call *c = arg;
 	char *own = *name;
 	int i = own && own[0] ? namemap_get(c->known->place, own) : -1;
 	size_t at = (size_t)i, result = at - c->f->n_input;
@@ -156,25 +158,6 @@ static void rename_one(const struct call *c, char **name)
 	else
 		*name = str_format("%s/%s", c->prefix, own);
 	free(own);
-}
-
-static enum status adapt_node(const struct call *c, Onnx__NodeProto *n, struct error *err);
-
-static enum status adapt_graph(const struct call *c, Onnx__GraphProto *g, struct error *err)
-{
-	enum status s = STATUS_OK;
-	for (size_t i = 0; i < g->n_input; i++)
-		rename_one(c, &g->input[i]->name);
-	for (size_t i = 0; i < g->n_output; i++)
-		rename_one(c, &g->output[i]->name);
-	for (size_t i = 0; i < g->n_initializer; i++)
-		rename_one(c, &g->initializer[i]->name);
-	for (size_t i = 0; i < g->n_sparse_initializer; i++)
-		if (g->sparse_initializer[i]->values)
-			rename_one(c, &g->sparse_initializer[i]->values->name);
-	for (size_t i = 0; i < g->n_node && !s; i++)
-		s = adapt_node(c, g->node[i], err);
-	return s;
 }
 
 // ---- attributes
@@ -199,7 +182,9 @@ static enum status refer(Onnx__AttributeProto **made, const struct call *c, cons
 	return STATUS_OK;
 }
 
-static enum status adapt_attributes(const struct call *c, Onnx__NodeProto *n, struct error *err)
+static enum status adapt_nodes(struct call *c, Onnx__NodeProto *const *node, size_t n, struct error *err);
+
+static enum status adapt_attributes(struct call *c, Onnx__NodeProto *n, struct error *err)
 {
 	size_t kept = 0;
 	enum status s = STATUS_OK;
@@ -210,7 +195,7 @@ static enum status adapt_attributes(const struct call *c, Onnx__NodeProto *n, st
 			if (!s)
 				onnx__attribute_proto__free_unpacked(a, NULL);
 		} else if (!s && a->g) {
-			s = adapt_graph(c, a->g, err);
+			s = adapt_nodes(c, a->g->node, a->g->n_node, err);
 		}
 		if (s)
 			made = a;
@@ -221,16 +206,17 @@ static enum status adapt_attributes(const struct call *c, Onnx__NodeProto *n, st
 	return s;
 }
 
-static enum status adapt_node(const struct call *c, Onnx__NodeProto *n, struct error *err)
+// Names of nodes, and attributes.
+static enum status adapt_nodes(struct call *c, Onnx__NodeProto *const *node, size_t n, struct error *err)
 {
-	char *own = n->name;
-	for (size_t i = 0; i < n->n_input; i++)
-		rename_one(c, &n->input[i]);
-	for (size_t i = 0; i < n->n_output; i++)
-		rename_one(c, &n->output[i]);
-	n->name = str_format("%s/%s", c->prefix, text_of(own)[0] ? own : text_of(n->op_type));
-	free(own);
-	return adapt_attributes(c, n, err);
+	enum status s = STATUS_OK;
+	for (size_t i = 0; i < n && !s; i++) {
+		char *own = node[i]->name;
+		node[i]->name = str_format("%s/%s", c->prefix, text_of(own)[0] ? own : text_of(node[i]->op_type));
+		free(own);
+		s = adapt_attributes(c, node[i], err);
+	}
+	return s;
 }
 
 // ---- calls
@@ -283,7 +269,7 @@ static enum status count_node(struct made *made, size_t bytes, struct error *err
 	return STATUS_OK;
 }
 
-static enum status expand(struct proto_list *to, const struct call *c, int depth, struct error *err)
+static enum status expand(struct proto_list *to, struct call *c, int depth, struct error *err)
 {
 	enum status s = check_call(c, err);
 	if (depth >= DEPTH_MAX_CALLS)
@@ -295,7 +281,8 @@ static enum status expand(struct proto_list *to, const struct call *c, int depth
 		Onnx__NodeProto *n = (Onnx__NodeProto *)wire_copy(&c->f->node[i]->base);
 		if (!n)
 			return error_set(err, STATUS_FORMAT, "function %s cannot be read", text_of(c->f->name));
-		s = adapt_node(c, n, err);
+		proto_rename(n, rename_one, c);
+		s = adapt_nodes(c, &n, 1, err);
 		if (s)
 			onnx__node_proto__free_unpacked(n, NULL);
 		else

@@ -3,27 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../proto/proto.h"
-#include "../proto/proto_constants.h"
-#include "../proto/proto_nodes.h"
-#include "qtui/base/hash.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
-#include "pieces.h"
+#include "resolver.h"
 #include "sequence_loops.h"
 
-enum {
-	ELEMENTS_MAX = 4096,
-	COPIED_MAX = 1 << 22,  // elements of a sequence that others begin as copies of, in all
-	OPSET_OF_SPLIT = 13,   // since when sizes and axes are inputs
-};
-
-struct resolver {
-	const Onnx__GraphProto *g; // as it was
-	struct sequence *list;
-	size_t n, cap, copied;
-	struct namemap *names; // sequence by the name of its tensor
-	struct proto_list nodes;
-};
+enum { OPSET_OF_SPLIT = 13 }; // since when sizes and axes are inputs
 
 // ---- what the model says
 
@@ -32,16 +17,19 @@ static struct proto_constants constants(const struct resolver *r)
 	return (struct proto_constants){r->g, r->nodes.at, r->nodes.n};
 }
 
-static bool constant_int(int64_t *v, const struct resolver *r, const char *name)
+bool resolver_int(int64_t *v, const struct resolver *r, const char *name)
 {
-	struct proto_constants known = constants(r);
-	return proto_constant_int(v, &known, name);
+	for (; r; r = r->outer) {
+		struct proto_constants known = constants(r);
+		if (proto_constant_int(v, &known, name))
+			return true;
+	}
+	return false;
 }
 
-static struct sequence *sequence_of(const struct resolver *r, const Onnx__NodeProto *p)
+static struct sequence *sequence_of(struct resolver *r, const Onnx__NodeProto *p)
 {
-	int i = p->n_input ? namemap_get(r->names, p->input[0]) : -1;
-	return i >= 0 ? &r->list[i] : NULL;
+	return p->n_input ? resolver_sequence(r, p->input[0]) : NULL;
 }
 
 // The place in `n` elements that the input says, from the end when negative; `absent` where there is none.
@@ -49,7 +37,7 @@ static struct sequence *sequence_of(const struct resolver *r, const Onnx__NodePr
 static bool position(size_t *at, const struct resolver *r, const Onnx__NodeProto *p, size_t input, size_t n, size_t limit, size_t absent)
 {
 	int64_t v = (int64_t)absent;
-	if (input < p->n_input && p->input[input][0] && !constant_int(&v, r, p->input[input]))
+	if (input < p->n_input && p->input[input][0] && !resolver_int(&v, r, p->input[input]))
 		return false;
 	v += v < 0 ? (int64_t)n : 0;
 	*at = (size_t)v;
@@ -58,15 +46,10 @@ static bool position(size_t *at, const struct resolver *r, const Onnx__NodeProto
 
 // ---- sequences
 
-static struct sequence *new_sequence(struct resolver *r, const char *name, const struct sequence *from)
+struct sequence *resolver_new(struct resolver *r, const char *name)
 {
-	struct sequence s = {0};
-	for (size_t i = 0; from && i < from->n; i++) {
-		s.at = xgrow(s.at, &s.cap, s.n + 1, sizeof *s.at);
-		s.at[s.n++] = xstrdup(from->at[i]);
-	}
 	r->list = xgrow(r->list, &r->cap, r->n + 1, sizeof *r->list);
-	r->list[r->n] = s;
+	r->list[r->n] = (struct sequence){0};
 	namemap_put(r->names, name, (int)r->n);
 	return &r->list[r->n++];
 }
@@ -79,13 +62,58 @@ static void insert(struct sequence *s, size_t at, const char *name)
 	s->n++;
 }
 
-// The sequence that the node reads, its elements by name; NULL: they are pieces, and the file does not say how many.
-static const struct sequence *elements_of(struct resolver *r, const Onnx__NodeProto *p)
+void resolver_append(struct resolver *r, const char *name, const char *element)
 {
-	struct sequence *s = sequence_of(r, p);
+	struct sequence *s = &r->list[namemap_get(r->names, name)];
+	insert(s, s->n, element);
+}
+
+// A sequence of that name with the elements of another; NULL: too many are copied.
+static struct sequence *copy(struct resolver *r, const char *name, const struct sequence *from)
+{
+	struct sequence own = *from, *s; // the list may move
+	struct resolver *all = r;
+	while (all->outer)
+		all = all->outer;
+	if ((all->copied += from->n) > COPIED_MAX)
+		return NULL;
+	s = resolver_new(r, name);
+	for (size_t i = 0; i < own.n; i++)
+		insert(s, i, own.at[i]);
+	return s;
+}
+
+// As it is, pieces too. Those that were cut have their names in one graph only.
+static struct sequence *copy_whole(struct resolver *r, const char *name, const struct sequence *from)
+{
+	struct sequence own = *from, *s;
+	if (!own.whole)
+		return copy(r, name, from);
+	s = resolver_new(r, name);
+	s->whole = xstrdup(own.whole);
+	s->axis = own.axis;
+	s->piece = own.piece;
+	return s;
+}
+
+struct sequence *resolver_sequence(struct resolver *r, const char *name)
+{
+	int i = namemap_get(r->names, name);
+	if (i >= 0)
+		return &r->list[i];
+	struct sequence *outside = r->outer ? resolver_sequence(r->outer, name) : NULL;
+	return outside ? copy_whole(r, name, outside) : NULL;
+}
+
+const struct sequence *resolver_elements(struct resolver *r, const Onnx__NodeProto *p, const char *name)
+{
+	struct sequence *s = resolver_sequence(r, name);
+	int64_t length = 0, step;
 	if (!s || !s->whole || s->n)
 		return s;
-	int64_t length = pieces_length(r->g, s), step = s->piece ? s->piece : 1;
+	for (const struct resolver *in = r; in && length < 1; in = in->outer)
+		length = pieces_length(in->g, s);
+	step = s->piece ? s->piece : 1;
 	if (length < 1 || (length - 1) / step >= ELEMENTS_MAX)
 		return NULL;
 	s->at = pieces_cut(&r->nodes, p, s, length, &s->n);
@@ -93,9 +121,15 @@ static const struct sequence *elements_of(struct resolver *r, const Onnx__NodePr
 	return s;
 }
 
+// The sequence that the node reads first.
+static const struct sequence *elements_of(struct resolver *r, const Onnx__NodeProto *p)
+{
+	return p->n_input ? resolver_elements(r, p, p->input[0]) : NULL;
+}
+
 static bool construct(struct resolver *r, const Onnx__NodeProto *p)
 {
-	struct sequence *s = new_sequence(r, p->output[0], NULL);
+	struct sequence *s = resolver_new(r, p->output[0]);
 	for (size_t i = 0; i < p->n_input; i++)
 		insert(s, s->n, p->input[i]);
 	return true;
@@ -107,11 +141,10 @@ static bool insert_one(struct resolver *r, const Onnx__NodeProto *p)
 	size_t at;
 	if (!from || p->n_input < 2 || from->n >= ELEMENTS_MAX || !position(&at, r, p, 2, from->n, from->n + 1, from->n))
 		return false;
-	if ((r->copied += from->n) > COPIED_MAX)
-		return false;
-	struct sequence own = *from; // the list may move
-	insert(new_sequence(r, p->output[0], &own), at, p->input[1]);
-	return true;
+	struct sequence *s = copy(r, p->output[0], from);
+	if (s)
+		insert(s, at, p->input[1]);
+	return s != NULL;
 }
 
 static bool erase_one(struct resolver *r, const Onnx__NodeProto *p)
@@ -120,10 +153,9 @@ static bool erase_one(struct resolver *r, const Onnx__NodeProto *p)
 	size_t at;
 	if (!from || !from->n || !position(&at, r, p, 1, from->n, from->n, from->n - 1))
 		return false;
-	if ((r->copied += from->n) > COPIED_MAX)
+	struct sequence *s = copy(r, p->output[0], from);
+	if (!s)
 		return false;
-	struct sequence own = *from; // the list may move
-	struct sequence *s = new_sequence(r, p->output[0], &own);
 	free(s->at[at]);
 	s->n--;
 	memmove(s->at + at, s->at + at + 1, (s->n - at) * sizeof *s->at);
@@ -134,9 +166,9 @@ static bool erase_one(struct resolver *r, const Onnx__NodeProto *p)
 static bool cut(struct resolver *r, const Onnx__NodeProto *p)
 {
 	int64_t piece = proto_int(p, "keepdims", 1) ? 1 : 0;
-	if (p->n_input > 1 && p->input[1][0] && (!constant_int(&piece, r, p->input[1]) || piece < 1 || piece > INT32_MAX))
+	if (p->n_input > 1 && p->input[1][0] && (!resolver_int(&piece, r, p->input[1]) || piece < 1 || piece > INT32_MAX))
 		return false;
-	struct sequence *s = new_sequence(r, p->output[0], NULL);
+	struct sequence *s = resolver_new(r, p->output[0]);
 	s->whole = xstrdup(p->input[0]);
 	s->axis = proto_int(p, "axis", 0);
 	s->piece = piece;
@@ -154,7 +186,7 @@ static bool split(struct resolver *r, const Onnx__NodeProto *p)
 	free(sizes);
 	if (!known)
 		return rank == 0 && cut(r, p);
-	struct sequence *s = new_sequence(r, p->output[0], NULL);
+	struct sequence *s = resolver_new(r, p->output[0]);
 	Onnx__NodeProto *to = proto_add_node(&r->nodes, p, "Split", 2, n);
 	to->input[0] = xstrdup(p->input[0]);
 	to->input[1] = xstrdup(p->input[1]);
@@ -172,7 +204,7 @@ static bool take_element(struct resolver *r, const Onnx__NodeProto *p)
 	int64_t place;
 	size_t at;
 	if (s && s->whole && p->n_input > 1)
-		return pieces_take(&r->nodes, p, s, constant_int(&place, r, p->input[1]) ? &place : NULL);
+		return pieces_take(&r->nodes, p, s, resolver_int(&place, r, p->input[1]) ? &place : NULL);
 	if (!s || p->n_input < 2 || !position(&at, r, p, 1, s->n, s->n, 0))
 		return false;
 	Onnx__NodeProto *to = proto_add_node(&r->nodes, p, "Identity", 1, 1);
@@ -228,24 +260,36 @@ static bool concat(struct resolver *r, const Onnx__NodeProto *p)
 	return true;
 }
 
+static bool pass_through(struct resolver *r, const Onnx__NodeProto *p)
+{
+	const struct sequence *s = sequence_of(r, p);
+	return s && copy_whole(r, p->output[0], s);
+}
+
 static const struct rule {
 	const char *op;
 	bool (*resolve)(struct resolver *r, const Onnx__NodeProto *p);
+	bool one; // gives one value, and has no graph inside
+	bool own; // nothing but sequences can be read or given by it
 } rules[] = {
-    {"SequenceEmpty", construct},
-    {"SequenceConstruct", construct},
-    {"SequenceInsert", insert_one},
-    {"SequenceErase", erase_one},
-    {"SplitToSequence", split},
-    {"SequenceAt", take_element},
-    {"SequenceLength", take_length},
-    {"ConcatFromSequence", concat},
+    {"SequenceEmpty", construct, true, true},
+    {"SequenceConstruct", construct, true, true},
+    {"SequenceInsert", insert_one, true, true},
+    {"SequenceErase", erase_one, true, true},
+    {"SplitToSequence", split, true, true},
+    {"SequenceAt", take_element, true, true},
+    {"SequenceLength", take_length, true, true},
+    {"ConcatFromSequence", concat, true, true},
+    {"SequenceMap", resolve_sequence_map, false, true},
+    {"Identity", pass_through, true, false},
+    {"Loop", resolve_loop, false, false},
 };
 
 static bool resolve_node(struct resolver *r, const Onnx__NodeProto *p)
 {
 	for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
-		if (p->n_output == 1 && p->output[0][0] && !domain_of(p->domain)[0] && !strcmp(text_of(p->op_type), rules[i].op))
+		if ((!rules[i].one || (p->n_output == 1 && p->output[0][0])) && !domain_of(p->domain)[0] &&
+		    !strcmp(text_of(p->op_type), rules[i].op))
 			return rules[i].resolve(r, p);
 	return false;
 }
@@ -253,40 +297,79 @@ static bool resolve_node(struct resolver *r, const Onnx__NodeProto *p)
 bool sequences_name(const char *op, int opset)
 {
 	for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
-		if (opset >= OPSET_OF_SPLIT && !strcmp(op, rules[i].op))
+		if (opset >= OPSET_OF_SPLIT && rules[i].own && !strcmp(op, rules[i].op))
 			return true;
 	return false;
+}
+
+// ---- graphs
+
+struct resolver resolver_of(const Onnx__GraphProto *g, struct resolver *outer)
+{
+	return (struct resolver){.outer = outer, .g = g, .names = namemap_new()};
+}
+
+void resolver_done(struct resolver *r)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		for (size_t k = 0; k < r->list[i].n; k++)
+			free(r->list[i].at[k]);
+		free(r->list[i].at);
+		free(r->list[i].whole);
+	}
+	free(r->list);
+	namemap_free(&r->names);
+}
+
+void resolver_take(struct resolver *r, Onnx__NodeProto *p)
+{
+	if (resolve_node(r, p)) {
+		onnx__node_proto__free_unpacked(p, NULL);
+		return;
+	}
+	if (!domain_of(p->domain)[0] && !strcmp(text_of(p->op_type), "If"))
+		resolve_branches(r, p);
+	proto_push(&r->nodes, p);
 }
 
 static bool has_sequences(const Onnx__GraphProto *g)
 {
-	for (size_t i = 0; i < g->n_node; i++)
-		if (strstr(text_of(g->node[i]->op_type), "Sequence"))
+	for (size_t i = 0; i < g->n_node; i++) {
+		const Onnx__NodeProto *p = g->node[i];
+		if (strstr(text_of(p->op_type), "Sequence"))
 			return true;
+		for (size_t k = 0; k < p->n_attribute; k++)
+			if (p->attribute[k]->g && has_sequences(p->attribute[k]->g))
+				return true;
+	}
 	return false;
 }
 
-void sequences_resolve(Onnx__ModelProto *m)
+// What reads a sequence and has stayed; operators on sequences are refused by name later.
+static enum status check_readers(struct resolver *r, struct error *err)
 {
-	struct resolver r = {.g = m->graph};
+	for (size_t i = 0; i < r->nodes.n; i++) {
+		const Onnx__NodeProto *p = r->nodes.at[i];
+		const char *read = sequences_name(text_of(p->op_type), OPSET_OF_SPLIT) ? NULL : resolver_read_by(r, p);
+		if (read)
+			return error_set(err, STATUS_UNSUPPORTED,
+			    "node %s (%s): '%s', which it reads, is a sequence: a Loop takes one where its number of iterations is a constant and it "
+			    "does not stop before; export the model with fixed shapes",
+			    proto_node_name(p), text_of(p->op_type), read);
+	}
+	return STATUS_OK;
+}
+
+enum status sequences_resolve(Onnx__ModelProto *m, struct error *err)
+{
 	if (opset_of(m, "") < OPSET_OF_SPLIT || !has_sequences(m->graph))
-		return;
+		return STATUS_OK;
 	sequence_loops(m->graph);
-	r.names = namemap_new();
-	for (size_t i = 0; i < m->graph->n_node; i++) {
-		Onnx__NodeProto *p = m->graph->node[i];
-		if (resolve_node(&r, p))
-			onnx__node_proto__free_unpacked(p, NULL);
-		else
-			proto_push(&r.nodes, p);
-	}
+	struct resolver r = resolver_of(m->graph, NULL);
+	for (size_t i = 0; i < m->graph->n_node; i++)
+		resolver_take(&r, m->graph->node[i]);
+	enum status s = check_readers(&r, err);
 	proto_replace(m->graph, &r.nodes);
-	for (size_t i = 0; i < r.n; i++) {
-		for (size_t k = 0; k < r.list[i].n; k++)
-			free(r.list[i].at[k]);
-		free(r.list[i].at);
-		free(r.list[i].whole);
-	}
-	free(r.list);
-	namemap_free(&r.names);
+	resolver_done(&r);
+	return s;
 }
