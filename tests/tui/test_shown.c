@@ -243,6 +243,9 @@ void test_shown__a_task_that_does_not_move(void **state)
 	assert_false(is_shown(&ui, "interval"));
 	press(&ui, "3");
 	assert_true(is_shown(&ui, " .318  as before  set "));
+	((struct run_note *)ui.snap->run)[was.n_runs - 1].task_change = (struct task_interval){-.086, -.152, .002, 100};
+	run_news(&ui, &was);
+	assert_string_equal(ui.note, "run 3: mAP .404 → .318, -.086, -.152 to +.002: may be chance");
 	ui_done(&ui);
 }
 
@@ -259,6 +262,8 @@ void test_shown__runs_say_what_a_task_gained(void **state)
 	assert_true(is_shown(&ui, "top-1 1.000 → 1.000  ≈ +.000 ±.100  set "));
 	run->task_change = (struct task_interval){.1, 0, .2, 100}; // 0 is within it
 	assert_true(is_shown(&ui, "≈ +.100 ±.100  set "));
+	run->task_change = (struct task_interval){.2, -.01, .21, 100}; // half of it would say that .09 is proved
+	assert_true(is_shown(&ui, "≈ +.200, -.010 to +.210  set "));
 	run->task_change = (struct task_interval){-.1, -.2, 0, 100};
 	assert_true(is_shown(&ui, "≈ -.100 ±.100  set "));
 	run->task_change = (struct task_interval){.11, .01, .21, 100};

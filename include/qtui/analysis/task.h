@@ -156,6 +156,15 @@ struct task_interval {
 	double difference, low, high;
 	int samples;
 };
+static inline bool task_may_be_chance(const struct task_interval *i)
+{
+	return i->low <= 0 && i->high >= 0;
+}
+// No sample's result is another, so that chance has no part in it.
+static inline bool task_is_same(const struct task_interval *i)
+{
+	return i->low == 0 && i->high == 0;
+}
 // Immutable and reference-counted.
 struct task_report {
 	atomic_int refs;

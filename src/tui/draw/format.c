@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "qtui/analysis/study.h"
+#include "qtui/analysis/task.h"
 
 static char *dash(char *out)
 {
@@ -98,6 +99,18 @@ char *format_figure_gain(char *out, const char *name, double v)
 	if (!decimals || !isfinite(v))
 		return format_gain(out, v);
 	snprintf(out, FIGURE, "%+.*f", decimals, fabs(v) < 0.5 * pow(10, -decimals) ? 0.0 : v);
+	return out;
+}
+
+char *format_spread(char *out, const char *name, const struct task_interval *i)
+{
+	char low[FIGURE], high[FIGURE];
+	double half = (i->high - i->low) / 2;
+	bool seems = fabs(i->difference) <= half;
+	if (seems == task_may_be_chance(i))
+		snprintf(out, SPREAD, " ±%s", format_figure(low, name, half));
+	else
+		snprintf(out, SPREAD, ", %s to %s", format_figure_gain(low, name, i->low), format_figure_gain(high, name, i->high));
 	return out;
 }
 

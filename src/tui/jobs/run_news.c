@@ -67,15 +67,15 @@ static void note_task(struct ui *ui)
 {
 	const struct run_note *n = &ui->snap->run[ui->snap->n_runs - 1];
 	const struct task_interval *i = &n->task_change;
-	char was[FIGURE], now[FIGURE], gain[FIGURE], spread[FIGURE];
-	if (i->low == 0 && i->high == 0) {
+	char was[FIGURE], now[FIGURE], gain[FIGURE], spread[SPREAD];
+	if (task_is_same(i)) {
 		ui_note(ui, "run %d: %s %s as before", n->number, task_word(n->task_name), format_figure(now, n->task_name, n->task_quant));
 		return;
 	}
-	ui_note(ui, "run %d: %s %s → %s, %s ±%s%s", n->number, task_word(n->task_name),
+	ui_note(ui, "run %d: %s %s → %s, %s%s%s", n->number, task_word(n->task_name),
 	    format_figure(was, n->task_name, n->task_quant - i->difference), format_figure(now, n->task_name, n->task_quant),
-	    format_figure_gain(gain, n->task_name, i->difference), format_figure(spread, n->task_name, (i->high - i->low) / 2),
-	    i->low <= 0 && i->high >= 0 ? ": may be chance" : "");
+	    format_figure_gain(gain, n->task_name, i->difference), format_spread(spread, n->task_name, i),
+	    task_may_be_chance(i) ? ": may be chance" : "");
 }
 
 // What is wrong with the data or labels of a task shows when the run comes to them. Labels that lay beside

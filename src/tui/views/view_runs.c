@@ -106,17 +106,17 @@ static void task_text(char out[TASK], const struct run_note *run)
 // What it brought against the run before: "+.012 ±.004", "≈ +.002 ±.004" where that may be chance.
 static enum role gain_text(char out[TASK], const struct run_note *run)
 {
-	char gain[FIGURE], spread[FIGURE];
+	char gain[FIGURE], spread[SPREAD];
 	const struct task_interval *i = &run->task_change;
-	bool chance = i->low <= 0 && i->high >= 0;
+	bool chance = task_may_be_chance(i);
 	out[0] = '\0';
 	if (!run->has_task_change)
 		return ROLE_DIM;
-	if (i->low == 0 && i->high == 0)
+	if (task_is_same(i))
 		snprintf(out, TASK, "as before"); // on every sample
 	else
-		snprintf(out, TASK, "%s%s ±%s", chance ? "≈ " : "", format_figure_gain(gain, run->task_name, i->difference),
-		    format_figure(spread, run->task_name, (i->high - i->low) / 2));
+		snprintf(out, TASK, "%s%s%s", chance ? "≈ " : "", format_figure_gain(gain, run->task_name, i->difference),
+		    format_spread(spread, run->task_name, i));
 	return chance ? ROLE_DIM : i->difference > 0 ? ROLE_BETTER : ROLE_WORSE;
 }
 

@@ -82,16 +82,9 @@ void view_task_text(char *out, size_t size, const struct ui *ui, int row)
 
 // ---- in one line
 
-// The interval of the difference holds 0.
-static bool task_is_chance(const struct task_report *r)
+static bool is_chance(const struct task_report *r)
 {
-	return r->has_interval && r->interval.low <= 0 && r->interval.high >= 0;
-}
-
-// No sample's result is another, so that chance has no part in it.
-static bool task_is_same(const struct task_report *r)
-{
-	return r->has_interval && r->interval.low == 0 && r->interval.high == 0;
+	return r->has_interval && task_may_be_chance(&r->interval);
 }
 
 void view_task_brief(char *out, size_t size, const struct task_report *r)
@@ -106,35 +99,22 @@ void view_task_brief(char *out, size_t size, const struct task_report *r)
 		    format_figure(after, f->name, v[TASK_QUANT]));
 }
 
-// "±.013": half the interval. Where it lies so far to one side that this would say the opposite of it, its ends.
-static const char *spread_text(char out[64], const struct task_report *r)
-{
-	char low[FIGURE], high[FIGURE];
-	const char *name = r->figure[0].name;
-	const double *v = r->figure[0].value, half = (r->interval.high - r->interval.low) / 2;
-	bool chance = task_is_chance(r), seems = fabs(v[TASK_QUANT] - v[TASK_FLOAT]) <= half;
-	out[0] = '\0';
-	if (r->has_interval && chance == seems)
-		snprintf(out, 64, " ±%s", format_figure(low, name, half));
-	else if (r->has_interval)
-		snprintf(out, 64, ", %s to %s", format_figure_gain(low, name, r->interval.low), format_figure_gain(high, name, r->interval.high));
-	return out;
-}
-
 void view_task_headline(char *out, size_t size, const struct task_report *r)
 {
-	char brief[64], change[FIGURE], spread[64];
+	char brief[64], change[FIGURE], spread[SPREAD] = "";
 	const char *name = r->figure[0].name;
 	const double *v = r->figure[0].value;
 	size_t n;
 	view_task_brief(brief, sizeof brief, r);
+	if (r->has_interval)
+		format_spread(spread, name, &r->interval);
 	if (r->kind == TASK_AGREE)
 		n = (size_t)snprintf(out, size, "%s", brief);
-	else if (task_is_same(r))
+	else if (r->has_interval && task_is_same(&r->interval))
 		n = (size_t)snprintf(out, size, "%s (the same on every sample)", brief);
 	else
 		n = (size_t)snprintf(out, size, "%s (%s%s%s)", brief, format_figure_gain(change, name, v[TASK_QUANT] - v[TASK_FLOAT]),
-		    spread_text(spread, r), task_is_chance(r) ? ", may be chance" : "");
+		    spread, is_chance(r) ? ", may be chance" : "");
 	if (r->samples[TASK_QUANT] < r->total && n < size)
 		snprintf(out + n, size - n, " n %d/%d", r->samples[TASK_QUANT], r->total);
 }
@@ -152,12 +132,12 @@ static enum role change_role(const char *figure, double change)
 static void draw_interval(struct canvas *c, const struct task_report *r, int x, int y, int width)
 {
 	char low[FIGURE], high[FIGURE], text[3][96];
-	if (!r->has_interval || task_is_same(r))
+	if (!r->has_interval || task_is_same(&r->interval))
 		return;
 	snprintf(text[1], sizeof text[1], "95 %% interval %s to %s", format_figure_gain(low, r->figure[0].name, r->interval.low),
 	    format_figure_gain(high, r->figure[0].name, r->interval.high));
-	snprintf(text[0], sizeof text[0], "%.64s%s", text[1], task_is_chance(r) ? ": no change is proved" : "");
-	snprintf(text[2], sizeof text[2], "%s", task_is_chance(r) ? "no change is proved" : "");
+	snprintf(text[0], sizeof text[0], "%.64s%s", text[1], is_chance(r) ? ": no change is proved" : "");
+	snprintf(text[2], sizeof text[2], "%s", is_chance(r) ? "no change is proved" : "");
 	for (int i = 0; i < 3; i++)
 		if (text_width(text[i]) <= width) {
 			canvas_text(c, x, y, width, ROLE_DIM, text[i]);
