@@ -60,7 +60,7 @@ void test_texts__repeats_and_blanks_go(void **state)
 
 static void check_alphabet(char *const *line, int n, int classes, int blank, const char *spelled)
 {
-	const struct names a = {(char **)line, n};
+	const struct names a = {.at = (char **)line, .n = n};
 	struct ctc c = {.steps = 4, .classes = classes};
 	const int mostly_last[4] = {classes - 1, classes - 1, classes - 1, 1};
 	char text[16] = "";
@@ -79,7 +79,7 @@ void test_texts__which_characters_classes_are(void **state)
 	check_alphabet(plain, 3, 4, 3, "abc"); // it comes most often
 	check_alphabet(first, 3, 3, 0, "ab");
 	check_alphabet(last, 3, 3, 2, "ab");
-	const struct names a = {plain, 3};
+	const struct names a = {.at = plain, .n = 3};
 	const int mostly_first[4] = {0, 0, 1, 3};
 	struct ctc c = {.steps = 4, .classes = 4};
 	assert_int_equal(alphabet_blank(&a, &c, mostly_first), 0);

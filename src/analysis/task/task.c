@@ -245,6 +245,8 @@ enum status task_open(struct task **out, const struct graph *g, const struct dat
 		st = t->ops->open ? t->ops->open(t, err) : STATUS_OK;
 	}
 	t->read_by = key_add_text((struct key){0}, opt->decoder ? opt->decoder : "");
+	for (int i = 0; t->names.of_file && i < t->names.n; i++)
+		t->read_by = key_add_text(t->read_by, t->names.at[i] ? t->names.at[i] : "");
 	const char *program = opt->scorer ? opt->scorer : opt->boxes_by;
 	if (program)
 		t->read_by = key_add_key(t->read_by, program_key(program));

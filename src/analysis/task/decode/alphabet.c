@@ -6,40 +6,14 @@
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
 
-enum { CHARACTERS_MAX = 100000 };
-#define ALPHABET_FILE_MAX ((size_t)4 << 20)
-
-// A line each; a blank is a character like any other, an empty line is none.
-static void read_lines(struct names *out, const char *text)
-{
-	size_t cap = 0;
-	*out = (struct names){.n = 0};
-	while (*text && out->n < CHARACTERS_MAX) {
-		size_t n = strcspn(text, "\r\n");
-		if (n) {
-			char *line = xmalloc(n + 1);
-			memcpy(line, text, n);
-			line[n] = '\0';
-			out->at = xgrow(out->at, &cap, (size_t)out->n + 1, sizeof *out->at);
-			out->at[out->n++] = line;
-		}
-		text += n;
-		text += strspn(text, "\r\n");
-	}
-}
-
 static void read_beside(struct names *out, const char *path)
 {
 	static const char *const name[] = {"dict.txt", "ppocr_keys_v1.txt", "keys.txt", "classes.txt"};
 	char *dir = file_is_dir(path) ? xstrdup(path) : file_dir(path);
 	for (size_t i = 0; i < sizeof name / sizeof *name && !out->n; i++) {
 		char *file = file_join(dir, name[i]);
-		struct error ignored; // what cannot be read names nothing
-		struct bytes b;
-		if (file_exists(file) && file_read_text(&b, file, ALPHABET_FILE_MAX, &ignored) == STATUS_OK) {
-			read_lines(out, (const char *)b.data);
-			bytes_done(&b);
-		}
+		if (file_exists(file))
+			names_read(out, file);
 		free(file);
 	}
 	free(dir);
@@ -48,7 +22,7 @@ static void read_beside(struct names *out, const char *path)
 void alphabet_find(struct names *out, const struct graph *g, const char *labels)
 {
 	const char *said = graph_metadata(g, "character");
-	read_lines(out, said ? said : "");
+	names_of_lines(out, said ? said : ""); // a blank is a character like any other
 	if (!out->n && labels)
 		read_beside(out, labels);
 	if (!out->n && g->path)

@@ -134,6 +134,10 @@ static enum status read_format(struct labels *l, const char *path, const struct 
 	bool json = false;
 	if (!path)
 		return labels_read_folders(l, s, err);
+	if (str_has_suffix(path, ".yaml") || str_has_suffix(path, ".yml"))
+		return error_set(err, STATUS_USAGE,
+		    "%s names classes, not objects: give the directory of the text files (labels/...), in which and above which it is looked for",
+		    path);
 	if (s->values)
 		return labels_read_values(l, path, s, err);
 	if (file_is_dir(path) && labels_are_voc(path, s))

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "labels.h"
 #include "qtui/base/file.h"
+#include "qtui/base/log.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
 #include "qtui/engine/data.h"
@@ -216,6 +217,25 @@ bool labels_are_text(const char *dir, const struct labels_samples *s)
 	return numbers;
 }
 
+// Names make the numbers those of the model's classes that are called so, as of any other labels.
+static void name_classes(struct labels *l, const char *dir)
+{
+	struct names names;
+	char *path;
+	names_of_labels(&names, dir, &path);
+	if (names.n && names.n < l->n_classes)
+		log_warn("%s names %d classes, and there are objects of class %d in %s: it is left out", path, names.n, l->n_classes - 1, dir);
+	for (int i = 0; names.n >= l->n_classes && names.n <= LABELS_CLASSES_MAX && i < names.n; i++) {
+		if (i == l->n_classes)
+			labels_add_class(l, i, NULL);
+		l->name[i] = names.at[i] ? xstrdup(names.at[i]) : NULL;
+		if (l->name[i])
+			str_oneline(l->name[i]);
+	}
+	names_done(&names);
+	free(path);
+}
+
 enum status labels_read_yolo(struct labels *l, const char *dir, const struct labels_samples *s, struct error *err)
 {
 	int files = 0;
@@ -226,6 +246,7 @@ enum status labels_read_yolo(struct labels *l, const char *dir, const struct lab
 		if (st != STATUS_OK)
 			return st;
 	}
+	name_classes(l, dir);
 	return files ? STATUS_OK
 	             : error_set(err, STATUS_NOTFOUND, "%s has a text file or a mask for none of the %d samples", dir, s->n);
 }

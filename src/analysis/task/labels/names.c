@@ -76,11 +76,6 @@ void names_parse(struct names *out, const char *text)
 	}
 }
 
-void names_of_model(struct names *out, const struct graph *g)
-{
-	names_parse(out, graph_metadata(g, "names"));
-}
-
 // COCO's and Pascal VOC's, in their order.
 static const char *const known[] = {
     "["
