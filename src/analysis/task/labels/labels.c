@@ -142,8 +142,8 @@ static enum status read_format(struct labels *l, const char *path, const struct 
 		return labels_read_values(l, path, s, err);
 	if (file_is_dir(path) && labels_are_voc(path, s))
 		return labels_read_voc(l, path, s, err);
-	if (file_is_dir(path) && labels_are_dota(path, s))
-		return labels_read_dota(l, path, s, err);
+	if (file_is_dir(path) && labels_are_named_lines(path, s))
+		return labels_read_named_lines(l, path, s, err);
 	if (file_is_dir(path) && labels_are_pictures(path, s)) {
 		labels_read_pictures(l, path, s);
 		return STATUS_OK;

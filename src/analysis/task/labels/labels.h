@@ -1,4 +1,4 @@
-// Labels: what is to be found in each sample, read from COCO JSON, a directory of YOLO or DOTA text files, of Pascal VOC's XML, of
+// Labels: what is to be found in each sample, read from COCO JSON, a directory of YOLO, DOTA or KITTI text files, of Pascal VOC's XML, of
 // masks or of pictures, a list of classes or texts or the names of the samples' folders. Labels own all that they hold.
 #ifndef QTUI_ANALYSIS_TASK_LABELS_LABELS_H
 #define QTUI_ANALYSIS_TASK_LABELS_LABELS_H
@@ -58,7 +58,7 @@ struct labels_samples {
 		PICTURES_SURE,  // they are what it should make, perhaps the samples themselves
 	} pictures;
 };
-// `path`: a COCO JSON, a directory of YOLO or DOTA text files, of Pascal VOC's XML, of masks or of pictures, a CSV; NULL: the names
+// `path`: a COCO JSON, a directory of YOLO, DOTA or KITTI text files, of Pascal VOC's XML, of masks or of pictures, a CSV; NULL: the names
 // of the samples' folders.
 MUST_CHECK enum status labels_read(
     struct labels **out, const char *path, const struct labels_samples *s, struct error *err);
@@ -154,8 +154,8 @@ MUST_CHECK enum status labels_read_named(
     struct labels *l, const char *dir, const char *ending, const struct labels_samples *s, named_reader *read, struct error *err);
 int labels_class_named(const struct named_file *f, const char *name); // -1: there are too many
 void labels_sort_classes(struct labels *l); // they came as files had them; their order is that of their names
-bool labels_are_dota(const char *dir, const struct labels_samples *s);
-MUST_CHECK enum status labels_read_dota(struct labels *l, const char *dir, const struct labels_samples *s, struct error *err);
+bool labels_are_named_lines(const char *dir, const struct labels_samples *s);
+MUST_CHECK enum status labels_read_named_lines(struct labels *l, const char *dir, const struct labels_samples *s, struct error *err);
 bool labels_are_voc(const char *dir, const struct labels_samples *s);
 MUST_CHECK enum status labels_read_voc(struct labels *l, const char *dir, const struct labels_samples *s, struct error *err);
 MUST_CHECK enum status labels_read_list(

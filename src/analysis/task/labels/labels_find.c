@@ -31,8 +31,9 @@ static const struct place places[] = {
     {LABELS_BOXES, "images", "annotations", labels_are_voc},
     {LABELS_BOXES, "P/Annotations", NULL, labels_are_voc},
     {LABELS_BOXES, "P/annotations", NULL, labels_are_voc},
-    {LABELS_BOXES, "images", "labelTxt", labels_are_dota},
-    {LABELS_BOXES, "P/labelTxt", NULL, labels_are_dota},
+    {LABELS_BOXES, "images", "labelTxt", labels_are_named_lines},
+    {LABELS_BOXES, "P/labelTxt", NULL, labels_are_named_lines},
+    {LABELS_BOXES, "image_2", "label_2", labels_are_named_lines}, // KITTI
     {LABELS_BOXES, "D", NULL, labels_are_voc},  // beside the pictures themselves, as labelImg
     {LABELS_BOXES, "D", NULL, labels_are_text}, // and Darknet have them
     {LABELS_POSES, "D/person_keypoints.json", NULL, NULL},

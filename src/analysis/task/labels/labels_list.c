@@ -225,7 +225,7 @@ enum status labels_read_list(struct labels *l, const char *path, const struct la
 	if (memchr(b.data, '\0', b.size)) {
 		bytes_done(&b);
 		return error_set(err, STATUS_FORMAT,
-		    "%s holds no labels: COCO JSON (.json), a directory of YOLO or DOTA text files, of Pascal VOC XML or of masks, or CSV is "
+		    "%s holds no labels: COCO JSON (.json), a directory of YOLO, DOTA or KITTI text files, of Pascal VOC XML or of masks, or CSV is "
 		    "needed (arrays are for --task depth and regress)",
 		    path);
 	}

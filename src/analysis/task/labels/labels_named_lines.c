@@ -1,6 +1,7 @@
-// DOTA: a directory of text files, NAME.txt for NAME.png, with lines "x1 y1 x2 y2 x3 y3 x4 y4 class difficult" in pixels, and
-// perhaps "imagesource:..." and "gsd:..." above them. Numbers of classes are those of the names in order. What is
-// "difficult" counts neither for nor against, as in DOTA's figures.
+// A directory of text files, NAME.txt for NAME.png, whose lines name a class, with pixels: DOTA's "x1 y1 x2 y2 x3 y3 x4 y4 class
+// difficult", perhaps below "imagesource:..." and "gsd:..."; KITTI's "class truncated occluded alpha x1 y1 x2 y2 ...". Numbers of
+// classes are those of the names in order. What is "difficult" counts neither for nor against, as in DOTA's figures, and KITTI's
+// DontCare is no object.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +22,35 @@ static char *skip_blanks(char *text)
 	return text + strspn(text, " \t\r");
 }
 
-// Writes into the line.
-static bool read_object(struct object *o, char *line)
+// Behind the name are seven numbers or more, of which the fourth to the seventh are the box. Four alone may well be fractions.
+static bool read_box(struct object *o, char *line)
+{
+	enum { BOX = 4, IN_FRONT = 3, NUMBERS_MAX = 16 };
+	double v[NUMBERS_MAX];
+	int n = 0;
+	o->name = line;
+	line += strcspn(line, " \t\r");
+	char *end = line;
+	for (line = skip_blanks(line); *line && n < NUMBERS_MAX; line = skip_blanks(line)) {
+		char *behind;
+		v[n] = strtod(line, &behind);
+		if (behind == line || !isfinite(v[n++]))
+			return false;
+		line = behind;
+	}
+	const double *box = v + IN_FRONT;
+	if (*line || n < IN_FRONT + BOX || box[0] > box[2] || box[1] > box[3])
+		return false;
+	*end = '\0';
+	for (int i = 0; i < CORNERS; i++) {
+		o->corner[i][0] = box[i == 1 || i == 2 ? 2 : 0];
+		o->corner[i][1] = box[i >= 2 ? 3 : 1];
+	}
+	o->difficult = false;
+	return true;
+}
+
+static bool read_corners(struct object *o, char *line)
 {
 	for (int i = 0; i < CORNERS * 2; i++) {
 		char *end;
@@ -40,6 +68,17 @@ static bool read_object(struct object *o, char *line)
 	end = skip_blanks(end);
 	o->name[n] = '\0';
 	return named && !*end;
+}
+
+static bool has_name_first(const char *line)
+{
+	return *line && !strchr("+-.0123456789", *line);
+}
+
+// Writes into the line.
+static bool read_object(struct object *o, char *line)
+{
+	return has_name_first(line) ? read_box(o, line) : read_corners(o, line);
 }
 
 static bool is_heading(const char *line)
@@ -95,8 +134,11 @@ static enum status read_file(const struct named_file *f, struct error *err)
 	char *text = (char *)b.data;
 	for (char *line; st == STATUS_OK && (line = next_line(&text, &number));) {
 		struct object o;
-		st = read_object(&o, line) ? add_object(f, &o, err)
-		                           : error_set(err, STATUS_FORMAT, "a line is \"x1 y1 x2 y2 x3 y3 x4 y4 class difficult\" in pixels");
+		const char *form = has_name_first(line) ? "class truncated occluded alpha x1 y1 x2 y2 ..." : "x1 y1 x2 y2 x3 y3 x4 y4 class difficult";
+		if (!read_object(&o, line))
+			st = error_set(err, STATUS_FORMAT, "a line is \"%s\" in pixels", form);
+		else if (strcmp(o.name, "DontCare") != 0)
+			st = add_object(f, &o, err);
 	}
 	bytes_done(&b);
 	return st == STATUS_OK ? st : error_prefix(err, "%s:%d", f->path, number);
@@ -119,7 +161,7 @@ static bool begins_so(const char *path, bool *any)
 }
 
 // The first file that holds something tells.
-bool labels_are_dota(const char *dir, const struct labels_samples *s)
+bool labels_are_named_lines(const char *dir, const struct labels_samples *s)
 {
 	bool any = false, so = false;
 	for (int i = 0; i < s->n && !any; i++) {
@@ -131,7 +173,7 @@ bool labels_are_dota(const char *dir, const struct labels_samples *s)
 	return so;
 }
 
-enum status labels_read_dota(struct labels *l, const char *dir, const struct labels_samples *s, struct error *err)
+enum status labels_read_named_lines(struct labels *l, const char *dir, const struct labels_samples *s, struct error *err)
 {
 	return labels_read_named(l, dir, ".txt", s, read_file, err);
 }
