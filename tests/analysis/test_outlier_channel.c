@@ -23,10 +23,15 @@ static char *model(const char *between, float times)
 	return two_convs(&(struct two_convs){between, "loud.onnx", IN, MID, OUT, 16, front, behind});
 }
 
+static struct study *open_calibrated(const char *path, const char *target, enum calib_method method)
+{
+	return open_for_test((struct study_options){.model = path, .target = target, .method = method, .threads = 1,
+	    .backend = BACKEND_ONEDNN, .data = {.random = 4, .samples = 4}, .task = {.none = true}});
+}
+
 static struct study *open_model(const char *path, const char *target)
 {
-	return open_for_test((struct study_options){.model = path, .target = target, .method = CALIB_MINMAX, .threads = 1,
-	    .backend = BACKEND_ONEDNN, .data = {.random = 4, .samples = 4}, .task = {.none = true}});
+	return open_calibrated(path, target, CALIB_MINMAX);
 }
 
 static const struct finding *outlier(const struct snapshot *s)
@@ -131,6 +136,21 @@ void test_outlier_channel__is_told_by_the_weights(void **state)
 	assert_false(equalize_outlier(&c, f, graph_find_node(g, "between")));
 	equalize_fronts_free(&f);
 	graph_free(&g);
+	free(path);
+}
+
+// KL cuts the loud channel off, and the tensor's energy speaks for a wider scale, on which the others have fewer codes yet.
+void test_outlier_channel__no_wider_scale_is_offered_for_it(void **state)
+{
+	char *path = model("Neg", 400);
+	struct study *st = open_calibrated(path, "esp32p4", CALIB_KL);
+	struct snapshot *s = run_study(st);
+	assert_non_null(outlier(s));
+	for (int i = 0; i < s->findings->n; i++)
+		if (s->findings->at[i].rule == FINDING_saturation)
+			assert_string_not_equal(s->g->node[s->findings->at[i].node[0]].name, "between");
+	snapshot_drop(&s);
+	study_close(&st);
 	free(path);
 }
 

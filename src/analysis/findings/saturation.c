@@ -79,12 +79,22 @@ static bool is_clipped_by_file(const struct look *l, int value)
 	return v->n_consumers == 1 && is_op(&l->g->node[v->consumer[0]], OP_QuantizeLinear);
 }
 
+// A channel far wider than the others is most of the tensor's energy, and on a wider scale the others have fewer codes yet.
+static bool has_outlier_channel(const struct look *l, const struct site *s)
+{
+	const struct value *v = &l->g->value[s->value];
+	for (int c = 0; c < v->n_consumers; c++)
+		if (is_explained(l, v->consumer[c], FINDING_outlier_channel))
+			return true;
+	return false;
+}
+
 static bool is_candidate(const struct look *l, const struct site *s)
 {
 	bool upper_only = (is_decision(l, s->value) && !is_probability(l, s)) || is_flattened(l, s->value);
 	return site_has_scale(s) && (!upper_only || s->range.max > FAR * site_upper_end(s, s->scale[0])) &&
 	    !is_clipped_by_file(l, s->value) && !was_measured(l, s) && !is_explained(l, s->node, FINDING_stale_override) &&
-	    !is_explained(l, s->node, FINDING_postprocessing);
+	    !is_explained(l, s->node, FINDING_postprocessing) && !has_outlier_channel(l, s);
 }
 
 static void prove_clipping(struct finding *f, double share, double scale, const struct tensor_range *r)
