@@ -44,9 +44,9 @@ static inline struct study *open_study(const char *model, const char *calib, con
 static inline void assert_ranked(const struct findings *f)
 {
 	for (int i = 1; i < f->n; i++)
-		if (finding_worth(&f->at[i]) > finding_worth(&f->at[i - 1]))
-			fail_msg("%s with %g behind %s with %g", finding_name(f->at[i].rule), finding_worth(&f->at[i]),
-			    finding_name(f->at[i - 1].rule), finding_worth(&f->at[i - 1]));
+		if (f->at[i].worth > f->at[i - 1].worth)
+			fail_msg("%s with %g behind %s with %g", finding_name(f->at[i].rule), f->at[i].worth,
+			    finding_name(f->at[i - 1].rule), f->at[i - 1].worth);
 }
 
 // What the study shows when it has nothing more to do.

@@ -71,24 +71,29 @@ void test_findings_noise__a_sum_does_not_lose_what_its_terms_have_lost(void **st
 	}
 }
 
-// The Conv makes most noise, and 16 bit for it is most of the work; the scale of what follows costs nothing.
+// The Conv makes most noise, and 16 bit for it is most of the work; the scale of what follows costs nothing, and comes first
+// unless next to nothing arises there.
 void test_findings_noise__what_costs_nothing_comes_first(void **state)
 {
-	struct made *m = make();
-	set_figures(&m->site[S_A].layerwise, 5);
-	set_figures(&m->site[S_A].graphwise, 5);
-	m->site[S_A].used_levels = 0.05;
-	m->row[N_CONV].macs = 1000;
-	m->scale[S_SUM] = 1.0f / 512;
-	set_figures(&m->site[S_SUM].layerwise, 8);
-	set_figures(&m->site[S_SUM].graphwise, 4);
-	struct findings *f = findings_new(NULL, &m->s);
-	assert_int_equal(f->n, 2);
-	assert_string_equal(f->at[0].edit, "scale Add 2^-7");
-	assert_true(f->at[0].wide == 0 && f->at[1].wide == 1);
-	assert_true(f->at[0].damage < f->at[1].damage);
-	findings_drop(&f);
-	free(m);
+	for (int little = 0; little < 2; little++) {
+		struct made *m = make();
+		set_figures(&m->site[S_A].layerwise, 5);
+		set_figures(&m->site[S_A].graphwise, 5);
+		m->site[S_A].used_levels = 0.05;
+		m->row[N_CONV].macs = 1000;
+		m->scale[S_SUM] = 1.0f / 512;
+		set_figures(&m->site[S_SUM].layerwise, little ? 18 : 8);
+		for (int i = S_SUM; i <= S_Y; i++)
+			set_figures(&m->site[i].graphwise, 4);
+		struct findings *f = findings_new(NULL, &m->s);
+		assert_int_equal(f->n, 2);
+		const struct finding *scale = &f->at[little], *bits = &f->at[!little];
+		assert_string_equal(scale->edit, "scale Add 2^-7");
+		assert_true(scale->wide == 0 && bits->wide == 1);
+		assert_true(scale->damage < bits->damage && scale->reach > 0.01);
+		findings_drop(&f);
+		free(m);
+	}
 }
 
 // Two that are not in the sum of the nodes' noise are shares of one whole all the same.

@@ -32,10 +32,11 @@ struct finding {
 	double share;             // of the noise that all nodes make alone: what the edit can take away; NAN: not about a node's noise
 	double reach;             // of the noise at the outputs: what of it the edit is expected to take away; NAN: likewise
 	double wide;              // share of the multiply-accumulates that the edit takes above 8 bit
+	double worth;             // what it is ranked by, see findings_new
 };
 struct findings { // reference-counted, shared by snapshots
 	atomic_int refs;
-	struct finding *at;       // what brings most for its cost first (finding_worth)
+	struct finding *at;       // what brings most for its cost first
 	int n;
 	double noise;             // what the shares are of: the noise over signal of all nodes alone, and what only rules see
 	bool *hidden;             // [nodes] the output holds masked logits, whose figures say nothing of the result; NULL: not known
@@ -44,13 +45,12 @@ struct findings { // reference-counted, shared by snapshots
 // Runs all rules on a snapshot. A study does so after each of its runs (snapshot.findings). `study` gives options and
 // samples; NULL (a snapshot from elsewhere): rules about them are left out. Figures that are not known yet support
 // nothing, so that a snapshot of a run in progress has fewer findings. Returns NULL when the study was told to stop.
+// Edits that widen nothing come first, by what they take away at the outputs (of what no node makes by `damage`), if that is
+// a hundredth, and a twentieth of what any takes; then the others by the same over their cost.
 struct findings *findings_new(const struct study *study, const struct snapshot *s);
 struct findings *findings_take(struct findings *f);
 void findings_drop(struct findings **f);
 const char *finding_name(enum finding_rule r);  // "joined-ranges"
-// The ranking: edits that widen nothing come first, by what they take away at the outputs
-// (of what no node makes by `damage`) if that is a hundredth, then the others by the same over their cost.
-double finding_worth(const struct finding *f);
 struct cJSON *findings_json(const struct findings *f, const struct graph *g); // the array of a report; the caller deletes it
 
 #endif

@@ -102,11 +102,23 @@ static void find_reach(struct look *l)
 	}
 }
 
-double finding_worth(const struct finding *f)
+static double gain_of(const struct finding *f)
 {
-	static const double LEAST = 0.01, AN_EDIT = 0.05; // what counts at all; what any costs, as a share of the multiply-accumulates
-	double gain = isnan(f->reach) ? f->damage : f->reach;
-	return f->wide == 0 && gain >= LEAST ? 1 / AN_EDIT + gain : gain / (AN_EDIT + f->wide);
+	return isnan(f->reach) ? f->damage : f->reach;
+}
+
+static void weigh(struct findings *f)
+{
+	static const double LEAST = 0.01, FAINT = 0.05; // what counts at all; beside what takes away most
+	static const double AN_EDIT = 0.05;            // what any costs, as a share of the multiply-accumulates
+	double most = 0;
+	for (int i = 0; i < f->n; i++)
+		most = fmax(most, gain_of(&f->at[i]));
+	for (int i = 0; i < f->n; i++) {
+		struct finding *x = &f->at[i];
+		bool first = x->wide == 0 && gain_of(x) >= fmax(LEAST, FAINT * most);
+		x->worth = first ? 1 / AN_EDIT + gain_of(x) : gain_of(x) / (AN_EDIT + x->wide);
+	}
 }
 
 static double share_of(const struct finding *f, double noise)
@@ -158,9 +170,8 @@ static void drop(struct look *l, bool (*is_dropped)(const struct look *l, const 
 static int by_worth(const void *a, const void *b)
 {
 	const struct finding *x = a, *y = b;
-	double wx = finding_worth(x), wy = finding_worth(y);
-	if (wx != wy)
-		return wx < wy ? 1 : -1;
+	if (x->worth != y->worth)
+		return x->worth < y->worth ? 1 : -1;
 	if (x->damage != y->damage)
 		return x->damage < y->damage ? 1 : -1;
 	if (x->n_nodes != y->n_nodes)
@@ -173,6 +184,7 @@ static int by_worth(const void *a, const void *b)
 
 static void sort(struct findings *f)
 {
+	weigh(f);
 	if (f->n > 1)
 		qsort(f->at, (size_t)f->n, sizeof *f->at, by_worth);
 }
