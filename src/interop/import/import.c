@@ -26,10 +26,24 @@ struct importing {
 };
 static const enum precision widths[] = {PREC_FLOAT, PREC_INT16, PREC_INT8}; // in this order
 
+// A target may leave a result in float and round what the node reads; casts have no other width than float.
+static bool rounds(const struct plan *p, int node)
+{
+	const struct node *n = &p->g->node[node];
+	bool any = false;
+	for (int i = 0; i < n->n_in && !any; i++)
+		any = n->in[i] >= 0 && plan_in(p, node, i)->state != SLOT_FLOAT;
+	for (int i = 0; i < n->n_out && !any; i++)
+		any = n->out[i] >= 0 && plan_out(p, node, i)->state != SLOT_FLOAT;
+	return any;
+}
+
 static bool differs(const struct importing *m, int node, enum precision p)
 {
 	int edit = m->edits->precision[node];
-	return edit >= 0 ? edit != (int)p : m->p->precision[node] != p;
+	if (edit >= 0)
+		return edit != (int)p;
+	return m->p->precision[node] != p || (p == PREC_FLOAT && rounds(m->p, node));
 }
 
 static void note_conflict(struct importing *m, int node, enum precision p)

@@ -43,6 +43,12 @@ static double zero_of(const cJSON *e, bool symmetric)
 	return offset ? fabs(only_number(offset)) : symmetric ? ZERO_MIDDLE : ZERO_UNSAID;
 }
 
+static void wish_float(struct wishes *w, const char *tensor, double bits)
+{
+	if (bits != 16 || !is_half_anyway(w))
+		wish_tensor(w, tensor, WISH_FLOAT, 0, ZERO_MIDDLE);
+}
+
 static bool is_float(const char *dtype)
 {
 	return strcmp(dtype, "float") == 0 || strcmp(dtype, "FLOAT") == 0;
@@ -60,7 +66,7 @@ static void read_0_6(struct wishes *w, const cJSON *object)
 		else if (cJSON_GetArraySize(list) > 1)
 			wish_note(w, "%.120s: an activation has one scale here, not %d: none is read", list->string, cJSON_GetArraySize(list));
 		else if (is_float(json_text(e, "dtype", "int")))
-			wish_tensor(w, list->string, WISH_FLOAT, 0, ZERO_MIDDLE);
+			wish_float(w, list->string, bits_of(e, "bitwidth"));
 		else
 			wish_tensor(w, list->string, bits_of(e, "bitwidth"), scale_of(w, list->string, member(e, "scale")), zero_of(e, yes));
 	}
@@ -75,7 +81,7 @@ static void read_1_0(struct wishes *w, const cJSON *list)
 		if (!name)
 			wish_note(w, "activation_encodings: one has no name");
 		else if (is_float(json_text(e, "dtype", "INT")))
-			wish_tensor(w, name, WISH_FLOAT, 0, ZERO_MIDDLE);
+			wish_float(w, name, bits_of(e, "bw"));
 		else
 			wish_tensor(w, name, bits_of(e, "bw"), scale_of(w, name, member(e, "scale")), zero_of(e, json_bool(e, "is_sym", false)));
 	}
@@ -132,7 +138,7 @@ static void read_2_0(struct wishes *w, const cJSON *list)
 		if (name && str_has_prefix(dtype, "float8"))
 			wish_note(w, "%.120s: %.40s is not known here: 8 and 16 bits and float are", name, dtype);
 		else if (name && strstr(dtype, "float"))
-			wish_tensor(w, name, WISH_FLOAT, 0, ZERO_MIDDLE);
+			wish_float(w, name, strstr(dtype, "16") ? 16 : 32);
 		else if (!name || sscanf(dtype, "%*[uint]%3d", &bits) != 1)
 			wish_note(w, "%.120s: an encoding has a name, and an output_dtype like int8", name ? name : "encodings");
 		else if (!is_parameter(w, name))

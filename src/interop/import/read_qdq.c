@@ -6,27 +6,18 @@
 #include "qtui/engine/onnx.h"
 #include "read_qdq.h"
 
-// Codes; or floats that qtui rounded, where no runtime has codes for them.
-static bool has_quantized_weights(const struct reading *r, const struct node *n)
+static void find_pairs(struct reading *r)
 {
-	const struct value *weight = &r->file->value[n->in[1]];
-	return qdq_comes_quantized(r->file, n->in[1]) || (weight->constant && str_has_suffix(weight->name, "_rounded"));
-}
-
-// What the file's own node says, whether its output has a pair or not.
-static enum said said_by_node(const struct reading *r, const struct node *n)
-{
-	bool codes = n->n_in > 0 && qdq_comes_quantized(r->file, n->in[0]);
-	if (qdq_has_weights(n) && (r->file->value[n->in[1]].constant || qdq_comes_quantized(r->file, n->in[1])))
-		return codes && has_quantized_weights(r, n) ? ON_CODES : ON_FLOATS;
-	return codes && (n->op->flags & OPF_MOVES) && n->op->id != OP_Concat ? ON_CODES : SAID_NOTHING; // whose codes need one grid
+	for (int i = r->file->n_nodes - 1; i >= 0; i--)
+		if (qdq_is(r->file, i, OP_QuantizeLinear))
+			r->pair[r->file->node[i].in[0]] = i;
 }
 
 static void read_nodes(struct reading *r)
 {
 	for (int i = 0; i < r->w->g->n_nodes; i++) {
 		int owner = r->w->p->group[i].owner, other = r->w->p->quantizable[i] ? qdq_node(r, i) : -1;
-		enum said said = other >= 0 ? said_by_node(r, &r->file->node[other]) : SAID_NOTHING;
+		enum said said = other >= 0 ? qdq_said_by_node(r, i, &r->file->node[other]) : SAID_NOTHING;
 		r->there[owner] |= other >= 0;
 		if (said > r->said[owner])
 			r->said[owner] = said;
@@ -193,9 +184,6 @@ static void find_between(struct reading *r)
 
 static void read_pairs(struct reading *r)
 {
-	for (int i = r->file->n_nodes - 1; i >= 0; i--)
-		if (qdq_is(r->file, i, OP_QuantizeLinear))
-			r->pair[r->file->node[i].in[0]] = i;
 	for (int i = 0; i < r->file->n_nodes; i++)
 		if (qdq_is(r->file, i, OP_QuantizeLinear))
 			note_width(r, i);
@@ -343,6 +331,7 @@ enum status read_qdq(struct wishes *w, const char *path, struct error *err)
 	r.split = xcalloc(n, sizeof *r.split);
 	r.between = xcalloc(n, sizeof *r.between);
 	memset(r.pair, -1, (size_t)file->n_values * sizeof *r.pair);
+	find_pairs(&r);
 	read_nodes(&r);
 	read_pairs(&r);
 	qdq_read_weights(&r);

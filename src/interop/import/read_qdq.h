@@ -1,5 +1,5 @@
 // Private to src/interop/import: a model that another tool quantized, while it is read. read_qdq_names.c finds its parts in the
-// model, read_qdq.c reads its pairs, read_qdq_weights.c its weights.
+// model, read_qdq.c reads its pairs, read_qdq_floats.c finds what is in float, read_qdq_weights.c its weights.
 #ifndef QTUI_INTEROP_IMPORT_READ_QDQ_H
 #define QTUI_INTEROP_IMPORT_READ_QDQ_H
 
@@ -38,6 +38,10 @@ bool qdq_is_gone(const struct reading *r, int node);
 // Behind a DequantizeLinear; or as codes, on which some operators work that only move them.
 bool qdq_comes_quantized(const struct graph *file, int value);
 bool qdq_has_weights(const struct node *n);
+
+// ---- read_qdq_floats.c
+// What the file's node n, which the model's is, says of it, whether its output has a pair or not. Those in front of it are said.
+enum said qdq_said_by_node(const struct reading *r, int node, const struct node *n);
 
 // ---- read_qdq_weights.c
 void qdq_read_weights(struct reading *r);

@@ -35,7 +35,7 @@ static bool next_row(struct row *r, char **text, const char **tail)
 	return false;
 }
 
-static const struct word modes[] = {{"INT8", PREC_INT8}, {"F32", PREC_FLOAT}, {"F16", PREC_FLOAT}, {"BF16", PREC_FLOAT}};
+static const struct word modes[] = {{"INT8", PREC_INT8}, {"F32", PREC_FLOAT}, {"F16", WISH_HALF}, {"BF16", WISH_HALF}};
 
 // "W4INT8", "F8E4M3": capitals and digits only, which no name of a tensor in such a list is by chance.
 static bool is_mode(const char *word)

@@ -5,7 +5,7 @@
 
 static const char option[] = "--layerPrecisions=";
 static const struct word types[] = {
-    {"int8", PREC_INT8}, {"fp16", PREC_FLOAT}, {"fp32", PREC_FLOAT}, {"bf16", PREC_FLOAT}, {"float16", PREC_FLOAT}, {"float32", PREC_FLOAT}};
+    {"int8", PREC_INT8}, {"fp16", WISH_HALF}, {"fp32", PREC_FLOAT}, {"bf16", WISH_HALF}, {"float16", WISH_HALF}, {"float32", PREC_FLOAT}};
 
 static void wish_matching(struct wishes *w, const char *pattern, enum precision p)
 {

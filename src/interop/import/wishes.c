@@ -82,9 +82,17 @@ void wish_weight(struct wishes *w, const struct weight_wish *wish)
 	w->weight[w->n_weights++] = *wish;
 }
 
+bool is_half_anyway(const struct wishes *w)
+{
+	return !target_has_scales(w->p->target, false, false);
+}
+
 // What is said of one part of a fused group holds for all of it.
 void wish_precision(struct wishes *w, int node, enum precision p)
 {
+	if (p == WISH_HALF && is_half_anyway(w))
+		return;
+	p = p == WISH_HALF ? PREC_FLOAT : p;
 	int owner = w->p->group[node].owner;
 	int was = w->rank == w->said[owner] ? w->precision[owner] : -1;
 	if (was >= 0 && was != (int)p)

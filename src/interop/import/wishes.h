@@ -53,6 +53,10 @@ void wish_note(struct wishes *w, const char *fmt, ...) PRINTF(2, 3);
 // Once all is read: notes further outputs that are to have another width than their nodes, whose first output decides.
 void wishes_note_widths(struct wishes *w);
 
+// Does the target round everything to floats of 16 bits, so that a file which says so of a node says nothing?
+bool is_half_anyway(const struct wishes *w);
+// A width that files have and nodes do not: a float of 16 bits, which is float where it says anything.
+#define WISH_HALF PREC_COUNT
 // Of the owner of the node's group; with it goes `calibrates`.
 void wish_precision(struct wishes *w, int node, enum precision p);
 // Where a file has zero: so many codes above the lowest one, or one of these.
