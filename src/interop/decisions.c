@@ -140,6 +140,12 @@ void lose_calibrators(struct str *loss, const struct decided *d, const struct sn
 			    calib_name((enum calib_method)d->edits->calibrator[n]));
 }
 
+void lose_method(struct str *loss, const struct snapshot *s, const char *format)
+{
+	if (s->method != target_default_calibration(snapshot_plan(s)->target))
+		lose(loss, "calibration: %s has no way to say %s", format, calib_name(s->method));
+}
+
 double decided_scale(const struct decided *d, const struct snapshot *s, int value)
 {
 	int node = s->g->value[value].producer;

@@ -125,6 +125,7 @@ enum status esp_ppq_dispatch(struct str *out, struct str *loss, const struct dec
 	cJSON *root = cJSON_CreateObject();
 	cJSON_AddItemToObject(root, "dispatchings", dispatchings(loss, d, s));
 	lose_scales(loss, d, s, what);
+	lose_method(loss, s, what);
 	lose_calibrators(loss, d, s, what);
 	lose_unnamed(loss, d, s, is_esp_ppq(s) ? "esp-ppq" : "PPQ");
 	finish_json(out, root);

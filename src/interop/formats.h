@@ -60,6 +60,8 @@ void lose(struct str *loss, const char *fmt, ...) PRINTF(2, 3);
 void lose_precision(struct str *loss, const struct decided *d, const struct snapshot *s, enum precision p, const char *format);
 void lose_scales(struct str *loss, const struct decided *d, const struct snapshot *s, const char *format);
 void lose_calibrators(struct str *loss, const struct decided *d, const struct snapshot *s, const char *format);
+// A line where the calibrator of the whole is not the target's own.
+void lose_method(struct str *loss, const struct snapshot *s, const char *format);
 // What esp-ppq puts behind a node's name for the operator of this type that ends there (plan_written_out); NULL: it makes none.
 const char *esp_ppq_suffix(const char *op_type);
 // A line where the target's rules are not those of `tool`, by the name that targets/*.json give it.

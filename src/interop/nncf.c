@@ -35,6 +35,7 @@ enum status nncf(struct str *out, struct str *loss, const struct decided *d, con
 	cJSON_AddBoolToObject(scope, "validate", !both);
 	lose_precision(loss, d, s, PREC_INT16, "an IgnoredScope");
 	lose_scales(loss, d, s, "an IgnoredScope");
+	lose_method(loss, s, "an IgnoredScope");
 	lose_calibrators(loss, d, s, "an IgnoredScope");
 	if (both)
 		lose(loss,

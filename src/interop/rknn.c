@@ -47,6 +47,7 @@ enum status rknn(struct str *out, struct str *loss, const struct decided *d, con
 	str_addf(out, "custom_quantize_layers:%s\n", block.len ? "" : " {}");
 	str_add_utf8(out, str_text(&block));
 	lose_scales(loss, d, s, "custom_quantize_layers");
+	lose_method(loss, s, "custom_quantize_layers");
 	lose_calibrators(loss, d, s, "custom_quantize_layers");
 	if (block.len)
 		lose(loss,

@@ -48,6 +48,7 @@ enum status tpu_mlir_qtable(struct str *out, struct str *loss, const struct deci
 	}
 	lose_precision(loss, d, s, PREC_INT16, "a qtable");
 	lose_scales(loss, d, s, "a qtable (unlike tpu-mlir-cali-table)");
+	lose_method(loss, s, "a qtable (unlike tpu-mlir-cali-table)");
 	lose_calibrators(loss, d, s, "a qtable (unlike tpu-mlir-cali-table)");
 	free(want);
 	return STATUS_OK;

@@ -32,6 +32,7 @@ enum status trtexec(struct str *out, struct str *loss, const struct decided *d, 
 		lose(loss, "%d layer%s in float %s computed in fp16 there", n, plural(n), n == 1 ? "is" : "are");
 	lose_precision(loss, d, s, PREC_INT16, "trtexec");
 	lose_scales(loss, d, s, "--layerPrecisions (unlike a calibration cache)");
+	lose_method(loss, s, "--layerPrecisions (unlike a calibration cache)");
 	lose_calibrators(loss, d, s, "trtexec");
 	lose_rules(loss, s, "TensorRT");
 	lose_unnamed(loss, d, s, "TensorRT");

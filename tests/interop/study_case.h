@@ -36,6 +36,13 @@ static inline void case_set(struct study *st, const char *selection, enum precis
 	free(nodes);
 }
 
+// The target's own calibrator in place of min-max, of which some formats say that they cannot say it.
+static inline void case_own_method(struct study *st)
+{
+	struct error err = {0};
+	assert_int_equal(study_set_method(st, target_default_calibration(study_target(st)), &err), STATUS_OK);
+}
+
 // Of a node's first output, or of the output with this name.
 static inline void case_scale(struct study *st, const char *name, double scale)
 {

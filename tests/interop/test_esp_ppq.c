@@ -204,6 +204,7 @@ void test_esp_ppq__names_of_written_out_normalizations(void **state)
 	written_out_rms(&c, "two", "last");
 	case_output(&c, c.graph, "y");
 	struct study *st = case_open(case_save(&c, "rms.onnx"), NULL, "esp32p4");
+	case_own_method(st);
 	case_set(st, "gained", PREC_INT16);
 	struct str loss = {0}, text = case_export(st, "esp-ppq-dispatch", &loss);
 	cJSON *j = cJSON_Parse(str_text(&text));

@@ -160,6 +160,11 @@ void test_formats__what_a_format_cannot_say_is_told(void **state)
 	    {"trtexec", CALIBRATED ": trtexec has no way to say that mse calibrates it"},
 	    {"rknn", CALIBRATED ": custom_quantize_layers has no way to say that mse calibrates it"},
 	    {"esp-ppq-dispatch", CALIBRATED ": a dispatching table (unlike esp-ppq-setting) has no way to say that mse calibrates it"},
+	    {"nncf", "calibration: an IgnoredScope has no way to say minmax\n"},
+	    {"tpu-mlir-qtable", "calibration: a qtable (unlike tpu-mlir-cali-table) has no way to say minmax\n"},
+	    {"trtexec", "calibration: --layerPrecisions (unlike a calibration cache) has no way to say minmax\n"},
+	    {"rknn", "calibration: custom_quantize_layers has no way to say minmax\n"},
+	    {"esp-ppq-dispatch", "calibration: a dispatching table (unlike esp-ppq-setting) has no way to say minmax\n"},
 	};
 	struct error err = {0};
 	struct study *st = case_edited("esp32p4");
@@ -250,6 +255,7 @@ void test_formats__what_holds_for_many_nodes_is_one_line(void **state)
 	struct error err = {0};
 	struct str loss = {0};
 	struct study *st = case_open(MODEL, CALIB, "esp32p4");
+	case_own_method(st);
 	case_set(st, "op:Conv", PREC_INT16);
 	case_scale(st, CLASS_CONV, 0.0625);
 	study_run(st);
@@ -267,5 +273,21 @@ void test_formats__what_holds_for_many_nodes_is_one_line(void **state)
 	assert_int_equal(count_lines(str_text(&loss)), 2);
 	snapshot_drop(&s);
 	str_done(&loss);
+	study_close(&st);
+}
+
+// The calibrator of the whole is said to be lost only where it is not the one that the tool has anyway.
+void test_formats__the_targets_own_calibrator_is_no_loss(void **state)
+{
+	static const char *const format[] = {"nncf", "tpu-mlir-qtable", "trtexec", "rknn", "esp-ppq-dispatch"};
+	struct study *st = case_open(MODEL, CALIB, "esp32p4");
+	(void)state;
+	case_own_method(st);
+	for (size_t i = 0; i < sizeof format / sizeof *format; i++) {
+		struct str loss = {0}, out = case_export(st, format[i], &loss);
+		assert_null(strstr(str_text(&loss), "calibration"));
+		str_done(&loss);
+		str_done(&out);
+	}
 	study_close(&st);
 }

@@ -45,6 +45,7 @@ void test_rknn__a_name_of_two_lines_is_told_in_one(void **state)
 void test_rknn__no_decision_is_an_empty_block(void **state)
 {
 	struct study *st = case_open(MODEL, CALIB, "esp32p4"), *again = bare();
+	case_own_method(st);
 	struct str loss = {0}, text = case_export(st, "rknn", &loss);
 	assert_string_equal(str_text(&text), "custom_quantize_layers: {}\n");
 	assert_int_equal(loss.len, 0);
