@@ -1,6 +1,7 @@
 // Tables of scales and ranges of other tools as edits: encodings, caches, calibration tables.
 #include <math.h>
 #include "import_case.h"
+#include "engine/onnx_case.h"
 
 // Tables that hold a scale for every tensor: all that were calculated by one calibrator hold under another.
 static void assert_scales_hold(const char *format)
@@ -320,4 +321,31 @@ void test_import_encodings__ranges_of_calibrators(void **state)
 	assert_refused("{\"a\": [\"x\", \"y\"]}", "not a file of esp-ppq");
 	assert_refused("{}", "not a file of esp-ppq");
 #undef ARRAY
+}
+
+// On a target with zero points, that of a weight may be the code below the middle, which AIMET has as the middle of symmetric ones.
+void test_import_encodings__a_weight_with_zero_one_below_the_middle(void **state)
+{
+	static const float w[16] = {-1, 1.0079f, 0.5f, -0.25f};
+	struct onnx_case c;
+	(void)state;
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(1, 4, 6, 6));
+	case_floats(&c, "w", DIMS(4, 4, 1, 1), w);
+	case_node(&c, "Conv", "conv", "x w", "middle");
+	case_node(&c, "Conv", "end", "middle w", "y");
+	case_output(&c, c.graph, "y");
+	const char *path = case_save(&c, "asymmetric.onnx");
+	case_done(&c);
+	struct study *st = case_open(path, NULL, "qnn");
+	cJSON *j = case_export_json(st, "aimet", NULL);
+	const cJSON *e = encoding_of(case_at(j, "param_encodings"), "w");
+	assert_true(cJSON_GetArrayItem(case_at(e, "offset"), 0)->valuedouble == -127);
+	char *text = cJSON_PrintUnformatted(j);
+	struct import_report r = take(st, file(text));
+	assert_int_equal(r.weights, 0); // the model's own, to the code
+	import_report_done(&r);
+	cJSON_free(text);
+	cJSON_Delete(j);
+	study_close(&st);
 }

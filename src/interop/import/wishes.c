@@ -193,7 +193,8 @@ static int quantized_output_or_note(struct wishes *w, const char *tensor)
 	return value;
 }
 
-static bool make_file_grid(struct file_codes *c, double bits, const double *scale, const double *zero, int n)
+// `symmetric`: the target has zero in the middle only, where a file may have it one below.
+static bool make_file_grid(struct file_codes *c, double bits, const double *scale, const double *zero, int n, bool symmetric)
 {
 	int64_t count = n;
 	double middle = ldexp(1, (int)bits - 1);
@@ -203,7 +204,7 @@ static bool make_file_grid(struct file_codes *c, double bits, const double *scal
 	if (tensor_alloc(&c->scale, NULL, &ignored) != STATUS_OK || tensor_alloc(&c->zero, NULL, &ignored) != STATUS_OK)
 		return false;
 	for (int i = 0; i < n; i++) {
-		double at = is_middle(bits, zero[i]) ? middle : zero[i];
+		double at = zero[i] == ZERO_MIDDLE || (symmetric && is_middle(bits, zero[i])) ? middle : zero[i];
 		if (!((float)scale[i] > 0) || !isfinite((float)scale[i]) || !(at >= 0 && at < 2 * middle))
 			return false;
 		((float *)c->scale.data)[i] = (float)scale[i];
@@ -228,7 +229,7 @@ void wish_parameter(struct wishes *w, const char *tensor, double bits, const dou
 			wish_note(w, "%.120s: %g bits and %d scales: nothing that is known here", tensor, bits, n);
 			return;
 		}
-		if (make_file_grid(&wish.codes, bits, scale, zero, n)) {
+		if (make_file_grid(&wish.codes, bits, scale, zero, n, plan_in(w->bare, wish.node, 1)->quant.symmetric)) {
 			wish_weight(w, &wish);
 		} else {
 			wish_note(w, "%.120s: its scales and offsets are none", tensor);
