@@ -213,6 +213,56 @@ void test_quantizer__scales_per_channel(void **state)
 	}
 }
 
+// Channels side by side, as in a matrix with a scale for each column, and cut in pieces in the middle of a row.
+static void check_rows(const struct quantizer *q, float reach)
+{
+	const int64_t dim[] = {2000, q->n}, n = dim[0] * dim[1];
+	struct tensor x = tensor(DT_F32, LAYOUT_PLAIN, 2, dim), c = tensor(quantizer_dtype(q), LAYOUT_PLAIN, 2, dim);
+	struct tensor fake = tensor(DT_F32, LAYOUT_PLAIN, 2, dim), back = tensor(DT_F32, LAYOUT_PLAIN, 2, dim);
+	fill(x.data, n, reach);
+	for (int level = CPU_PLAIN; level < CPU_LEVELS; level++) {
+		int64_t wrong = 0;
+		cpu_limit((enum cpu_level)level);
+		quantize(&c, &x, q, 2);
+		for (int64_t i = 0; i < n; i++)
+			wrong += code_at(&c, i) != quantize_one(q, (int)(i % q->n), ((float *)x.data)[i]);
+		assert_int_equal(wrong, 0);
+		dequantize(&back, &c, q, 1);
+		fake_quantize(&fake, &x, q, 1);
+		assert_memory_equal(back.data, fake.data, (size_t)n * sizeof(float));
+		for (int64_t i = 0; i < n; i += 71)
+			assert_float_equal(((float *)back.data)[i], (float)(code_at(&c, i) - q->zero[i % q->n]) * q->scale[i % q->n], 0);
+	}
+	tensor_drop(&x);
+	tensor_drop(&c);
+	tensor_drop(&fake);
+	tensor_drop(&back);
+}
+
+void test_quantizer__rows_of_channels_give_the_bits_of_one_value(void **state)
+{
+	enum { CHANNELS = 37 }; // no divisor of a piece
+	static const struct {
+		int64_t min, max;
+		int32_t zero, far; // that of one channel
+	} ranges[] = {{-128, 127, 0, -3}, {0, 255, 128, 0}, {-32768, 32767, 7, 0}, {0, 65535, 32768, 1}, {-524288, 524287, 0, 0},
+		{-128, 127, 0, 1 << 29}, {-128, 127, 0, INT32_MIN}, {INT32_MIN, INT32_MAX, 0, 0}};
+	float scale[CHANNELS];
+	int32_t zero[CHANNELS];
+	for (int i = 0; i < CHANNELS; i++)
+		scale[i] = i % 3 ? 0.3f / (float)(i + 1) : ldexpf(1.0f, i / 4 - 4);
+	for (size_t r = 0; r < sizeof ranges / sizeof ranges[0]; r++)
+		for (int round = ROUND_HALF_EVEN; round <= ROUND_HALF_UP; round++) {
+			struct quantizer q = linear(scale, zero, ranges[r].min, ranges[r].max);
+			for (int i = 0; i < CHANNELS; i++)
+				zero[i] = i == 5 ? ranges[r].far : ranges[r].zero;
+			q.axis = 1;
+			q.n = CHANNELS;
+			q.rounding = (enum rounding)round;
+			check_rows(&q, (float)ranges[r].max * 0.7f);
+		}
+}
+
 void test_quantizer__blocked_layout_pads_with_zero(void **state)
 {
 	const int64_t dim[] = {2, 11, 3, 5}, block = layout_block(), blocks = (11 + block - 1) / block;

@@ -228,21 +228,55 @@ struct spans {
 	const struct tensor *src;
 	const struct quantizer *q;
 	span_fn *fn;
+	qrow_codes_fn *codes;   // where runs are of one element, NULL elsewhere: this,
+	qrow_values_fn *values; // or this
 	struct qruns runs;
 };
 enum { PIECE = 1 << 16 }; // elements
 
+// Do all channels keep to what the loops over rows of them take?
+static bool fits_rows(const struct qruns *r, const struct quantizer *q)
+{
+	const int64_t reach = 1 << 30;
+	bool fits = r->run == 1 && !r->block && r->channels > 1 && q->rounding == ROUND_HALF_EVEN && q->qmin >= -reach && q->qmax <= reach;
+	for (int c = 0; c < r->channels && fits; c++)
+		fits = qspan_of(q, c).narrow && q->zero[c] >= -reach && q->zero[c] <= reach;
+	return fits;
+}
+
+static void one_row(const struct spans *s, int64_t at, int64_t n)
+{
+	const void *x = (const char *)s->src->data + (size_t)at * dtype_size(s->src->type);
+	void *y = (char *)s->dst->data + (size_t)at * dtype_size(s->dst->type);
+	if (s->codes)
+		s->codes(y, x, n, s->q, at % s->runs.channels);
+	else
+		s->values(y, x, n, s->q, at % s->runs.channels);
+}
+
 static void one_piece(void *arg, int64_t i, int thread)
 {
 	const struct spans *s = arg;
-	int64_t at = i * PIECE, end = at + PIECE < s->runs.total ? at + PIECE : s->runs.total;
+	int64_t at = i * PIECE, end = at + PIECE < s->runs.total ? at + PIECE : s->runs.total, n;
 	(void)thread;
-	piece(s->dst, s->src, s->q, s->fn, &s->runs, at, end);
+	if (!s->codes && !s->values) {
+		piece(s->dst, s->src, s->q, s->fn, &s->runs, at, end);
+		return;
+	}
+	for (; at < end; at += n) {
+		int64_t left = s->runs.channels - at % s->runs.channels;
+		n = left < end - at ? left : end - at;
+		one_row(s, at, n);
+	}
 }
 
 static void each_span(struct tensor *dst, const struct tensor *src, const struct quantizer *q, span_fn *fn, int width)
 {
-	struct spans s = {dst, src, q, fn, qruns_of(src, q)};
+	struct spans s = {.dst = dst, .src = src, .q = q, .fn = fn, .runs = qruns_of(src, q)};
+	if (fits_rows(&s.runs, q) && fn == span_codes)
+		s.codes = table()->row_codes[dst->type];
+	else if (fits_rows(&s.runs, q))
+		s.values = table()->row_values[src->type];
 	parts_share((s.runs.total + PIECE - 1) / PIECE, width, one_piece, &s);
 }
 

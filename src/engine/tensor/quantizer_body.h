@@ -115,6 +115,41 @@ VALUES(values_u8, uint8_t)
 VALUES(values_i16, int16_t)
 VALUES(values_u16, uint16_t)
 
+// Dividing gives the bits of multiplying by the inverse of a power of two.
+#define ROW_CODES(name, type, expr)                                                                                    \
+	static void name(void *dst, const float *x, int64_t n, const struct quantizer *q, int64_t first)               \
+	{                                                                                                              \
+		type *y = dst;                                                                                         \
+		const float *scales = q->scale + first;                                                                \
+		const int32_t *zeros = q->zero + first, qmin = (int32_t)q->qmin, qmax = (int32_t)q->qmax;              \
+		_Pragma("omp simd") for (int64_t i = 0; i < n; i++)                                                    \
+		{                                                                                                      \
+			const float scale = scales[i];                                                                 \
+			const int32_t zero = zeros[i];                                                                 \
+			int32_t steps = qspan_nearest(qspan_clamped(x[i] / scale, (float)(qmin - zero), (float)(qmax - zero))); \
+			(void)zero, (void)scale;                                                                       \
+			y[i] = (type)(expr);                                                                           \
+		}                                                                                                      \
+	}
+ROW_CODES(row_codes_f32, float, (float)steps * scale)
+ROW_CODES(row_codes_i8, int8_t, steps + zero)
+ROW_CODES(row_codes_u8, uint8_t, steps + zero)
+ROW_CODES(row_codes_i16, int16_t, steps + zero)
+ROW_CODES(row_codes_u16, uint16_t, steps + zero)
+
+#define ROW_VALUES(name, type)                                                                                         \
+	static void name(float *y, const void *src, int64_t n, const struct quantizer *q, int64_t first)               \
+	{                                                                                                              \
+		const type *x = src;                                                                                   \
+		const float *scale = q->scale + first;                                                                 \
+		const int32_t *zero = q->zero + first;                                                                 \
+		_Pragma("omp simd") for (int64_t i = 0; i < n; i++) y[i] = (float)(x[i] - zero[i]) * scale[i];         \
+	}
+ROW_VALUES(row_values_i8, int8_t)
+ROW_VALUES(row_values_u8, uint8_t)
+ROW_VALUES(row_values_i16, int16_t)
+ROW_VALUES(row_values_u16, uint16_t)
+
 // Casts to nearest even, done on the bits of the float. A NaN keeps its sign and leading
 // bits and becomes quiet, as F16C does it.
 static inline float fp16_of(float x)
@@ -151,6 +186,13 @@ const struct qspan_table QSPAN_TABLE = {
 	},
 	.values = {
 		[DT_I8] = values_i8, [DT_U8] = values_u8, [DT_I16] = values_i16, [DT_U16] = values_u16,
+	},
+	.row_codes = {
+		[DT_F32] = row_codes_f32, [DT_I8] = row_codes_i8, [DT_U8] = row_codes_u8, [DT_I16] = row_codes_i16,
+		[DT_U16] = row_codes_u16,
+	},
+	.row_values = {
+		[DT_I8] = row_values_i8, [DT_U8] = row_values_u8, [DT_I16] = row_values_i16, [DT_U16] = row_values_u16,
 	},
 	.cast_fp16 = cast_fp16,
 	.cast_bf16 = cast_bf16,

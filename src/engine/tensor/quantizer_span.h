@@ -46,9 +46,15 @@ int qruns_channel(const struct qruns *r, int64_t at); // of stored element `at`
 // codes: floats to codes of a type (DT_F32: to dequantized floats, y may be x); values: codes of a type to floats.
 typedef void qspan_codes_fn(void *y, const float *x, int64_t n, const struct qspan *s);
 typedef void qspan_values_fn(float *y, const void *x, int64_t n, const struct qspan *s);
+// The same where neighbours have scales of their own, ties to even: those of channels first .. first + n - 1. All spans are
+// narrow, and limits and zero points within 2^30.
+typedef void qrow_codes_fn(void *y, const float *x, int64_t n, const struct quantizer *q, int64_t first);
+typedef void qrow_values_fn(float *y, const void *x, int64_t n, const struct quantizer *q, int64_t first);
 struct qspan_table {
 	qspan_codes_fn *codes[DT_COUNT];   // NULL: no loop for the type
 	qspan_values_fn *values[DT_COUNT];
+	qrow_codes_fn *row_codes[DT_COUNT];
+	qrow_values_fn *row_values[DT_COUNT];
 	void (*cast_fp16)(float *y, const float *x, int64_t n); // y may be x
 	void (*cast_bf16)(float *y, const float *x, int64_t n);
 };
