@@ -127,3 +127,11 @@ void str_vfit(char *out, size_t size, const char *fmt, va_list ap)
 	free(whole);
 	va_end(again);
 }
+
+void str_fit(char *out, size_t size, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	str_vfit(out, size, fmt, ap);
+	va_end(ap);
+}

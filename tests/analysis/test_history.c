@@ -136,6 +136,24 @@ void test_history__a_run_behind_several_steps_says_so(void **state)
 	study_close(&st);
 }
 
+// What a step sets stands at its end, and a long one keeps it.
+void test_history__a_long_step_has_its_end(void **state)
+{
+	char *word[] = {"--color", "rgb", "--mean", "123.675,116.28,103.53", "--std", "58.395,57.12,57.375", "--resize", "letterbox"};
+	struct error err = {0};
+	struct study *st = open_for_test((struct study_options){.model = "examples/digits.onnx", .calib = "examples/calib", .data = {.samples = 2},
+	    .threads = 1, .method = CALIB_MINMAX, .backend = BACKEND_ONEDNN, .target = "esp32p4", .task = {.none = true}});
+	snapshot_drop(&(struct snapshot *){run_study(st)});
+	if (study_preprocess(st, word, sizeof word / sizeof *word, &err))
+		fail_msg("%s", err.text);
+	struct snapshot *s = run_study(st);
+	const char *title = s->run[s->n_runs - 1].title, *end = strstr(title, " letterbox");
+	if (memcmp(title, "preprocess ", 11) || !end || strlen(end) != 10)
+		fail_msg("%s", title);
+	snapshot_drop(&s);
+	study_close(&st);
+}
+
 // Nothing was computed: the history has no new line for it, and the sitting goes on from the last one.
 void test_history__a_sitting_goes_on_with_the_last_run(void **state)
 {

@@ -24,6 +24,7 @@ void str_done(struct str *s);
 
 // Formats into `size` bytes. A text that is too long loses its middle, not its end: an error begins with a name of any
 // length and ends with what is wrong.
+void str_fit(char *out, size_t size, const char *fmt, ...) PRINTF(3, 4);
 void str_vfit(char *out, size_t size, const char *fmt, va_list ap) PRINTF(3, 0);
 
 // Characters that a terminal would obey or not show: control characters, marks of the direction of writing, and

@@ -363,7 +363,7 @@ void study_run(struct study *s)
 	s->req.decision = decision_key(s->g, d->target, d->method, s->req.edits, study_preparation(s));
 	s->req.preparation = d->preparation;
 	s->req.steps = (int)s->current;
-	snprintf(s->req.step, sizeof s->req.step, "%s", str_text(&step));
+	str_fit(s->req.step, sizeof s->req.step, "%s", str_text(&step)); // its end says what was set
 	s->requested = true;
 	atomic_store(&s->cancel, true); // what runs is void
 	pthread_cond_broadcast(&s->changed);
