@@ -344,6 +344,24 @@ static void start_story(struct ui *ui, enum fake_kind kind, int w, int h)
 	ui->story = story_new(ui->snap, f);
 }
 
+// Before gains were asked for, their columns leave their room to the names; none orders by what is not known.
+void test_screens__blame_without_gains(void **state)
+{
+	struct ui ui;
+	start(&ui, FAKE_DAMAGED, 80, 24, false);
+	for (int i = 0; i < ui.snap->blames->n; i++) {
+		struct blame *b = &fake.blame[i];
+		b->in_float = b->in_wide = (struct blame_gain){NAN, NAN, NAN};
+		b->wide = NAN;
+	}
+	press(&ui, "B");
+	assert_true(is_shown(&ui, "6 parts, /model.7/act/Sigmoid to /model.8/conv/Conv"));
+	assert_false(is_shown(&ui, "16 bit"));
+	press(&ui, "s");
+	assert_true(is_shown(&ui, "by damage alone"));
+	ui_done(&ui);
+}
+
 // What the nodes are given and what that is worth stand there whole, whatever there is no room for of their names; a finding
 // without an edit has its remedy there.
 void test_screens__a_finding_says_what_a_applies(void **state)

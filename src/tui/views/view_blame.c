@@ -154,7 +154,7 @@ void view_blame_text(char *out, size_t size, const struct ui *ui, int row)
 
 // ---- drawing
 
-// The task is asked last: of a ranking that was cut short it may know nothing.
+// Of a ranking that was cut short, or goes on, some columns know nothing.
 static bool is_known(const struct blames *b, const struct blame_column *col)
 {
 	for (int i = 0; i < b->n; i++)
@@ -168,7 +168,7 @@ static int fit(const struct blames *b, int width, bool shown[COLUMNS])
 {
 	int n = 0, rank = 0, name = width < NARROW ? NAME_LEAST : NAME;
 	for (int i = 0; i < COLUMNS; i++) {
-		shown[i] = !columns[i].task || is_known(b, &columns[i]);
+		shown[i] = i == 0 || is_known(b, &columns[i]);
 		n += shown[i];
 		rank = columns[i].rank > rank ? columns[i].rank : rank;
 	}
@@ -203,15 +203,17 @@ static void draw_number(struct canvas *c, int x, int y, const struct blame_colum
 	canvas_right(c, x, y, WIDTH - 1, isnan(v) ? ROLE_DIM : ROLE_TEXT, text);
 }
 
-// Where there is no room for all of it, what goes first is that it is constants.
+// Where there is no room for all of it, what goes first is that it is constants, or where a run ends: Enter goes to where it begins.
 static void draw_name(struct canvas *c, const struct ui *ui, int x, int y, int width, const struct blame *b)
 {
 	char name[UI_TEXT];
 	name_of(name, sizeof name, ui, b);
-	if (b->run || text_width(name) <= width)
-		draw_found(c, ui, x, y, width, ROLE_TEXT, CUT_MIDDLE, name);
-	else
-		draw_node_name(c, ui, x, y, width, ROLE_TEXT, b->node);
+	if (text_width(name) <= width) {
+		draw_found(c, ui, x, y, width, ROLE_TEXT, CUT_RIGHT, name);
+		return;
+	}
+	int used = b->run ? canvas_textf(c, x, y, width, ROLE_TEXT, "%d parts from ", b->parts) : 0;
+	draw_node_name(c, ui, x + used, y, width - used, ROLE_TEXT, b->node);
 }
 
 static void draw_row(struct canvas *c, const struct ui *ui, struct rect r, const struct blame *b, const bool *shown, int name_x)
@@ -320,8 +322,10 @@ void act_blame_go(struct ui *ui)
 
 void act_blame_sort(struct ui *ui)
 {
+	const struct blames *b = blames_of(ui);
+	int *order = &ui->repair.order;
 	do
-		ui->repair.order = (ui->repair.order + 1) % COLUMNS;
-	while (!columns[ui->repair.order].order);
+		*order = (*order + 1) % COLUMNS;
+	while (*order && (!columns[*order].order || (b && !is_known(b, &columns[*order]))));
 	ui_scroll(ui)->cursor = 0;
 }
