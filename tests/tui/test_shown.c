@@ -219,7 +219,7 @@ void test_shown__a_filter_that_leaves_nothing(void **state)
 	start(&ui, FAKE_MEASURED, 100, 30);
 	press(&ui, ":filter<Space>op:Softmax<Space>clipped>50<Enter>");
 	assert_true(is_shown(&ui, "No node matches op:Softmax clipped>50;"));
-	assert_true(is_shown(&ui, "shows all."));
+	assert_true(is_shown(&ui, "Esc shows"));
 	ui_done(&ui);
 }
 

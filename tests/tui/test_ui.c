@@ -532,6 +532,21 @@ void test_ui__a_class_that_is_gone(void **state)
 	ui_done(&ui);
 }
 
+// One step at a time: what was looked for, then what hides the other nodes.
+void test_ui__escape_shows_all_nodes(void **state)
+{
+	struct ui ui;
+	start(&ui, FAKE_MEASURED);
+	int all = ui.layers.n;
+	press(&ui, ":filter<Space>op:Conv<Enter>/cv3<Enter><Esc>");
+	assert_true(ui.layers.n < all && !ui.search[0]);
+	const char *name = ui.snap->g->node[ui_node(&ui)].name;
+	press(&ui, "<Esc>");
+	assert_true(ui.layers.n == all && !ui.layers.filter_text[0]);
+	assert_string_equal(ui.snap->g->node[ui_node(&ui)].name, name); // the cursor stays
+	ui_done(&ui);
+}
+
 static void assert_completed(struct ui *ui, const char *line, const char *expected)
 {
 	const char *word = strrchr(line, ' ') + 1;

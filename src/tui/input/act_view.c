@@ -86,6 +86,16 @@ void act_zoom(struct ui *ui)
 	ui->zoom = !ui->zoom;
 }
 
+static void drop_filter(struct ui *ui)
+{
+	struct error err;
+	char all[] = "";
+	if (command_filter(ui, all, &err))
+		ui_fail(ui, &err);
+	else
+		ui_note(ui, "all %d nodes are shown", ui->layers.total);
+}
+
 // One step back from wherever one is; at the top it stops the run.
 void act_back(struct ui *ui)
 {
@@ -103,6 +113,8 @@ void act_back(struct ui *ui)
 			layers_mark(l, i, false);
 	} else if (ui->search[0]) {
 		search_set(ui, "");
+	} else if (l->filter) {
+		drop_filter(ui);
 	} else if (ui->study && study_running(ui->study)) {
 		study_cancel(ui->study);
 		ui_note(ui, "stopped; what is computed stays, r goes on");

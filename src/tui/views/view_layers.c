@@ -201,7 +201,7 @@ static void draw_empty(struct canvas *c, const struct ui *ui, struct rect r)
 {
 	struct str text = {0};
 	if (ui->layers.filter)
-		str_addf(&text, "No node matches %s; :filter alone shows all.", ui->layers.filter_text);
+		str_addf(&text, "No node matches %s; Esc shows all.", ui->layers.filter_text);
 	else
 		str_add(&text, "The model has no nodes.");
 	canvas_paragraph(c, (struct rect){r.x + 2, r.y + 2, r.w - 3, r.h - 2}, ROLE_DIM, str_text(&text));
