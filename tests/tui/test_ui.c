@@ -394,6 +394,28 @@ void test_ui__help_has_columns_of_rows(void **state)
 	ui_done(&ui);
 }
 
+// A page is what stands below the window, whichever of its rows the cursor is on.
+void test_ui__a_page_down_shows_the_next_page(void **state)
+{
+	enum { H = 24, LINES = H - 3 };
+	struct ui ui;
+	start(&ui, FAKE_MEASURED);
+	ui_resize(&ui, 80, H);
+	press(&ui, "?gjjj<PgDn>");
+	const struct scroll *s = &ui.scroll[VIEW_HELP];
+	assert_true(s->top == LINES && s->cursor == LINES + 3);
+	press(&ui, "<C-d>");
+	assert_true(s->top == LINES + LINES / 2 && s->cursor == LINES + 3 + LINES / 2);
+	press(&ui, "<C-b><C-u><PgUp>");
+	assert_true(s->top == 0 && s->cursor == 0);
+	press(&ui, "G<PgUp>");
+	int n = view_row(VIEW_HELP)->count(&ui);
+	assert_true(s->top == n - 2 * LINES && s->cursor == n - 1 - LINES);
+	press(&ui, "<PgDn><PgDn>");
+	assert_true(s->top == n - LINES && s->cursor == n - 1);
+	ui_done(&ui);
+}
+
 // Keys that need no study, so that any sequence of them can be tried.
 static const char *const keys[] = {"j", "k", "h", "l", "g", "G", "v", "*", "[", "]", "n", "N", "i", "z", "1", "2", "3", "4", "5", "?",
 	"<lt>", ">", "<Tab>", "<S-Tab>", "<Enter>", "<PgUp>", "<PgDn>", "<C-d>", "<C-u>", "<Space>", "<C-o>", "+", "-", "/", ":", "&", "a",

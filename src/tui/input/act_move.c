@@ -36,24 +36,32 @@ void act_down(struct ui *ui)
 	move(ui, 1);
 }
 
+// The window goes along with the cursor, which else would cross what is shown first.
+static void move_page(struct ui *ui, int by)
+{
+	if (ui->focus != PANEL_DETAIL)
+		(ui->focus == PANEL_AROUND ? &ui->around : ui_scroll(ui))->top += by;
+	move(ui, by);
+}
+
 void act_page_up(struct ui *ui)
 {
-	move(ui, -ui_page(ui, ui->focus));
+	move_page(ui, -ui_page(ui, ui->focus));
 }
 
 void act_page_down(struct ui *ui)
 {
-	move(ui, ui_page(ui, ui->focus));
+	move_page(ui, ui_page(ui, ui->focus));
 }
 
 void act_half_up(struct ui *ui)
 {
-	move(ui, -ui_page(ui, ui->focus) / 2);
+	move_page(ui, -ui_page(ui, ui->focus) / 2);
 }
 
 void act_half_down(struct ui *ui)
 {
-	move(ui, ui_page(ui, ui->focus) / 2);
+	move_page(ui, ui_page(ui, ui->focus) / 2);
 }
 
 void act_top(struct ui *ui)
