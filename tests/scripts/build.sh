@@ -27,6 +27,9 @@ again "$dir/libbase.a" SRC=src/base/pipe.c CFLAGS=-DOTHER
 
 again "$dir/src/base/pipe.o" CFLAGS=-DMINE V=1
 grep -q -e '-fopenmp -ffp-contract=off .* -DMINE ' "$dir/log"; report flags_of_the_users_are_added $? "$(tail -n 1 "$dir/log")"
+! grep -q -e ' -Werror ' "$dir/log"; report warnings_under_them_are_no_errors $?
+again "$dir/src/base/pipe.o" V=1
+grep -q -e ' -Werror ' "$dir/log"; report warnings_are_errors $? "$(tail -n 1 "$dir/log")"
 
 tree="$dir/two words"
 mkdir -p "$tree/build/debug" && ln -s "$PWD"/{src,include,targets,themes,tools,tests,man,completions,Makefile} "$tree" && echo built >"$tree/build/debug/qtui"
