@@ -1,13 +1,14 @@
 # The OPTIONS of the manual page from src/cli/options.def: awk -f tools/man-options.awk src/cli/options.def
 function text(s) { gsub(/\\/, "\\e", s); gsub(/-/, "\\-", s); return s }
-# Of a row's verbs: "analyze, eval", the screen last; "" where a group of verbs (VERB_STUDY) takes it.
+# Of a row's verbs: "analyze, eval", the screen last; "" where nearly all take it (VERB_STUDY).
 function verbs_of(row,    list, screen, verb) {
+	sub(/VERB_TASK/, "VERB_ANALYZE | VERB_EVAL | VERB_SEARCH | VERB_TUNE | VERB_TUI", row)
 	while (match(row, /VERB_[A-Z]+/)) {
 		verb = tolower(substr(row, RSTART + 5, RLENGTH - 5))
 		row = substr(row, RSTART + RLENGTH)
-		if (verb ~ /^(study|samples|task|any)$/)
+		if (verb ~ /^(study|samples|any)$/)
 			return ""
-		if (verb ~ /^(decision|picture)$/)
+		if (verb ~ /^(decision|picture|measure)$/)
 			continue
 		if (verb == "tui")
 			screen = "the screen"

@@ -16,6 +16,8 @@ all_in() { # NAME FILE WORD...
 mapfile -t verbs < <(sed -n 's/^VERB(\([a-z]*\), .*/\1/p' src/cli/verbs.def)
 mapfile -t formats < <(sed -n 's/^FORMAT("\([^"]*\)".*/\1/p' src/interop/formats.def)
 mapfile -t targets < <(cd targets && ls *.json | sed 's/\.json$//')
+others=$(made | sed -n 's/^(\(.*\))$/\1/p' | sed 's/, /\n/g' | sort -u | grep -vxFf <(printf '%s\n' "${verbs[@]}" "the screen"))
+[ -z "$others" ]; report man_options_of_verbs $? "$page has options of what is no verb: $others"
 all_in man_verbs $page "${verbs[@]/#/.B }"
 all_in man_formats $page "${formats[@]//-/\\-}"
 all_in readme_formats README.md "${formats[@]/#/\`}"
