@@ -18,6 +18,10 @@ mapfile -t formats < <(sed -n 's/^FORMAT("\([^"]*\)".*/\1/p' src/interop/formats
 mapfile -t targets < <(cd targets && ls *.json | sed 's/\.json$//')
 others=$(made | sed -n 's/^(\(.*\))$/\1/p' | sed 's/, /\n/g' | sort -u | grep -vxFf <(printf '%s\n' "${verbs[@]}" "the screen"))
 [ -z "$others" ]; report man_options_of_verbs $? "$page has options of what is no verb: $others"
+mapfile -t variables < <(grep -rhoE 'getenv\("(QTUI|XDG)[A-Z_]*|getenv\("(NO_COLOR|TMPDIR)' src | sed 's/.*"//' | sort -u)
+mapfile -t drawn < <(sed -n 's/^\(ROLE\|GLYPH\)([A-Z0-9_]*, *"\([^"]*\)".*/\2/p' include/qtui/tui/roles.def include/qtui/tui/glyphs.def)
+all_in man_environment $page "${variables[@]/#/.B }"
+all_in themes_readme themes/README.md "${drawn[@]/#/| \`}"
 all_in man_verbs $page "${verbs[@]/#/.B }"
 all_in man_formats $page "${formats[@]//-/\\-}"
 all_in readme_formats README.md "${formats[@]/#/\`}"
@@ -44,7 +48,7 @@ files=$(find README.md Makefile src include tests docs tools bench examples targ
 none_such() { # NAME..., on standard input
 	sort -u | while read -r name; do grep -q "/$name\$" <<<"$files" || echo -n " $name"; done
 }
-for doc in README.md docs/*.md $(find src tests targets -name README.md); do
+for doc in README.md docs/*.md $(find src tests targets themes -name README.md); do
 	missing=$(grep -oE '`([./]*[a-z0-9][a-z0-9_./]*\.(c|h|def|sh|awk)|[A-Za-z0-9_./]+\.md)`' "$doc" | tr -d '`' | sed 's|^\(\.\./\)*||' | none_such)
 	[ -z "$missing" ]; report "names_in_${doc//[\/.]/_}" $? "no such files:$missing"
 done
