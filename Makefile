@@ -39,7 +39,6 @@ cov_FLAGS     := -O0 --coverage
 # For libFuzzer (CC=clang): its warnings are not those that the code is held to.
 fuzz_FLAGS    := -O1 -w -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 $(if $(filter undefined,$(origin $(MODE)_FLAGS)),$(error MODE=$(MODE) is unknown: use release, debug, asan, tsan, cov or fuzz))
-# Each is of one file only.
 DATADIR  := -DQTUI_DATADIR='"$(PREFIX)/share/qtui"'
 RELEASE  := -DQTUI_VERSION='"$(VERSION)"'
 # Only -I: ncursesw also defines an older _XOPEN_SOURCE.
@@ -202,13 +201,14 @@ deps:
 # In quotes: of a directory with a blank in its name `rm -rf` would take what is called like the first half.
 PLACE   := "$(DESTDIR)$(PREFIX)"
 install: all
-	install -d $(addprefix $(PLACE)/,bin share/qtui/targets share/man/man1 share/bash-completion/completions)
+	install -d $(addprefix $(PLACE)/,bin share/qtui/targets share/doc/qtui share/man/man1 share/bash-completion/completions)
 	install -m755 $(BUILD)/qtui $(PLACE)/bin/qtui
 	install -m644 $(wildcard targets/*.json) $(PLACE)/share/qtui/targets
 	install -m644 man/qtui.1 $(PLACE)/share/man/man1
+	cp --parents --no-preserve=mode README.md $(wildcard */*.md) $(PLACE)/share/doc/qtui
 	install -m644 completions/qtui.bash $(PLACE)/share/bash-completion/completions/qtui
 uninstall:
-	rm -rf $(addprefix $(PLACE)/,bin/qtui share/qtui share/man/man1/qtui.1 share/bash-completion/completions/qtui)
+	rm -rf $(addprefix $(PLACE)/,bin/qtui share/qtui share/doc/qtui share/man/man1/qtui.1 share/bash-completion/completions/qtui)
 
 demo: all
 	$(Q)examples/demo.sh

@@ -762,7 +762,7 @@ BUILD=$build examples/demo.sh </dev/null >"$dir/out" 2>"$dir/err"; code=$?
 # ---- installation: of what is built already
 mkdir "$dir/built"; cp "$build/qtui" "$dir/built/"
 make -s install -o all BUILD="$dir/built" DESTDIR="$dir/root" PREFIX=/usr >"$dir/out" 2>&1; code=$?
-for f in bin/qtui share/man/man1/qtui.1 share/qtui/targets/esp32p4.json share/bash-completion/completions/qtui; do
+for f in bin/qtui share/man/man1/qtui.1 share/doc/qtui/docs/JSON.md share/doc/qtui/targets/README.md share/qtui/targets/esp32p4.json share/bash-completion/completions/qtui; do
 	[ -e "$dir/root/usr/$f" ] || code="$f is missing"
 done
 [ "$code" = 0 ]; report install $? "$code $(tail -n 1 "$dir/out")"
