@@ -128,3 +128,21 @@ void test_run_stack__results_of_other_shapes_are_refused(void **state)
 	assert_non_null(strstr(err.text, "boxes"));
 	tensor_drop(&stack);
 }
+
+// As many dimensions as a tensor can have, and one more than that.
+void test_run_stack__has_no_more_dimensions_than_a_tensor(void **state)
+{
+	for (int rank = SHAPE_MAX_RANK - 1; rank <= SHAPE_MAX_RANK; rank++) {
+		struct error err = {0};
+		struct tensor one = {.type = DT_F32, .shape = {.rank = rank}}, stack = {0};
+		float x[1 << SHAPE_MAX_RANK] = {1};
+		one.data = x;
+		for (int i = 0; i < rank; i++)
+			one.shape.dim[i] = 2;
+		bool fits = rank < SHAPE_MAX_RANK;
+		assert_int_equal(stack_put(&stack, &one, 0, 3, "y", &err), fits ? STATUS_OK : STATUS_UNSUPPORTED);
+		assert_int_equal(stack.data != NULL, fits);
+		assert_true(!fits || (stack.shape.rank == SHAPE_MAX_RANK && stack.shape.dim[0] == 3 && stack.shape.dim[1] == 2));
+		tensor_drop(&stack);
+	}
+}

@@ -99,6 +99,20 @@ void test_shapes__what_no_input_can_have_is_refused(void **state)
 	assert_int_equal(analyze(model, NULL, 1, (const char *const[]){"x=3x8x8"}), EXIT_DONE);     // the batch may be left out
 }
 
+// Of one dimension there is no batch that may be left out.
+void test_shapes__of_a_vector(void **state)
+{
+	struct onnx_case c;
+	case_init(&c);
+	case_input(&c, "v", FLOAT, DIMS(-1));
+	case_node(&c, "Sigmoid", "sigmoid", "v", "y");
+	case_output(&c, c.graph, "y");
+	const char *const five[] = {"5"}, *const named[] = {"v=5"};
+	const char *model = case_finish(&c, "vector.onnx");
+	assert_int_equal(analyze(model, NULL, 1, five), EXIT_DONE);
+	assert_int_equal(analyze(model, NULL, 1, named), EXIT_DONE);
+}
+
 // Raw data say nothing of their shape; an array says its own, which is not turned into another.
 void test_shapes__of_raw_data(void **state)
 {
