@@ -1,5 +1,6 @@
 // Labels that could be taken for others without a word: ids of images that are not exact or not their own, and first lines.
 #include "labels_case.h"
+#include "qtui/base/mem.h"
 
 static char *const pictures[] = {"a.jpg", "b.jpg"};
 static const struct labels_samples samples = {.file = (const char *const *)pictures, .n = 2};
@@ -134,5 +135,32 @@ void test_labels_ids__files_in_folders_as_the_pictures(void **state)
 	for (int i = 0; i < 4; i++)
 		assert_true(l->label[i].n == 1 && l->label[i].truth[0].class == i);
 	labels_free(&l);
+	(void)state;
+}
+
+// What other tools keep labels in is refused with what to do.
+void test_labels_ids__forms_of_other_tools_are_named(void **state)
+{
+	static const struct {
+		const char *name, *text, *says;
+	} rows[] = {{"set.yaml", "names: [a]\n", "set.yaml names classes, not objects: give the directory"},
+	    {"set.yml", "names: [a]\n", "set.yml names classes"},
+	    {"metadata.jsonl", "{\"file_name\": \"a.jpg\", \"label\": 1}\n{\"file_name\": \"b.jpg\"}\n", "metadata.jsonl holds lines of JSON: make a CSV"},
+	    {"annotations.xml", "<annotations/>", "annotations.xml is one file of XML: give the directory"},
+	    {"via.json", "{\"a.jpg12\": {\"regions\": []}}", "via.json is not in COCO's format, with images, annotations and categories: export it so"}};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct error err = {0};
+		struct labels *l = NULL;
+		assert_true(labels_read(&l, support_temp_file(rows[i].name, rows[i].text, strlen(rows[i].text)), &samples, &err) != STATUS_OK);
+		if (!strstr(err.text, rows[i].says))
+			fail_msg("%s", err.text);
+	}
+	struct error err = {0};
+	struct labels *l = NULL;
+	char *dir = xstrdup(support_temp("labelme"));
+	write_in(dir, "b.json", "{\"shapes\": []}");
+	assert_int_equal(labels_read(&l, dir, &samples, &err), STATUS_NOTFOUND);
+	assert_non_null(strstr(err.text, "has JSON for each sample, which is not read: export it as one COCO JSON"));
+	free(dir);
 	(void)state;
 }

@@ -111,13 +111,3 @@ void test_names__what_is_no_yaml_names_nothing(void **state)
 	}
 	(void)state;
 }
-
-void test_names__are_no_labels(void **state)
-{
-	const char *text = "val: images/val\nnames: [a]\n";
-	struct error err = {0};
-	struct labels *l = NULL;
-	assert_int_equal(labels_read(&l, support_temp_file("set.yaml", text, strlen(text)), &samples, &err), STATUS_USAGE);
-	assert_non_null(strstr(err.text, "set.yaml names classes, not objects: give the directory"));
-	(void)state;
-}
