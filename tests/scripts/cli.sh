@@ -133,6 +133,8 @@ expect model_noise 1 noise.onnx analyze "$dir/noise.onnx" $calib
 expect model_empty 1 empty.onnx analyze "$dir/empty.onnx" $calib
 expect data_missing 1 nosuch analyze $model nosuch
 expect data_empty 1 "holds no samples" analyze $model "$dir/none"
+mkdir -p "$dir/set/images/val" && : >"$dir/set/images/val/a.npy"
+expect data_below 1 "give one that does, as $dir/set/images/val" analyze $model "$dir/set"
 expect node_unknown 1 "no node /model.0/conv/Con; the nearest is /model.0/conv/Conv" analyze $model $calib --set /model.0/conv/Con=int8
 expect scale_unknown 1 "--scale foo=2^-4: the model has no node foo" analyze $model $calib --scale foo=2^-4
 "$qtui" analyze $model $calib --samples 1 --scale '/model.12/cv3.?/cv3.?.2/Conv=2^-4' 2>/dev/null | grep -q " 2 edits"; report scale_pattern $?

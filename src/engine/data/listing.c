@@ -8,6 +8,7 @@
 #include "qtui/base/file.h"
 #include "qtui/base/hash.h"
 #include "qtui/base/log.h"
+#include "qtui/base/mem.h"
 #include "qtui/base/str.h"
 
 #define LIST_MAX ((size_t)64 << 20)
@@ -102,6 +103,48 @@ static enum status add_line(struct listing *l, const char *dir, const char *line
 		s = error_set(err, STATUS_FORMAT, "'%.120s' is not the path of an image or array (" KINDS ")", name);
 	free(name);
 	return s;
+}
+
+static bool has_data(const char *dir)
+{
+	struct file_list files;
+	struct error ignored; // what cannot be read has none
+	bool has = false;
+	if (file_list_dir(&files, dir, &ignored) != STATUS_OK)
+		return false;
+	for (size_t i = 0; i < files.n && !has; i++)
+		has = is_data(files.name[i]);
+	file_list_done(&files);
+	return has;
+}
+
+// The first directory below, at most so deep, that holds data itself; heap, NULL: none does.
+static char *find_below(const char *dir, int depth)
+{
+	struct file_list subdirs;
+	struct error ignored;
+	char *found = NULL;
+	if (depth == 0 || file_list_subdirs(&subdirs, dir, &ignored) != STATUS_OK)
+		return NULL;
+	for (size_t i = 0; i < subdirs.n && !found; i++) {
+		char *sub = file_join(dir, subdirs.name[i]);
+		found = has_data(sub) ? xstrdup(sub) : find_below(sub, depth - 1);
+		free(sub);
+	}
+	file_list_done(&subdirs);
+	return found;
+}
+
+static enum status refuse_empty(const char *path, struct error *err)
+{
+	enum { DEPTH_MAX = 5 };
+	char *below = file_is_dir(path) ? find_below(path, DEPTH_MAX) : NULL;
+	if (below)
+		error_set(err, STATUS_NOTFOUND, "%s holds no samples in itself or in the folders in it: give one that does, as %s", path, below);
+	else
+		error_set(err, STATUS_NOTFOUND, "%s holds no samples (" KINDS ")", path);
+	free(below);
+	return err->status;
 }
 
 static enum status read_list(struct listing *l, const char *path, struct error *err)
@@ -260,7 +303,7 @@ enum status listing_read(struct listing *out, const char *path, const struct gra
 	if (!s && !out->n_files && out->foreign)
 		s = error_set(err, STATUS_NOTFOUND, "%s holds no samples (" KINDS "): convert %s", path, out->first_foreign);
 	else if (!s && !out->n_files)
-		s = error_set(err, STATUS_NOTFOUND, "%s holds no samples (" KINDS ")", path);
+		s = refuse_empty(path, err);
 	else if (!s && out->foreign)
 		log_warn("%zu images are left out, of formats that are not read (first: %s): convert them", out->foreign,
 		    out->first_foreign);
