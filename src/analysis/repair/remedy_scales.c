@@ -50,7 +50,7 @@ static enum status descend(const struct tensors *in, struct search *s, double fa
 	double scale = s->scale;
 	for (int i = 0, misses = 0; i < STEPS && misses < patience && !repair_over(in->r); i++) {
 		double damage;
-		scale *= factor;
+		scale = (double)(float)(scale * factor); // as an edit holds it
 		if (plan_check_scale(in->r->bare, s->value, scale, ZERO_FOLLOWS, false, err) != STATUS_OK)
 			break;
 		enum status st = alone(in, s, scale, &damage, err);
