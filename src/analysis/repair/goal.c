@@ -68,7 +68,7 @@ bool repair_goal_met_by(const struct repair *r, const struct repair_figures *f)
 bool repair_goal_met(const struct repair *r)
 {
 	struct repair_figures now = r->figures;
-	if (r->kept == 0 && !isnan(r->run_snr_db)) // the run has seen all samples, the repair some of them
+	if (!isnan(r->run_snr_db)) // of all samples; the repair's figures are of some of them
 		now.snr_db = r->run_snr_db;
 	return repair_goal_met_by(r, &now);
 }

@@ -1,5 +1,6 @@
-// What the state that a repair begins from comes to over many more samples than are probed: its SNR, and the sample that the
-// probe must not miss. One pass at the points alone; of large networks it sees a part of the samples, spread over all.
+// What a state comes to over many more samples than are probed: its SNR, which goals are about, and, of the state that a repair
+// begins from, the sample that the probe must not miss. One pass at the points alone; of large networks the first one sees a
+// part of the samples, spread over all.
 #include <math.h>
 #include <stdlib.h>
 #include "repair_impl.h"
@@ -61,7 +62,7 @@ static double snr_of(const struct looking *l, int point)
 	return all.e2 > 0 ? 10 * log10(all.f2 / all.e2) : INFINITY;
 }
 
-static void conclude(struct repair *r, const struct looking *l, bool all)
+static double worst_snr(const struct looking *l, int *sample)
 {
 	double least = INFINITY;
 	for (int i = 0; i < l->n_points; i++) {
@@ -69,10 +70,9 @@ static void conclude(struct repair *r, const struct looking *l, bool all)
 		if (!(snr < least))
 			continue;
 		least = snr;
-		r->noisiest = noisiest(l, i);
+		*sample = noisiest(l, i);
 	}
-	if (all)
-		r->run_snr_db = least;
+	return least;
 }
 
 static enum status look(struct looking *l, struct repair *r, const struct plan *plan, int samples, struct error *err)
@@ -89,6 +89,30 @@ static enum status look(struct looking *l, struct repair *r, const struct plan *
 	return st;
 }
 
+static int samples_of_pass(const struct repair *r)
+{
+	return (int)fmin(dataset_count(r->data), LOOK_MACS / (2 * (double)r->total_macs + 1));
+}
+
+// The state that is there now: its worst SNR, and the sample that has most of the noise.
+static enum status look_at_now(struct repair *r, double *snr, int *sample, struct error *err)
+{
+	struct looking l = {.count = dataset_count(r->data)};
+	struct point *point = points_find(r->g, &l.n_points);
+	struct plan *plan = NULL;
+	l.point = point;
+	l.sums = xcalloc((size_t)l.n_points * (size_t)l.count + 1, sizeof *l.sums);
+	enum status st = scales_plan(r->scales, &plan, &r->now, err);
+	if (st == STATUS_OK)
+		st = look(&l, r, plan, samples_of_pass(r), err);
+	if (st == STATUS_OK)
+		*snr = worst_snr(&l, sample);
+	plan_free(&plan);
+	free(l.sums);
+	free(point);
+	return st;
+}
+
 // Of a detector boxes decide, which the noise of coordinates says little of. What earlier repairs have looked at stays, as
 // their states stand beside those of this one.
 static void settle(struct repair *r)
@@ -100,24 +124,24 @@ static void settle(struct repair *r)
 
 enum status repair_find_noisiest(struct repair *r, int probed, struct error *err)
 {
-	struct looking l = {.count = dataset_count(r->data)};
-	struct plan *plan = NULL;
-	int samples = (int)fmin(l.count, LOOK_MACS / (2 * (double)r->total_macs + 1));
+	double snr = NAN;
 	r->noisiest = -1;
-	if (samples <= probed || (r->reader && isnan(r->opt.goal.min_snr)))
+	if (samples_of_pass(r) <= probed || (r->reader && isnan(r->opt.goal.min_snr)))
 		return STATUS_OK;
-	struct point *point = points_find(r->g, &l.n_points);
-	l.point = point;
-	l.sums = xcalloc((size_t)l.n_points * (size_t)l.count + 1, sizeof *l.sums);
 	repair_tell(r, 0, "which samples have most noise");
-	enum status st = scales_plan(r->scales, &plan, &r->now, err);
-	if (st == STATUS_OK)
-		st = look(&l, r, plan, samples, err);
-	if (st == STATUS_OK)
-		conclude(r, &l, samples == l.count);
+	enum status st = look_at_now(r, &snr, &r->noisiest, err);
+	if (st == STATUS_OK && samples_of_pass(r) == dataset_count(r->data))
+		r->run_snr_db = snr;
 	settle(r);
-	plan_free(&plan);
-	free(l.sums);
-	free(point);
 	return st;
+}
+
+enum status repair_find_run_snr(struct repair *r, struct error *err)
+{
+	int count = dataset_count(r->data), ignored;
+	r->run_snr_db = NAN;
+	if (isnan(r->opt.goal.min_snr) || samples_of_pass(r) < count || probe_samples(r->probe) >= count)
+		return STATUS_OK;
+	repair_tell(r, 1, "the goal over all samples");
+	return look_at_now(r, &r->run_snr_db, &ignored, err);
 }

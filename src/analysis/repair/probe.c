@@ -315,6 +315,11 @@ int probe_runs(const struct probe *p)
 	return p->runs;
 }
 
+int probe_samples(const struct probe *p)
+{
+	return p->samples;
+}
+
 bool probe_has(const struct probe *p, int sample)
 {
 	return p->place[sample] >= 0;

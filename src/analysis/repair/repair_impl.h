@@ -54,6 +54,7 @@ MUST_CHECK enum status probe_damage(struct probe *p, const struct plan *plan, st
 MUST_CHECK enum status probe_alone(struct probe *p, const struct plan *plan, struct damage *out, struct error *err);
 bool probe_has(const struct probe *p, int sample); // is it one of the probe's?
 int probe_runs(const struct probe *p); // networks that were run
+int probe_samples(const struct probe *p); // how many it has
 
 MUST_CHECK enum status rep_as_plain(struct rep *out, struct rep *from, int width, struct error *err); // floats, as points take them
 // A pass whose visitor sets *failed where it has no memory for what it is shown: then the pass has failed, too.
@@ -62,6 +63,8 @@ MUST_CHECK enum status probe_pass(struct engine *e, const struct pass *p, const 
 // ---- noisiest.c
 // Sets r->noisiest where there are more samples than are probed, and r->run_snr_db where the pass has seen all.
 MUST_CHECK enum status repair_find_noisiest(struct repair *r, int probed, struct error *err);
+// Sets r->run_snr_db behind a step that was kept: where a goal asks for decibels and one pass may see all samples.
+MUST_CHECK enum status repair_find_run_snr(struct repair *r, struct error *err);
 
 // ---- scales.c
 // What is edited: the same as a decision of the study.
@@ -145,7 +148,7 @@ struct repair {
 	signed char *scalable;      // [n_values] repair_may_scale said yes (1) or no (-1)
 	const char *end;
 	int kept;                   // steps
-	double run_snr_db;          // of the state that it begins from, over all samples, at the worst point; -INFINITY: not finite; NAN: not known
+	double run_snr_db;          // of the state that there is now, over all samples, at the worst point; -INFINITY: not finite; NAN: not known
 	int noisiest;               // the sample with most noise at the worst point; -1: not known
 	struct frontier *frontier;  // of all states that were looked at
 	struct frontier *earlier;   // what the study has kept of the same basis; NULL: nothing
