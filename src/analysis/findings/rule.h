@@ -121,7 +121,8 @@ void finding_takes(struct finding *f, const struct look *l, const int *nodes, in
 bool can_widen(const struct look *l, int node); // the target has 16 bit for it
 bool can_widen_weights(const struct look *l, int node); // and for its weights
 // To 16 bit with its region and those who read its output, which else lose there what it keeps,
-// or float where there is none. Of a finding that is too small to be kept: false, it needs no edit.
+// or float where there is none, of the node and those who read its output. Of a finding that is too small to be kept: false, it
+// needs no edit.
 bool finding_widen(struct finding *f, const struct look *l, int node);
 bool finding_widen_region(struct finding *f, const struct look *l, int node); // without the readers: the step of what it reads is too coarse
 bool finding_free_region(struct finding *f, const struct look *l, int node); // the same nodes to float

@@ -172,11 +172,33 @@ static bool set_regions(struct finding *f, const struct look *l, const int *node
 	return set;
 }
 
+// The node and, if asked for, whoever reads what it makes, also by way of what only moves it, to float: they would make codes
+// of it again, on the step that is too coarse.
+static bool free_with_readers(struct finding *f, const struct look *l, int node, bool readers)
+{
+	bool *carried = xcalloc((size_t)l->g->n_values + 1, sizeof *carried);
+	int *all = xcalloc((size_t)l->g->n_nodes + 1, sizeof *all), n = 0;
+	for (int i = node; i < l->g->n_nodes && (readers || i == node); i++) {
+		const struct node *at = &l->g->node[i];
+		if (i != node && !reads_any(at, carried))
+			continue;
+		all[n++] = i;
+		for (int k = 0; k < at->n_out && (i == node || is_mover(at)); k++)
+			if (at->out[k] >= 0)
+				carried[at->out[k]] = true;
+	}
+	finding_takes(f, l, all, n);
+	bool set = finding_set(f, l, all, n, PREC_FLOAT);
+	free(carried);
+	free(all);
+	return set;
+}
+
 static bool widen(struct finding *f, const struct look *l, int node, bool readers, bool (*is_possible)(const struct look *l, int node))
 {
 	if (finding_is_small(f, l->noise))
 		return false;
-	return is_possible(l, node) ? set_regions(f, l, &node, 1, readers, PREC_INT16) : finding_set(f, l, &node, 1, PREC_FLOAT);
+	return is_possible(l, node) ? set_regions(f, l, &node, 1, readers, PREC_INT16) : free_with_readers(f, l, node, readers);
 }
 
 bool finding_widen(struct finding *f, const struct look *l, int node)
