@@ -66,6 +66,23 @@ void test_findings_rules__a_clipped_tensor_that_loses_more_by_its_weights(void *
 	free(m);
 }
 
+// exp(step) is no double.
+void test_findings_rules__a_step_of_logits_beyond_all_measure(void **state)
+{
+	struct made *m = make();
+	m->scale[S_MEAN] = 1e20f;
+	set_range(m, S_MEAN, -1e22f, 1e22f);
+	set_figures(&m->site[S_MEAN].layerwise, 20);
+	struct findings *f = findings_new(NULL, &m->s);
+	int i = 0;
+	while (i < f->n && f->at[i].rule != FINDING_coarse_logits)
+		i++;
+	assert_true(i < f->n);
+	assert_non_null(strstr(f->at[i].text, "on a step of 1e+20: one step changes a ratio of probabilities by more than 1e+300."));
+	findings_drop(&f);
+	free(m);
+}
+
 // 16 bit of which a calibrator left hardly any.
 void test_findings_rules__a_clipped_tensor_of_16_bit(void **state)
 {

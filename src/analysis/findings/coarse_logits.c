@@ -69,8 +69,9 @@ static void coarse_softmax(struct look *l, int node, const struct site *s)
 		return;
 	struct finding *f = finding_add(l, owner, site_damage(s));
 	finding_about(f, node);
-	finding_say(f, "%s reads its logits on a step of %.4g: one step changes a ratio of probabilities by %.2g.", l->g->node[node].name, step,
-	    exp(step));
+	double ratio = exp(step); // beyond all doubles for a step of thousands
+	finding_say(f, "%s reads its logits on a step of %.4g: one step changes a ratio of probabilities by %s%.2g.", l->g->node[node].name,
+	    step, isinf(ratio) ? "more than " : "", fmin(ratio, 1e300));
 	finding_prove(f, "step", step);
 	finding_prove(f, "min", s->range.min);
 	finding_prove(f, "max", s->range.max);

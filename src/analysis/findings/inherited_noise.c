@@ -1,6 +1,8 @@
 // A bad output whose own quantization is good: the noise came from upstream.
 // Names the node where it arose, since widening the victim mends nothing.
 #include <math.h>
+#include <stdio.h>
+#include "qtui/base/str.h"
 #include "rule.h"
 
 static const double BAD_DB = 8, APART_DB = 10, DROP_DB = 6;
@@ -38,17 +40,29 @@ static bool is_named(const struct look *l, int node)
 	return false;
 }
 
+enum { SNR_TEXT = 24 };
+
+static const char *snr_phrase(char out[SNR_TEXT], double snr)
+{
+	if (isinf(snr))
+		return "no noise";
+	snprintf(out, SNR_TEXT, "%.1f dB", snr);
+	return out;
+}
+
 static void inherited(struct look *l, const struct site *s)
 {
+	char here[SNR_TEXT], alone[SNR_TEXT], began[SNR_TEXT], origin_alone[SNR_TEXT];
 	int steps;
 	const struct site *origin = find_origin(l, s, &steps), *up = worst_input(l, origin->node);
 	if (steps == 0 || is_named(l, origin->node))
 		return;
 	struct finding *f = finding_add(l, s->node, fmin(1, s->graphwise.pooled.nsr) * 0.01);
 	finding_about(f, origin->node);
-	finding_say(f, "%s has %.1f dB but would have %.1f dB alone: the noise is there since %s, %d nodes upstream (%.1f dB, alone %.1f dB).",
-	    l->g->node[s->node].name, figures_snr(&s->graphwise), site_snr(s), l->g->node[origin->node].name, steps,
-	    figures_snr(&origin->graphwise), site_snr(origin));
+	finding_say(f, "%s has %s but would have %s alone: the noise is there since %s, %d node%s upstream (%s, alone %s).",
+	    l->g->node[s->node].name, snr_phrase(here, figures_snr(&s->graphwise)), snr_phrase(alone, site_snr(s)),
+	    l->g->node[origin->node].name, steps, plural(steps), snr_phrase(began, figures_snr(&origin->graphwise)),
+	    snr_phrase(origin_alone, site_snr(origin)));
 	finding_advise(f, "mend what lies at and before %s, not this node", l->g->node[origin->node].name);
 	finding_prove(f, "SNR dB", figures_snr(&s->graphwise));
 	finding_prove(f, "SNR dB alone", site_snr(s));
