@@ -644,3 +644,18 @@ void test_onnx__dropout_of_nothing_is_no_training(void **state)
 	case_refused(&c, STATUS_UNSUPPORTED, "training mode");
 	case_done(&c);
 }
+
+// What ONNX Runtime's optimizer writes when nothing else is asked of it.
+void test_onnx__a_model_laid_out_for_one_processor(void **state)
+{
+	struct onnx_case c;
+	float w[8 * 8] = {1};
+	case_init(&c);
+	case_domain(&c, "com.microsoft.nchwc");
+	case_input(&c, "x", FLOAT, DIMS(1, 8, 4, 4));
+	case_floats(&c, "w", DIMS(8, 8, 1, 1), w);
+	case_node(&c, "Conv", "conv_nchwc", "x w", "y")->domain = case_text(&c, "com.microsoft.nchwc");
+	case_output(&c, c.graph, "y");
+	case_refused(&c, STATUS_UNSUPPORTED, "node conv_nchwc: ONNX Runtime has laid this model out for one processor: take the model from before");
+	case_done(&c);
+}

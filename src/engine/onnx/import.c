@@ -93,6 +93,11 @@ static enum status find_op(struct draft *d, struct draft_node *n, const Onnx__No
 	if (opset < 1 && op_find(domain, n->op_type, INT_MAX))
 		return error_set(err, STATUS_FORMAT, "node %s: operator %s%s%s: the file names no opset for it (opset_import)", n->n.name,
 		    domain, domain[0] ? "." : "", n->op_type);
+	if (strcmp(domain, "com.microsoft.nchwc") == 0) // in blocks of 8 or 16 channels, which the file does not say
+		return error_set(err, STATUS_UNSUPPORTED,
+		    "node %s: ONNX Runtime has laid this model out for one processor: take the model from before, or have it optimized at level "
+		    "extended",
+		    n->n.name);
 	if (!domain[0] && sequences_name(n->op_type, opset))
 		return error_set(err, STATUS_UNSUPPORTED,
 		    "node %s: %s needs the length of its sequence, or a place in it, which is not known when the model opens: export it with "
