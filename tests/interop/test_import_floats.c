@@ -107,3 +107,45 @@ void test_import_floats__names_where_nothing_has_a_width(void **state)
 		assert_floats_come_back(format[i], "bf16", "conv");
 	}
 }
+
+// A layer that AIMET excludes has an encoding where its readers round: that is no second width, of which one is taken.
+void test_import_floats__an_excluded_layer_with_an_encoding(void **state)
+{
+	const char *model = chain();
+	struct study *st = case_open(model, NULL, "esp32p4"), *again = case_open(model, NULL, "esp32p4");
+	(void)state;
+	case_set(st, "mul", PREC_FLOAT);
+	struct str text = case_export(st, "aimet", NULL);
+	struct import_report r = take(again, file(str_text(&text)));
+	struct snapshot *want = study_snapshot(st), *got = ran(again);
+	assert_int_equal(precision(again, "mul"), PREC_FLOAT);
+	assert_true(scale(again, "mul") > 0);
+	assert_string_equal(str_text(&r.notes), "");
+	assert_same_quantizers(want, got);
+	snapshot_drop(&want);
+	snapshot_drop(&got);
+	import_report_done(&r);
+	str_done(&text);
+	study_close(&st);
+	study_close(&again);
+}
+
+// A target of casts has the floats of 16 bits that a file speaks of anyway; others are not rounded.
+void test_import_floats__halves_on_a_target_of_casts(void **state)
+{
+	static const struct { const char *text; int precision; } row[] = {
+	    {"mul_y_Mul F16\n", -1}, {"mul_y_Mul BF16\n", -1}, {"mul_y_Mul F32\n", PREC_FLOAT}, {"--layerPrecisions=mul:fp16\n", -1},
+	    {"--layerPrecisions=mul:fp32\n", PREC_FLOAT},
+	    {"{\"activation_encodings\": {\"mul_y\": [{\"bitwidth\": 16, \"dtype\": \"float\"}]}}", -1},
+	    {"{\"activation_encodings\": {\"mul_y\": [{\"bitwidth\": 32, \"dtype\": \"float\"}]}}", PREC_FLOAT}};
+	const char *model = chain();
+	(void)state;
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct study *st = case_open(model, NULL, "fp16");
+		struct import_report r = take(st, file(row[i].text));
+		if (precision(st, "mul") != row[i].precision || r.n_notes)
+			fail_msg("%s: %d, %s", row[i].text, precision(st, "mul"), str_text(&r.notes));
+		import_report_done(&r);
+		study_close(&st);
+	}
+}

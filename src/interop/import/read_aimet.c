@@ -49,6 +49,17 @@ static void wish_float(struct wishes *w, const char *tensor, double bits)
 		wish_tensor(w, tensor, WISH_FLOAT, 0, ZERO_MIDDLE);
 }
 
+// The layers in float are read first: an encoding of what one of them makes is the grid on which its readers round.
+static void wish_codes(struct wishes *w, const char *tensor, double bits, double scale, double zero)
+{
+	const char *why;
+	int value = quantized_output(w, tensor, &why), maker = value < 0 ? -1 : w->g->value[value].producer;
+	if (maker < 0 || w->precision[w->p->group[maker].owner] != PREC_FLOAT)
+		wish_tensor(w, tensor, bits, scale, zero);
+	else if (scale != 0)
+		wish_read_scale(w, value, bits, scale, zero);
+}
+
 static bool is_float(const char *dtype)
 {
 	return strcmp(dtype, "float") == 0 || strcmp(dtype, "FLOAT") == 0;
@@ -68,7 +79,7 @@ static void read_0_6(struct wishes *w, const cJSON *object)
 		else if (is_float(json_text(e, "dtype", "int")))
 			wish_float(w, list->string, bits_of(e, "bitwidth"));
 		else
-			wish_tensor(w, list->string, bits_of(e, "bitwidth"), scale_of(w, list->string, member(e, "scale")), zero_of(e, yes));
+			wish_codes(w, list->string, bits_of(e, "bitwidth"), scale_of(w, list->string, member(e, "scale")), zero_of(e, yes));
 	}
 }
 
@@ -83,7 +94,7 @@ static void read_1_0(struct wishes *w, const cJSON *list)
 		else if (is_float(json_text(e, "dtype", "INT")))
 			wish_float(w, name, bits_of(e, "bw"));
 		else
-			wish_tensor(w, name, bits_of(e, "bw"), scale_of(w, name, member(e, "scale")), zero_of(e, json_bool(e, "is_sym", false)));
+			wish_codes(w, name, bits_of(e, "bw"), scale_of(w, name, member(e, "scale")), zero_of(e, json_bool(e, "is_sym", false)));
 	}
 }
 
@@ -142,7 +153,7 @@ static void read_2_0(struct wishes *w, const cJSON *list)
 		else if (!name || sscanf(dtype, "%*[uint]%3d", &bits) != 1)
 			wish_note(w, "%.120s: an encoding has a name, and an output_dtype like int8", name ? name : "encodings");
 		else if (!is_parameter(w, name))
-			wish_tensor(w, name, bits, scale_of(w, name, member(e, "y_scale")),
+			wish_codes(w, name, bits, scale_of(w, name, member(e, "y_scale")),
 			    only_number(member(e, "y_zero_point")) + (dtype[0] == 'i' ? ldexp(1, bits - 1) : 0));
 		else if (member(e, "block_size"))
 			wish_note(w, "%.120s: scales of blocks are not read", name);
@@ -160,6 +171,7 @@ static void exclude(struct wishes *w, const char *name)
 void read_aimet(struct wishes *w, const cJSON *root)
 {
 	const cJSON *parameters = member(root, "param_encodings");
+	each_text_in(w, root, "excluded_layers", exclude);
 	if (cJSON_IsArray(member(root, "activation_encodings")))
 		read_1_0(w, member(root, "activation_encodings"));
 	else
@@ -169,5 +181,4 @@ void read_aimet(struct wishes *w, const cJSON *root)
 	else
 		read_parameters_0_6(w, object_in(w, root, "param_encodings"));
 	read_2_0(w, list_in(w, root, "encodings"));
-	each_text_in(w, root, "excluded_layers", exclude);
 }
