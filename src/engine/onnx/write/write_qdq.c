@@ -288,15 +288,37 @@ static bool moves_codes_of(const struct writer *w, const struct quantizer *q, in
 	return true;
 }
 
-// The quantizer at an output. A node that only moves the codes of its input gets that input's once more:
-// it changes no value, and keeps the node among the integers for whoever reads the file.
-static const struct quantizer *output_quantizer(const struct writer *w, const struct slot *s)
+// By its readers, each for itself.
+static bool is_rounded_where_read(const struct writer *w, int value)
+{
+	const struct value *v = &w->g->value[value];
+	for (int i = 0; i < v->n_consumers; i++)
+		for (int k = 0; k < w->g->node[v->consumer[i]].n_in; k++)
+			if (w->g->node[v->consumer[i]].in[k] == value && slot_quantizer(plan_in(w->plan, v->consumer[i], k)))
+				return true;
+	return false;
+}
+
+// The quantizer of what a node moves, also where the node itself has none.
+static const struct quantizer *moved_quantizer(const struct writer *w, const struct slot *s, const struct node *n)
 {
 	const struct plan *p = w->plan;
+	if (s->state != SLOT_FLOAT)
+		return slot_quantizer(&p->slot[root_of(p, p->first_out[s->node] + s->index)]);
+	bool same = w->g->value[s->value].type == DT_F32 && !(n->op->flags & OPF_FILLS) && !is_rounded_where_read(w, s->value);
+	return same ? w->grid[n->in[0]] : NULL;
+}
+
+// The quantizer at an output. A node that only moves the codes of its input gets that input's once more, in float too:
+// it changes no value, and keeps the node among the integers for whoever reads the file. (Where there is none behind signed codes,
+// optimizers put one that is not: ONNX Runtime 1.30, from opset 21 on.)
+static const struct quantizer *output_quantizer(const struct writer *w, const struct slot *s)
+{
 	const struct node *n = &w->g->node[s->node];
-	if (s->state != SLOT_OVERLAPPED || !(n->op->flags & OPF_MOVES) || n->n_in < 1 || n->in[0] < 0)
+	bool unrounded = s->state == SLOT_OVERLAPPED || s->state == SLOT_FLOAT;
+	if (!unrounded || !(n->op->flags & OPF_MOVES) || n->n_in < 1 || n->in[0] < 0)
 		return slot_quantizer(s);
-	const struct quantizer *q = slot_quantizer(&p->slot[root_of(p, p->first_out[s->node] + s->index)]);
+	const struct quantizer *q = moved_quantizer(w, s, n);
 	return q && q->n == 1 && moves_codes_of(w, q, s->node) ? q : NULL;
 }
 
