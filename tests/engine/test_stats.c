@@ -148,11 +148,11 @@ void test_stats__compare_with_a_scale_per_channel(void **state)
 		zero[i] = i % 5;
 	}
 	for (int i = 0; i < SHAPES; i++) {
-		for (int variant = 0; variant < 3; variant++) { // axis 0 and 1 in plain layout, axis 1 in LAYOUT_BLOCK
+		for (int variant = 0; variant < 6; variant++) { // axis 0 and 1 in plain layout, axis 1 in LAYOUT_BLOCK; codes and floats
 			struct quantizer quant = {
-			    .kind = QUANT_LINEAR, .qmin = -128, .qmax = 127, .axis = variant > 0, .scale = scale, .zero = zero};
-			struct tensor f = tensor(DT_F32, variant == 2 ? LAYOUT_BLOCK : LAYOUT_PLAIN, 4, shapes[i]);
-			struct tensor q = tensor(DT_I8, f.layout, 4, shapes[i]);
+			    .kind = QUANT_LINEAR, .qmin = -128, .qmax = 127, .axis = variant % 3 > 0, .scale = scale, .zero = zero};
+			struct tensor f = tensor(DT_F32, variant % 3 == 2 ? LAYOUT_BLOCK : LAYOUT_PLAIN, 4, shapes[i]);
+			struct tensor q = tensor(variant < 3 ? DT_I8 : DT_F32, f.layout, 4, shapes[i]);
 			quant.n = (int)shapes[i][quant.axis];
 			fill(&f, 4.0f, 1e6f);
 			check_compare(&f, &q, &quant);
@@ -172,6 +172,7 @@ void test_stats__clipped_begins_beyond_the_ends(void **state)
 	static const float x[12] = {-64, 63.5f, -64.5f, 64, 0, 63, -34.5f, 29.25f, -34.75f, 29.5f, 40, 0};
 	struct quantizer each = {.kind = QUANT_LINEAR, .qmin = -128, .qmax = 127, .axis = 1, .n = 2, .scale = scale, .zero = zero}, one = each;
 	struct tensor f = tensor(DT_F32, LAYOUT_PLAIN, 4, dim), q = tensor(DT_I8, LAYOUT_PLAIN, 4, dim);
+	struct tensor values = tensor(DT_F32, LAYOUT_PLAIN, 4, dim);
 	struct tensor_sums s;
 	one.axis = -1;
 	one.n = 1;
@@ -181,6 +182,9 @@ void test_stats__clipped_begins_beyond_the_ends(void **state)
 		quantize(&q, &f, &each, 1);
 		stats_compare(&s, &f, &q, &each);
 		assert_true(s.clipped == 5);
+		fake_quantize(&values, &f, &each, 1);
+		stats_compare(&s, &f, &values, &each);
+		assert_true(s.clipped == 5);
 		quantize(&q, &f, &one, 1);
 		stats_compare(&s, &f, &q, &one);
 		assert_true(s.clipped == 2);
@@ -188,6 +192,7 @@ void test_stats__clipped_begins_beyond_the_ends(void **state)
 	cpu_limit(CPU_LEVELS);
 	tensor_drop(&f);
 	tensor_drop(&q);
+	tensor_drop(&values);
 }
 
 void test_stats__values_that_are_not_finite(void **state)

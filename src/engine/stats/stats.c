@@ -1,8 +1,10 @@
 // Comparison of a float tensor with its quantized self, its range, and the figures derived from the sums.
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "../tensor/quantizer_span.h"
+#include "qtui/base/mem.h"
 #include "stats_impl.h"
 
 static const struct tensor_sums no_sums = {
@@ -66,8 +68,8 @@ static void compare_slowly(void *arg, int64_t at, struct strip strip)
 	for (int64_t v = 0; v < strip.vectors; v++) {
 		for (int l = 0; l < strip.valid; l++) {
 			int64_t i = at + v * strip.step + l;
-			struct compare_by by = c->runs.channels > 1 ? by_of(c->quant, qruns_channel(&c->runs, i)) : c->by;
-			compare_one(&s, ((const float *)c->f->data)[i], value_at(c->q, i, &by), &by);
+			const struct compare_by *by = c->each ? &c->each[qruns_channel(&c->runs, i)] : &c->by;
+			compare_one(&s, ((const float *)c->f->data)[i], value_at(c->q, i, by), by);
 		}
 	}
 	sums_merge(c->out, &s);
@@ -93,6 +95,23 @@ void sums_strip(void *arg, int64_t at, struct strip strip)
 	stats_loops()->floats(&s->sums, readable(last, s->f + at, sizeof last[0], strip), strip);
 }
 
+// How many of a strip's floats lie beyond what their channel holds.
+static double clipped_of_channels(const struct comparison *c, int64_t at, struct strip strip)
+{
+	const bool side_by_side = c->runs.run == 1 && !c->runs.block;
+	int64_t n = 0;
+	for (int64_t v = 0; v < strip.vectors; v++) {
+		int64_t i = at + v * strip.step, channel = qruns_channel(&c->runs, i);
+		for (int l = 0; l < strip.valid; l++, i++) {
+			const struct compare_by *by = &c->each[channel];
+			float f = ((const float *)c->f->data)[i];
+			n += (f < by->low) + (f > by->high);
+			channel = !side_by_side ? qruns_channel(&c->runs, i + 1) : channel + 1 < c->runs.channels ? channel + 1 : 0;
+		}
+	}
+	return (double)n;
+}
+
 // What a loop has found out about a strip goes to the comparison's sums;
 // were its values not all finite, they are gone through one by one.
 static void settle(struct comparison *c, struct tensor_sums *s, int64_t at, struct strip strip)
@@ -102,6 +121,8 @@ static void settle(struct comparison *c, struct tensor_sums *s, int64_t at, stru
 		compare_slowly(c, at, strip);
 		return;
 	}
+	if (c->each)
+		s->clipped = clipped_of_channels(c, at, strip);
 	sums_merge(c->out, s);
 }
 
@@ -173,6 +194,15 @@ bool compare_is_two(const struct comparison *c)
 	return stats_loops()->compare_two && compare_is_whole(&c[0]) && compare_is_whole(&c[1]) && c[0].q->type == c[1].q->type;
 }
 
+// How each channel is compared, where channels lie too close for a loop each; the caller frees.
+static struct compare_by *each_channel(const struct comparison *c)
+{
+	struct compare_by *each = xcalloc((size_t)c->runs.channels, sizeof *each);
+	for (int i = 0; i < c->runs.channels; i++)
+		each[i] = by_of(c->quant, i);
+	return each;
+}
+
 void stats_compare(struct tensor_sums *out, const struct tensor *f, const struct tensor *q, const struct quantizer *quant)
 {
 	struct comparison c;
@@ -182,7 +212,11 @@ void stats_compare(struct tensor_sums *out, const struct tensor *f, const struct
 	if (compare_is_whole(&c)) {
 		strips_each(f, compare_strip, &c);
 	} else if (!stats_loops()->compare[q->type] || c.runs.run < STATS_LANES) {
-		strips_each(f, compare_slowly, &c);
+		// Floats have their values without a scale: one loop serves all channels.
+		bool one_loop = q->type == DT_F32 && stats_loops()->compare[DT_F32];
+		c.each = each_channel(&c);
+		strips_each(f, one_loop ? compare_strip : compare_slowly, &c);
+		free(c.each);
 	} else {
 		for (int64_t at = 0; at < c.runs.total; at += c.runs.run) {
 			c.by = by_of(quant, qruns_channel(&c.runs, at));

@@ -119,7 +119,8 @@ struct comparison {
 	const struct tensor *f, *q;
 	const struct quantizer *quant;
 	struct qruns runs;
-	struct compare_by by;
+	struct compare_by by;    // of all, or of the run at hand
+	struct compare_by *each; // or one for each channel
 	struct counting *codes; // counts the codes of q by the way; NULL: they are not counted
 };
 void compare_begin(struct comparison *c, struct tensor_sums *out, const struct tensor *f, const struct tensor *q,
