@@ -306,18 +306,6 @@ static void fill_model(struct writer *w, Onnx__ModelProto *m)
 	add_metadata(w, m);
 }
 
-static enum status pack(struct bytes *out, const Onnx__ModelProto *m, struct error *err)
-{
-	size_t size = onnx__model_proto__get_packed_size(m);
-	if (size > INT32_MAX)
-		return error_set(err, STATUS_UNSUPPORTED, "the model needs %zu bytes; an ONNX file holds 2 GiB", size);
-	out->data = mem_try_array(size + 1, 1);
-	if (!out->data)
-		return error_set(err, STATUS_NOMEM, "no memory for the %zu bytes of the model", size);
-	out->size = onnx__model_proto__pack(m, out->data);
-	return STATUS_OK;
-}
-
 static void tell_fixed(const struct writer *w)
 {
 	for (int i = 0; i < w->g->n_inputs; i++) {
@@ -364,11 +352,10 @@ static void tell_losses(const struct writer *w)
 		str_addf(w->loss, "%d bias%s of more than 32 bits: written as floats\n", w->wide_biases, w->wide_biases == 1 ? "" : "es");
 }
 
-static enum status write_graph(struct bytes *out, struct writer *w, struct error *err)
+static enum status write_graph(struct writer *w, write_sink *sink, void *arg, struct error *err)
 {
 	Onnx__ModelProto model;
 	enum status s;
-	*out = (struct bytes){0};
 	w->arena = arena_new();
 	w->taken = namemap_new();
 	w->made = keymap_new();
@@ -379,7 +366,7 @@ static enum status write_graph(struct bytes *out, struct writer *w, struct error
 	s = build(w, err);
 	if (!s) {
 		fill_model(w, &model);
-		s = pack(out, &model, err);
+		s = write_parts(&model, sink, arg, err);
 	}
 	for (size_t i = 0; i < w->n_own; i++)
 		tensor_drop(&w->own[i]);
@@ -395,22 +382,40 @@ static enum status write_graph(struct bytes *out, struct writer *w, struct error
 	return s;
 }
 
+static enum status join(const struct file_part *part, int n, void *arg, struct error *err)
+{
+	struct bytes *out = arg;
+	size_t size = 0;
+	for (int i = 0; i < n; i++)
+		size += part[i].size;
+	out->data = mem_try_array(size + 1, 1);
+	if (!out->data)
+		return error_set(err, STATUS_NOMEM, "no memory for the %zu bytes of the model", size);
+	for (int i = 0; i < n; i++) {
+		if (part[i].size)
+			memcpy(out->data + out->size, part[i].data, part[i].size);
+		out->size += part[i].size;
+	}
+	return STATUS_OK;
+}
+
 enum status onnx_write_qdq(struct bytes *out, const struct plan *p, struct str *loss, struct error *err)
 {
 	struct writer w = {.plan = p, .g = p->g, .loss = loss, .opset = opset_of_file(p)};
-	enum status s = write_graph(out, &w, err);
+	*out = (struct bytes){0};
+	enum status s = write_graph(&w, join, out, err);
 	if (!s)
 		tell_losses(&w);
 	return s;
 }
 
+static enum status write_to(const struct file_part *part, int n, void *arg, struct error *err)
+{
+	return file_write_parts(arg, part, n, err);
+}
+
 enum status onnx_save_tuned(const char *path, const struct graph *g, const struct tuning *t, struct error *err)
 {
 	struct writer w = {.g = g, .tuning = t, .opset = g->opset};
-	struct bytes model = {0};
-	enum status s = write_graph(&model, &w, err);
-	if (!s)
-		s = file_write(path, model.data, model.size, err);
-	bytes_done(&model);
-	return s;
+	return write_graph(&w, write_to, (void *)path, err);
 }

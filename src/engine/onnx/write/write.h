@@ -4,6 +4,7 @@
 #define QTUI_ENGINE_ONNX_WRITE_WRITE_H
 
 #include "onnx.pb-c.h"
+#include "qtui/base/file.h"
 #include "qtui/base/hash.h"
 #include "qtui/base/str.h"
 #include "qtui/engine/plan.h"
@@ -58,6 +59,11 @@ void write_constant_value(struct writer *w, const char *name, const struct value
 MUST_CHECK enum status write_own(
     struct tensor **out, struct writer *w, enum dtype type, const struct shape *shape, struct error *err);
 int32_t write_type(const struct value *v); // TensorProto.DataType
+
+// write_parts.c The file, all of whose initializers have raw data, in parts that are one behind the other; they are valid
+// until the sink returns. STATUS_UNSUPPORTED: a file cannot be so large.
+typedef enum status write_sink(const struct file_part *part, int n, void *arg, struct error *err);
+MUST_CHECK enum status write_parts(const Onnx__ModelProto *m, write_sink *sink, void *arg, struct error *err);
 
 // write_interface.c Inputs and outputs of the file have the elements of the model that it came from, though all floats
 // are of 32 bits in between: names in w->name what stands between, and says which elements an input or an output has.
