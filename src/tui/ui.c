@@ -229,6 +229,13 @@ void ui_show(struct ui *ui, enum view v)
 	trial_drop(ui);
 }
 
+bool ui_lists_layers(struct ui *ui)
+{
+	if (ui->view != VIEW_LAYERS)
+		ui_note(ui, "this key is for the list of layers: 1 shows it");
+	return ui->view == VIEW_LAYERS;
+}
+
 bool ui_rows_are_nodes(const struct ui *ui)
 {
 	return view_row(ui->view)->companions && ui->view != VIEW_CHANNELS;

@@ -124,7 +124,7 @@ void test_ui__ranges_are_of_the_list_of_layers(void **state)
 	struct ui ui;
 	start(&ui, FAKE_MEASURED);
 	press(&ui, "2v");
-	assert_string_equal(ui.note, "a range is one of the list of layers: 1 shows it");
+	assert_string_equal(ui.note, "this key is for the list of layers: 1 shows it");
 	assert_int_equal(layers_n_visual(&ui.layers), 0);
 	press(&ui, "1vj2<Esc>");
 	assert_int_equal(ui.view, VIEW_LAYERS);
@@ -566,6 +566,30 @@ void test_ui__escape_shows_all_nodes(void **state)
 	press(&ui, "<Esc>");
 	assert_true(ui.layers.n == all && !ui.layers.filter_text[0]);
 	assert_string_equal(ui.snap->g->node[ui_node(&ui)].name, name); // the cursor stays
+	ui_done(&ui);
+}
+
+// A key that can do nothing where one is says so, and does nothing elsewhere either.
+void test_ui__keys_that_do_nothing_say_so(void **state)
+{
+	static const struct {
+		const char *keys, *says;
+	} want[] = {{"2>", "this key is for the list of layers: 1 shows it"}, {"2i", "this key is for the list of layers: 1 shows it"},
+	    {"2*", "this key is for the list of layers: 1 shows it"}, {"2v", "this key is for the list of layers: 1 shows it"},
+	    {"4<Tab>", "this view has one panel"}, {"T<S-Tab>", "this view has one panel"}, {"4z", "this panel has the whole screen"},
+	    {"1z", "this panel has the whole screen"}, {"F<Enter>", "there is no finding"}, {"W<Enter>", "this line is about no single node"}};
+	struct ui ui;
+	start(&ui, FAKE_MEASURED);
+	enum column sort = ui.layers.sort;
+	for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+		press(&ui, want[i].keys);
+		if (strcmp(ui.note, want[i].says) != 0)
+			fail_msg("%s: %s", want[i].keys, ui.note);
+	}
+	assert_true(ui.layers.sort == sort && ui.layers.n_marked == 0 && !ui.zoom);
+	ui_resize(&ui, 120, 40);
+	press(&ui, "1zz");
+	assert_string_equal(ui.note, "");
 	ui_done(&ui);
 }
 

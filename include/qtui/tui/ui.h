@@ -135,6 +135,7 @@ int ui_page(const struct ui *ui, enum panel p);          // rows that a panel sh
 int ui_head(const struct ui *ui);                        // lines above the first row of the main panel's view
 void ui_ask_sample(struct ui *ui);                       // for the sample under the cursor, unless it is on its way
 void ui_ask_channels(struct ui *ui);                     // for those of the tensor in the detail, unless they are on their way
+bool ui_lists_layers(struct ui *ui);                     // for keys of that list; false: the bottom line says where they work
 bool ui_rows_are_nodes(const struct ui *ui);             // those of the main panel
 void ui_new_node(struct ui *ui);                         // the panels are about another one: they begin at their tops
 bool ui_go(struct ui *ui, int node, struct error *err);  // moves to a node and remembers where it was; drops a filter in the way

@@ -197,6 +197,8 @@ void act_mark_all(struct ui *ui)
 {
 	struct layers *l = &ui->layers;
 	bool all = true;
+	if (!ui_lists_layers(ui))
+		return;
 	for (int i = 0; i < l->n; i++)
 		all &= l->marked[l->order[i]];
 	for (int i = 0; i < l->n; i++)
@@ -206,10 +208,8 @@ void act_mark_all(struct ui *ui)
 
 void act_visual(struct ui *ui)
 {
-	if (ui->view != VIEW_LAYERS) {
-		ui_note(ui, "a range is one of the list of layers: 1 shows it");
+	if (!ui_lists_layers(ui))
 		return;
-	}
 	if (ui->layers.visual < 0 && ui_chosen(ui) < 0)
 		return;
 	ui->layers.visual = ui->layers.visual >= 0 ? -1 : layers_node(&ui->layers);

@@ -46,7 +46,8 @@ void act_filter_edit(struct ui *ui)
 
 static void sort_step(struct ui *ui, int by)
 {
-	view_layers_sort(ui, (enum column)(((int)ui->layers.sort + by + COLUMN_COUNT) % COLUMN_COUNT));
+	if (ui_lists_layers(ui))
+		view_layers_sort(ui, (enum column)(((int)ui->layers.sort + by + COLUMN_COUNT) % COLUMN_COUNT));
 }
 
 void act_sort_left(struct ui *ui)
@@ -61,13 +62,15 @@ void act_sort_right(struct ui *ui)
 
 void act_sort_turn(struct ui *ui)
 {
-	view_layers_sort(ui, ui->layers.sort);
+	sort_step(ui, 0);
 }
 
 static void focus_step(struct ui *ui, int by)
 {
-	if (!view_row(ui->view)->companions)
+	if (!view_row(ui->view)->companions) {
+		ui_note(ui, "this view has one panel");
 		return;
+	}
 	ui->focus = (enum panel)(((int)ui->focus + by + PANEL_COUNT) % PANEL_COUNT);
 }
 
@@ -83,7 +86,13 @@ void act_focus_prev(struct ui *ui)
 
 void act_zoom(struct ui *ui)
 {
-	ui->zoom = !ui->zoom;
+	int shown = 0;
+	for (int p = 0; p < PANEL_COUNT; p++)
+		shown += ui->layout.panel[p].w > 0;
+	if (shown == 1 && !ui->zoom)
+		ui_note(ui, "this panel has the whole screen");
+	else
+		ui->zoom = !ui->zoom;
 }
 
 static void drop_filter(struct ui *ui)

@@ -316,7 +316,9 @@ void act_blame_go(struct ui *ui)
 	const struct blames *b = blames_of(ui);
 	const struct blame *one = b ? row_of(ui, b, ui_cursor(ui)->cursor) : NULL;
 	struct error err = {0};
-	if (one && !ui_go(ui, one->node, &err))
+	if (!one)
+		ui_note(ui, "there is no node to go to: :blame 30s ranks them");
+	else if (!ui_go(ui, one->node, &err))
 		ui_fail(ui, &err);
 }
 

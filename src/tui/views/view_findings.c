@@ -194,6 +194,8 @@ void act_finding_go(struct ui *ui)
 {
 	const struct finding *f = under_cursor(ui);
 	struct error err = {0};
-	if (f && f->n_nodes && !ui_go(ui, f->node[0], &err))
+	if (!f || !f->n_nodes)
+		ui_note(ui, f ? "this finding is about no single node" : "there is no finding");
+	else if (!ui_go(ui, f->node[0], &err))
 		ui_fail(ui, &err);
 }

@@ -182,6 +182,8 @@ void act_why_go(struct ui *ui)
 {
 	const struct story_line *line = find_row(ui, ui_cursor(ui)->cursor, NULL).line;
 	struct error err = {0};
-	if (line && line->node >= 0 && !ui_go(ui, line->node, &err))
+	if (!line || line->node < 0)
+		ui_note(ui, "this line is about no single node");
+	else if (!ui_go(ui, line->node, &err))
 		ui_fail(ui, &err);
 }
