@@ -149,6 +149,8 @@ static int draw_progress(struct canvas *c, const struct ui *ui, struct rect r)
 		snprintf(text, sizeof text, "starting");
 	else if (s->dirty)
 		snprintf(text, sizeof text, "not computed yet, r runs");
+	else if (s->stage == STAGE_DONE && r.w < 52)
+		snprintf(text, sizeof text, "done"); // how long it took is worth less than the task
 	else if (s->stage == STAGE_DONE)
 		snprintf(text, sizeof text, "done in %s", format_seconds(time, s->seconds));
 	else
