@@ -495,6 +495,41 @@ void test_tune__grids_in_a_file(void **state)
 	network_close(&w);
 }
 
+// Of two sizes of memory that leave the same nodes alone the larger holds more of the wanted outputs: what is fitted is the same. And
+// with as much as is said to let all be fitted, all are.
+void test_tune__memory_changes_nothing(void **state)
+{
+	enum { MB = 1 << 20, SIZES = 2 };
+	static const size_t size[SIZES] = {6 * MB, 7 * MB};
+	struct network w;
+	struct key k[SIZES];
+	int n[SIZES], left[SIZES], most;
+	size_t memory;
+	struct error err = {0};
+	network_open(&w, "esp32p4", 1);
+	for (int i = 0; i < SIZES; i++) {
+		struct tuner *t = NULL;
+		struct tune_row row[64];
+		plan_again(&w);
+		assert_int_equal(tuner_open(&t, w.e, w.p, &(struct tune_options){.samples = 8, .memory = size[i]}, &err), STATUS_OK);
+		n[i] = tuner_nodes(t);
+		left[i] = tuner_left(t, &most, &memory);
+		assert_int_equal(tuner_run(t, 0, n[i], row, &err), STATUS_OK);
+		struct tuning *tuned = tuner_state(t);
+		k[i] = tuning_key(tuned);
+		tuning_drop(&tuned);
+		tuner_free(&t);
+	}
+	assert_true(n[0] > 8 && n[0] == n[1] && left[0] > 0 && left[0] == left[1]);
+	assert_true(key_equal(k[0], k[1]));
+	struct tuner *t = NULL;
+	assert_int_equal(tuner_open(&t, w.e, w.p, &(struct tune_options){.samples = 8, .memory = memory}, &err), STATUS_OK);
+	assert_int_equal(tuner_left(t, &most, &memory), 0);
+	assert_int_equal(tuner_nodes(t), n[0] + left[0]);
+	tuner_free(&t);
+	network_close(&w);
+}
+
 void test_tune__bounds(void **state)
 {
 	struct network w;
@@ -505,6 +540,9 @@ void test_tune__bounds(void **state)
 	assert_int_equal(tuner_open(&t, w.e, w.p, &(struct tune_options){.samples = 1}, &err), STATUS_REFUSED);
 	assert_int_equal(tuner_open(&t, w.e, w.p, &(struct tune_options){.samples = 4, .memory = 1024}, &err), STATUS_OK);
 	assert_int_equal(tuner_nodes(t), 0); // nothing fits
+	int node;
+	size_t memory;
+	assert_true(tuner_left(t, &node, &memory) > 8 && memory > 1024);
 	tuner_free(&t);
 	assert_int_equal(tuner_open(&t, w.e, w.p, &(struct tune_options){.samples = 4, .cancel = &stop}, &err), STATUS_CANCELLED);
 	network_close(&w);

@@ -179,6 +179,8 @@ expect json_full_with_a_model 1 "/dev/full" tune $model $calib --samples 2 --bud
 [ -s "$dir/beside.onnx" ]; report the_model_is_written $?
 "$qtui" tune $model $calib --samples 2 --set op:Conv=float -o "$dir/none.onnx" -q >"$dir/out" 2>&1; [ $? = 1 ] && tail -n 1 "$dir/out" | grep -q 'none.onnx is not written.*no Conv, Gemm or MatMul'
 report tune_says_why_it_has_nothing_to_do $? "$(tail -n 1 "$dir/out")"
+for m in 30M 400M; do "$qtui" tune $model $calib --samples 4 --memory $m -o "$dir/tuned-$m.onnx" -q >"$dir/out" 2>&1; done
+cmp "$dir/tuned-30M.onnx" "$dir/tuned-400M.onnx" 2>"$dir/err"; report tuned_alike_in_little_memory $? "$(cat "$dir/err")"
 expect tune_of_one_sample 0 "" tune $model $calib --samples 1 -q
 grep -q 'two samples are needed' "$dir/out"; report tune_asks_for_two_samples $?
 expect eval_json_full_with_a_session 1 "/dev/full" eval $model examples/val --samples 1 --labels examples/val.json --json /dev/full --session "$dir/saved.json" --set /model.12/Sub=float -q

@@ -23,7 +23,7 @@
 struct tune_options {
 	const int *sample;           // [samples] of the data set, rising; NULL: the first ones. Borrowed as long as the tuner lives
 	int samples;                 // at least 2; every other one fits, the rest judges
-	size_t memory;               // for rows and sums; 0: 1 GiB. Nodes that need more are left alone
+	size_t memory;               // for rows and sums; 0: 1 GiB. A node that needs more than half is left alone
 	const atomic_bool *cancel;   // may be NULL
 	// What is under way, for people: a node's name and the share that is done. May be NULL.
 	void (*tell)(void *arg, const char *node, double progress);
@@ -41,6 +41,8 @@ struct tuner;
 MUST_CHECK enum status tuner_open(struct tuner **out, struct engine *e, struct plan *p, const struct tune_options *opt, struct error *err);
 void tuner_free(struct tuner **t);
 int tuner_nodes(const struct tuner *t); // that can be tuned; in an order in which each comes after those upstream of it
+// How many others were left alone; which of them needs most, and the `memory` that lets all be tuned.
+int tuner_left(const struct tuner *t, int *node, size_t *memory);
 // Tunes the nodes first..last-1 of that order, in the network as the plan has it by now. row[last - first] may be NULL.
 MUST_CHECK enum status tuner_run(struct tuner *t, int first, int last, struct tune_row *row, struct error *err);
 // The tuning in force, to go back to later; the caller drops it.

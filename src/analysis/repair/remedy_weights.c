@@ -4,11 +4,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "qtui/base/log.h"
 #include "qtui/engine/tune.h"
 #include "repair_impl.h"
 
 enum { STRETCHES = 8 };    // of the network, each tuned as a whole first
-enum { MEMORY_SHARE = 2 }; // the tuner gets half of the memory
+enum { TUNER_LEAST = 64 << 20 }; // bytes, beside a study's memory that is smaller: a small network is fitted alike with any
 enum { SAMPLES_MIN = 8 };  // to fit to, beside those that judge; with fewer all are fitted
 
 struct weights {
@@ -80,6 +81,18 @@ static void keep_rows(struct weights *w)
 			r->tuned[r->n_tuned++] = w->row[i];
 }
 
+// What a result lacks, since memory decides it: "" where every node found room.
+static const char *left_alone(const struct weights *w)
+{
+	int node;
+	size_t memory;
+	int n = tuner_left(w->tuner, &node, &memory);
+	if (n == 0)
+		return "";
+	return repair_text(w->r, " There is no memory to fit those of %d more: --memory %zuM would do (%s takes most).", n,
+	    (memory * TUNER_SHARE >> 20) + 1, w->r->g->node[node].name);
+}
+
 static struct candidate candidate_of(struct weights *w)
 {
 	struct repair *r = w->r;
@@ -96,8 +109,8 @@ static struct candidate candidate_of(struct weights *w)
 	}
 	c.reason = repair_text(r,
 	    "weights and biases of %d nodes fitted to what quantization delivers them: %.1f dB at their outputs, %.1f with "
-	    "what is upstream alone, on samples that were not fitted.",
-	    r->n_tuned, after / r->n_tuned, before / r->n_tuned);
+	    "what is upstream alone, on samples that were not fitted.%s",
+	    r->n_tuned, after / r->n_tuned, before / r->n_tuned, left_alone(w));
 	return c;
 }
 
@@ -118,7 +131,8 @@ static enum status open_tuner(struct weights *w, struct error *err)
 {
 	struct repair *r = w->r;
 	choose_samples(w);
-	struct tune_options o = {.sample = w->sample, .samples = w->n_samples, .memory = r->memory / MEMORY_SHARE,
+	size_t share = r->memory * ENGINE_SHARE / TUNER_SHARE;
+	struct tune_options o = {.sample = w->sample, .samples = w->n_samples, .memory = share > TUNER_LEAST ? share : TUNER_LEAST,
 	    .cancel = r->opt.cancel, .tell = on_tell, .tell_arg = r};
 	enum status st = scales_plan(r->scales, &w->p, &r->now, err);
 	if (st == STATUS_OK)
@@ -142,8 +156,11 @@ enum status remedy_weights(struct fixing *f, struct error *err)
 	}
 	repair_tell(r, 0, "weights: the float network");
 	st = open_tuner(&w, err);
+	const char *left = st == STATUS_OK ? left_alone(&w) : "";
+	if (*left)
+		log_warn("weights of %d nodes are fitted.%s", tuner_nodes(w.tuner), left);
 	if (st == STATUS_OK && tuner_nodes(w.tuner) == 0)
-		r->end = "no weights to fit: no Conv, Gemm or MatMul with constant weights is quantized";
+		r->end = *left ? left + 1 : "no weights to fit: no Conv, Gemm or MatMul with constant weights is quantized";
 	if (st == STATUS_OK)
 		st = tune_all(&w, err);
 	if (st == STATUS_OK && w.damage < r->figures.damage) {

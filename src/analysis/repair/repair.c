@@ -9,7 +9,7 @@
 #include "qtui/base/thread.h"
 #include "repair_impl.h"
 
-enum { SAMPLES_MIN = 4, SAMPLES_MAX = 8, MEMORY_SHARE = 4 }; // of the probe; the engine gets this part of the study's budget, which gives it up
+enum { SAMPLES_MIN = 4, SAMPLES_MAX = 8 }; // of the probe
 static const double PROBE_MACS = 10e9; // of a probe: large networks are probed on fewer samples
 
 struct trial trial_copy(const struct trial *t)
@@ -184,10 +184,10 @@ static enum status open_parts(struct repair *r, const struct study *st, const st
 		return status;
 	r->bare = plan_bare(r->g, r->target);
 	r->data = study_dataset(st);
-	engine_trim(st->engine, o->memory - o->memory / MEMORY_SHARE);
+	engine_trim(st->engine, o->memory - o->memory / ENGINE_SHARE);
 	r->engine = engine_new(r->g, r->data,
-	    &(struct engine_options){.backend = o->backend, .threads = o->threads, .memory = o->memory / MEMORY_SHARE});
-	r->memory = o->memory / MEMORY_SHARE;
+	    &(struct engine_options){.backend = o->backend, .threads = o->threads, .memory = o->memory / ENGINE_SHARE});
+	r->memory = o->memory / ENGINE_SHARE;
 	r->scales = scales_new(r->g, r->target, r->engine, dataset_count(r->data), r->opt.cancel);
 	scales_learn(r->scales, plan);
 	r->reader = repair_reader(st, r->opt.task);

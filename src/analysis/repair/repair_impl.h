@@ -153,10 +153,11 @@ struct repair {
 	struct frontier *frontier;  // of all states that were looked at
 	struct frontier *earlier;   // what the study has kept of the same basis; NULL: nothing
 	struct frontier_basis basis; // of their figures
-	size_t memory;              // of the engine
+	size_t memory;              // of the engine; 1/ENGINE_SHARE of the study's
 	struct tune_row *tuned;     // nodes whose weights were fitted by the latest remedy; the arena's
 	int n_tuned;
 };
+enum { ENGINE_SHARE = 4, TUNER_SHARE = 8 }; // parts of the study's memory, which gives up the engine's
 bool repair_cancelled(const struct repair *r);
 bool repair_over(const struct repair *r); // cancelled or out of time
 // Moves the deadline to a share of the time that is left; returns the old one, to be put back.

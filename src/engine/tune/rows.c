@@ -94,12 +94,17 @@ static enum status see_place(struct tuner *t, struct place *p, const struct sigh
 	return st;
 }
 
+static bool looked_at(const struct tuner *t, const struct place *p)
+{
+	return t->sim != SIM_FLOAT || p->wanted;
+}
+
 static void see(void *arg, const struct sighting *s)
 {
 	struct tuner *t = arg;
 	struct error err = {0};
 	for (int i = t->first; i < t->last; i++) {
-		if (t->place[i].site.value != s->value || see_place(t, &t->place[i], s, &err) == STATUS_OK)
+		if (t->place[i].site.value != s->value || !looked_at(t, &t->place[i]) || see_place(t, &t->place[i], s, &err) == STATUS_OK)
 			continue;
 		pthread_mutex_lock(&t->lock);
 		t->err = err;
@@ -112,10 +117,11 @@ enum status tuner_look(struct tuner *t, enum sim sim, int first, int last, struc
 	bool *want = xcalloc((size_t)t->g->n_values + 1, 1);
 	struct pass p = {.plan = t->plan, .last = t->opt.samples, .sample = t->opt.sample, .visit = see, .arg = t,
 	    .cancel = t->opt.cancel, .keep = sim == SIM_FLOAT ? KEEP_NOTHING : KEEP_FOR_EDITS};
-	for (int i = first; i < last; i++)
-		want[t->place[i].site.value] = true;
-	p.want[sim] = want;
 	t->sim = sim;
+	for (int i = first; i < last; i++)
+		if (looked_at(t, &t->place[i]))
+			want[t->place[i].site.value] = true;
+	p.want[sim] = want;
 	t->first = first;
 	t->last = last;
 	t->err = (struct error){0};

@@ -81,6 +81,7 @@ void fit_done(struct fit_result *r);
 struct place { // of a node in the order
 	struct tune_site site;
 	int level;         // 1 + that of the last node upstream of it
+	bool held;         // `wanted` is there from the beginning to the end, else while the node is at hand
 	float *wanted;     // [samples * rows][groups * m] outputs of the float network
 	// While the node is at hand:
 	float *row;        // [samples * rows][groups * k] inputs of the quantized network
@@ -94,6 +95,8 @@ struct tuner {
 	struct tune_options opt;
 	struct place *place;
 	int n;
+	int left, left_node; // nodes that take too much memory; the one that takes most
+	size_t left_bytes;   // by that one
 	// The pass under way.
 	enum sim sim;
 	int first, last;
@@ -106,7 +109,7 @@ enum status tuner_no_memory(const struct tuner *t, const struct place *p, struct
 const struct tensor *tuner_weight(const struct tuner *t, const struct tune_site *s); // of the file
 // The weights of a group as a dense [m][k]; heap, NULL when there is no memory.
 float *tuner_group_weights(const struct tune_site *s, const struct tensor *w, int64_t group);
-// Fills `wanted` (SIM_FLOAT) or `row` (SIM_FULL) of the nodes first..last-1 from one pass over the samples.
+// Fills `wanted` (SIM_FLOAT; where there is room for it) or `row` (SIM_FULL) of the nodes first..last-1 from one pass over the samples.
 MUST_CHECK enum status tuner_look(struct tuner *t, enum sim sim, int first, int last, struct error *err);
 
 // ---- node.c

@@ -31,11 +31,13 @@ static size_t bytes_wanted(const struct tuner *t, const struct tune_site *s)
 	return (size_t)t->opt.samples * (size_t)s->rows * (size_t)(s->groups * s->m) * sizeof(float);
 }
 
-// Rows of the input, the sums of two halves and of both, and what fit.c takes.
-static size_t bytes_at_hand(const struct tuner *t, const struct tune_site *s)
+// Rows of the input, the sums of two halves and of both, what fit.c takes, and the wanted outputs that are not held.
+static size_t bytes_at_hand(const struct tuner *t, const struct place *p)
 {
+	const struct tune_site *s = &p->site;
 	size_t rows = (size_t)t->opt.samples * (size_t)s->rows * (size_t)(s->groups * s->k) * sizeof(float);
-	return rows + 5 * moments_bytes(s->k, s->m) + (size_t)(s->groups * s->m * s->k) * 3 * sizeof(double);
+	return rows + 5 * moments_bytes(s->k, s->m) + (size_t)(s->groups * s->m * s->k) * 3 * sizeof(double) +
+	       (p->held ? 0 : bytes_wanted(t, s));
 }
 
 static int by_level(const void *a, const void *b)
@@ -46,6 +48,18 @@ static int by_level(const void *a, const void *b)
 	return (x->site.node > y->site.node) - (x->site.node < y->site.node);
 }
 
+static void leave(struct tuner *t, const struct place *p)
+{
+	size_t bytes = bytes_at_hand(t, p);
+	t->left++;
+	if (bytes <= t->left_bytes)
+		return;
+	t->left_bytes = bytes;
+	t->left_node = p->site.node;
+}
+
+// One half of the memory holds wanted outputs, the other is for the nodes at hand. Outputs that find no room are computed again for each
+// batch: memory decides how long it takes, and which nodes are left alone, not what becomes of the others.
 static void find_places(struct tuner *t)
 {
 	int64_t most = ROWS / t->opt.samples < SAMPLE_ROWS ? ROWS / t->opt.samples : SAMPLE_ROWS;
@@ -54,10 +68,14 @@ static void find_places(struct tuner *t)
 	t->place = xcalloc((size_t)t->g->n_nodes + 1, sizeof *t->place);
 	for (int n = 0; n < t->g->n_nodes; n++) {
 		struct place *p = &t->place[t->n];
-		if (!site_find(&p->site, t->plan, n, most < 8 ? 8 : most) || bytes_at_hand(t, &p->site) > half ||
-		    wanted + bytes_wanted(t, &p->site) > half)
+		if (!site_find(&p->site, t->plan, n, most < 8 ? 8 : most))
 			continue;
-		wanted += bytes_wanted(t, &p->site);
+		p->held = wanted + bytes_wanted(t, &p->site) <= half;
+		if (bytes_at_hand(t, p) > half) {
+			leave(t, p);
+			continue;
+		}
+		wanted += p->held ? bytes_wanted(t, &p->site) : 0;
 		tuned[n] = true;
 		t->n++;
 	}
@@ -75,6 +93,12 @@ enum status tuner_no_memory(const struct tuner *t, const struct place *p, struct
 	return graph_error(t->g, -1, err);
 }
 
+static enum status take_wanted(struct tuner *t, struct place *p, struct error *err)
+{
+	p->wanted = mem_try_array(bytes_wanted(t, &p->site), 1);
+	return p->wanted ? STATUS_OK : tuner_no_memory(t, p, err);
+}
+
 enum status tuner_open(struct tuner **out, struct engine *e, struct plan *p, const struct tune_options *opt, struct error *err)
 {
 	struct tuner *t = xcalloc(1, sizeof *t);
@@ -86,11 +110,9 @@ enum status tuner_open(struct tuner **out, struct engine *e, struct plan *p, con
 		st = error_set(err, STATUS_REFUSED, "weights are tuned on two samples at least: one half fits, the other judges");
 	else
 		find_places(t);
-	for (int i = 0; i < t->n && st == STATUS_OK; i++) {
-		t->place[i].wanted = mem_try_array(bytes_wanted(t, &t->place[i].site), 1);
-		if (!t->place[i].wanted)
-			st = tuner_no_memory(t, &t->place[i], err);
-	}
+	for (int i = 0; i < t->n && st == STATUS_OK; i++)
+		if (t->place[i].held)
+			st = take_wanted(t, &t->place[i], err);
 	if (st == STATUS_OK && t->n > 0)
 		st = tuner_look(t, SIM_FLOAT, 0, t->n, err);
 	if (st == STATUS_OK)
@@ -116,6 +138,13 @@ void tuner_free(struct tuner **tp)
 int tuner_nodes(const struct tuner *t)
 {
 	return t->n;
+}
+
+int tuner_left(const struct tuner *t, int *node, size_t *memory)
+{
+	*node = t->left_node;
+	*memory = 2 * t->left_bytes;
+	return t->left;
 }
 
 struct tuning *tuner_state(const struct tuner *t)
@@ -163,22 +192,29 @@ static void put_tuned(struct tuner *t, int first, int last)
 // How many of first..last-1 can share a pass: of one level, and together within the memory.
 static int batch_end(const struct tuner *t, int first, int last)
 {
-	size_t bytes = bytes_at_hand(t, &t->place[first].site);
+	size_t bytes = bytes_at_hand(t, &t->place[first]);
 	int end = first + 1;
 	while (end < last && t->place[end].level == t->place[first].level &&
-	       bytes + bytes_at_hand(t, &t->place[end].site) <= t->opt.memory / 2)
-		bytes += bytes_at_hand(t, &t->place[end++].site);
+	       bytes + bytes_at_hand(t, &t->place[end]) <= t->opt.memory / 2)
+		bytes += bytes_at_hand(t, &t->place[end++]);
 	return end;
 }
 
 static enum status take_rows(struct tuner *t, int first, int last, struct error *err)
 {
+	bool held = true;
 	for (int i = first; i < last; i++) {
-		const struct tune_site *s = &t->place[i].site;
-		t->place[i].row = mem_try_array((size_t)(t->opt.samples * s->rows) * (size_t)(s->groups * s->k), sizeof(float));
-		if (!t->place[i].row)
-			return tuner_no_memory(t, &t->place[i], err);
+		struct place *p = &t->place[i];
+		const struct tune_site *s = &p->site;
+		p->row = mem_try_array((size_t)(t->opt.samples * s->rows) * (size_t)(s->groups * s->k), sizeof(float));
+		if (!p->row)
+			return tuner_no_memory(t, p, err);
+		if (!p->held && take_wanted(t, p, err) != STATUS_OK)
+			return err->status;
+		held = held && p->held;
 	}
+	if (!held && tuner_look(t, SIM_FLOAT, first, last, err) != STATUS_OK)
+		return err->status;
 	return tuner_look(t, SIM_FULL, first, last, err);
 }
 
@@ -188,6 +224,10 @@ static void drop_batch(struct tuner *t, int first, int last)
 		struct place *p = &t->place[i];
 		free(p->row);
 		p->row = NULL;
+		if (!p->held) {
+			free(p->wanted);
+			p->wanted = NULL;
+		}
 		tuned_drop(&p->tuned);
 	}
 }
