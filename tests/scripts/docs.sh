@@ -35,6 +35,12 @@ while read -r key; do
 done < <(awk '/^## Keys/ {on = 1; next} /^## / {on = 0} on && /^\| `/ {split($0, column, /[|]/); print column[2]}' README.md | grep -o '`[^`]*`' | tr -d '`' | sed 's/^Ctrl-\(.\)$/<C-\1>/; s/^\(Enter\|Esc\|Tab\|Space\)$/<\1>/')
 [ -z "$missing" ]; report readme_keys $? "no such keys:$missing"
 
+# Members of JSON that the program writes stand in a document.
+missing=
+while read -r member; do grep -qwF -- "$member" docs/*.md || missing="$missing $member"; done < <(
+	grep -rhoE --include=*.c '(json_add\w*|json_set\w*|cJSON_Add\w*ToObject\w*)\([^"]*"\w+"' src/analysis src/cli | sed 's/.*"\(.*\)"/\1/' | sort -u)
+[ -z "$missing" ]; report members_of_json $? "no document has$missing"
+
 # Files that a document links to are there.
 for doc in README.md docs/*.md; do
 	missing=
