@@ -529,6 +529,13 @@ void test_import__other_files_are_refused(void **state)
 	assert_refused("", "import.json");
 }
 
+// Its words are modes, not ncnn's numbers.
+void test_import__a_table_with_a_name_of_ncnn(void **state)
+{
+	struct study *st = take_noted("esp32p4", "# op_name   quantize_mode\nconv_param_0 F32\n", "conv_param: the model has no tensor of this name");
+	study_close(&st);
+}
+
 // Members of any other kind than what is meant: nothing is taken, nothing breaks.
 void test_import__members_of_the_wrong_kind(void **state)
 {

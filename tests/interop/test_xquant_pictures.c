@@ -38,3 +38,23 @@ void test_xquant_pictures__what_resizes_them_is_said(void **state)
 		study_close(&st);
 	}
 }
+
+// A list stands in the file as it is: what its pictures must be is said all the same.
+void test_xquant_pictures__in_a_list(void **state)
+{
+	struct error err = {0};
+	struct study *st = NULL;
+	struct str loss = {0};
+	struct study_options o = {.model = MODEL, .target = "xquant", .method = CALIB_MINMAX, .threads = 1, .calibrate_only = true,
+	    .data = {.samples = 1, .pre = {.resize = RESIZE_LETTERBOX, .resize_set = true}}};
+	char text[2048], path[1024];
+	assert_non_null(realpath(CALIB "/000.jpg", path));
+	snprintf(text, sizeof text, "%s\n", path);
+	o.calib = support_temp_file("list.txt", text, strlen(text));
+	if (study_open(&st, &o, &err) != STATUS_OK)
+		fail_msg("%s", err.text);
+	cJSON_Delete(case_export_json(st, "xquant", &loss));
+	assert_has(&loss, "data_list_path: a list; it stretches, or crops squares by 0.875, and nothing else");
+	str_done(&loss);
+	study_close(&st);
+}

@@ -214,6 +214,8 @@ expect bytes_are_whole 0 "" analyze "$dir/small.onnx" --random-data 1 --target e
 grep -q '"weights":	4,' "$dir/out"; report bytes_are_one_and_three $? "$(grep '"weights":	[0-9]' "$dir/out")"
 expect casts 0 "" analyze "$dir/small.onnx" --random-data 1 --target fp16 -q --json -
 grep -q '"bits":	16' "$dir/out" && ! grep -qE '"(scale|zero_point|axis)"' "$dir/out"; report casts_have_no_scales $?
+expect findings_of_casts 0 "" analyze $model $calib --target fp16 -q --findings
+grep -qx 'No findings\.' "$dir/out"; report no_findings_are_said $? "$(cat "$dir/out")"
 # x[1, 8] -> Sigmoid -> y, under a name that tables, HTML and terminals would obey
 printf '\010\010B\002\020\015:K\012\034\012\001x\022\001y\032\013a\174\074b\076\012\033\13331m\042\007Sigmoid\022\001gZ\023\012\001x\022\016\012\014\010\001\022\010\012\002\010\001\012\002\010\010b\023\012\001y\022\016\012\014\010\001\022\010\012\002\010\001\012\002\010\010' >"$dir/odd.onnx"
 for way in "" --findings --layerwise-output "--report -" "--report $dir/odd.html"; do
@@ -282,6 +284,8 @@ cp "$dir/few.txt" "$dir/list.txt"
 expect config_with_few_samples 0 "" analyze --config "$dir/steps.json"
 sed 's|/model.12/Split_output_0|/nosuch|' "$dir/xquant.json" >"$dir/behind.json"
 expect config_truncated_behind_nothing 1 "behind.json: truncated behind /nosuch: the model has no such tensor" analyze --config "$dir/behind.json" -q
+sed 's|/model.0/act/Mul_output_0|/nosuch|' "$dir/xquant.json" >"$dir/end.json"
+expect config_region_to_nowhere 1 "/nosuch" analyze --config "$dir/end.json" -q
 # XSlim goes from the input of a region into all that reads it: behind the Mul, which is on no way to the Sigmoid, all would be in float.
 sed 's|, "working_dir": "x"||; s|"images"|"/model.0/conv/Conv_output_0"|; s|/model.0/act/Mul_output_0|/model.0/act/Sigmoid_output_0|' "$dir/xquant.json" >"$dir/leak.json"
 expect config_region_without_an_end 0 "nodes are on no way to output_names" analyze --config "$dir/leak.json" --json "$dir/leaked.json"
@@ -443,6 +447,10 @@ expect a_scorer_of_a_session_is_given_again 0 "" analyze $model $calib --samples
 expect with_the_session_s_samples 0 "" analyze --session "$dir/again.json" --scorer "$scorer" --json "$dir/scored-again.json" -q
 grep -q '"dataset":.*examples/val"' "$dir/scored-again.json"; report which_are_its_own $?
 expect a_scorer_needs_no_labels 2 "exclude each other" eval $model $calib --scorer true --labels examples/val.json
+
+"$qtui" eval $model examples/val --samples 1 --labels examples/val.json --json - 2>/dev/null >"$dir/out"
+grep -q '"images":' "$dir/out" && ! grep -q '^mAP ' "$dir/out"; report eval_leaves_standard_output_to_the_json $? "$(head -3 "$dir/out")"
+"$qtui" eval $model examples/val --samples 1 --labels examples/val.json --json "$dir/evaluated.json" 2>/dev/null | grep -q '^mAP '; report eval_prints_beside_its_json $?
 
 # ---- boxes that a program of the user's reads
 boxes="touch $dir/read; while read -r line; do echo '1 2 3 4 .5 7'; done"
