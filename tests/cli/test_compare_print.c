@@ -46,7 +46,8 @@ void test_compare_print__what_has_no_snr_comes_first(void **state)
 {
 	(void)state;
 	const char *text = printed(compare_print_models,
-	    "{\"samples\":1,\"outputs\":[],\"tensors\":[{\"tensor\":\"same\",\"exact\":true},{\"tensor\":\"near\",\"snr_db\":-3},{\"tensor\":\"nan\"}]}");
+	    "{\"samples\":1,\"outputs\":[],\"tensors\":[{\"tensor\":\"same\",\"exact\":true},{\"tensor\":\"near\",\"snr_db\":-3},"
+	    "{\"tensor\":\"nan\"}]}");
 	assert_non_null(strstr(text, "The tensors that differ most:\n        -        -  nan\n    -3.00        -  near\n"));
 	text = printed(compare_print_models, "{\"samples\":1,\"outputs\":[],\"tensors\":[{\"tensor\":\"same\",\"exact\":true}]}");
 	assert_non_null(strstr(text, "1 sample, 1 tensor of the same name\n"));

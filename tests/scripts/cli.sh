@@ -396,6 +396,8 @@ cmp -s $model "$dir/own.onnx"; report the_model_is_untouched $?
 echo '{"dispatchings": {"/model.0/conv/Conv": 552}}' >"$dir/table.json"
 cp targets/esp32p4.json "$dir/mine.json"
 cp "$dir/table.json" "$dir/table.before"
+echo '{"dispatchings": {"/model.12/Sub": 0}}' | "$qtui" analyze $model $calib --samples 1 --import /dev/stdin -q >"$dir/out"
+grep -q ' 1 edit:' "$dir/out"; report decisions_from_standard_input $? "$(head -1 "$dir/out")"
 expect json_spares_what_is_imported 2 "is read here and is not written over" analyze $model $calib --samples 1 --import "$dir/table.json" --json "$dir/table.json" -q
 expect json_spares_the_target 2 "is read here and is not written over" analyze $model $calib --samples 1 --target "$dir/mine.json" --json "$dir/mine.json" -q
 cmp -s "$dir/table.json" "$dir/table.before" && cmp -s targets/esp32p4.json "$dir/mine.json"; report what_was_read_is_untouched $?
