@@ -216,6 +216,11 @@ expect casts 0 "" analyze "$dir/small.onnx" --random-data 1 --target fp16 -q --j
 grep -q '"bits":	16' "$dir/out" && ! grep -qE '"(scale|zero_point|axis)"' "$dir/out"; report casts_have_no_scales $?
 expect findings_of_casts 0 "" analyze $model $calib --target fp16 -q --findings
 grep -qx 'No findings\.' "$dir/out"; report no_findings_are_said $? "$(cat "$dir/out")"
+# x[1, 4], which is the output too
+printf '\010\010\072\055\022\001gZ\023\012\001x\022\016\012\014\010\001\022\010\012\002\010\001\012\002\010\004b\023\012\001x\022\016\012\014\010\001\022\010\012\002\010\001\012\002\010\004B\004\012\000\020\015' >"$dir/none.onnx"
+expect a_model_without_nodes 0 "" analyze "$dir/none.onnx" --random-data 1 -q
+printf ':wait\n:save-screen %s\n:quit\n' "$dir/none.txt" | "$qtui" "$dir/none.onnx" --random-data 1 --script /dev/stdin
+grep -q 'The model has no nodes\.' "$dir/none.txt"; report and_its_list_says_so $? "$(head -6 "$dir/none.txt")"
 # x[1, 8] -> Sigmoid -> y, under a name that tables, HTML and terminals would obey
 printf '\010\010B\002\020\015:K\012\034\012\001x\022\001y\032\013a\174\074b\076\012\033\13331m\042\007Sigmoid\022\001gZ\023\012\001x\022\016\012\014\010\001\022\010\012\002\010\001\012\002\010\010b\023\012\001y\022\016\012\014\010\001\022\010\012\002\010\001\012\002\010\010' >"$dir/odd.onnx"
 for way in "" --findings --layerwise-output "--report -" "--report $dir/odd.html"; do

@@ -52,6 +52,21 @@ void test_around__takes_as_many_as_have_room(void **state)
 	assert_int_equal(out[0], 0);
 }
 
+// Each reader has a line, or is counted on the last; one alone, too.
+void test_around__every_reader_counts(void **state)
+{
+	make();
+	for (int readers = 1; readers <= READERS; readers++) {
+		struct around a;
+		int counted = 0;
+		hub.value[0].n_consumers = readers;
+		around_build(&a, &hub.s, 0, AROUND_LINES);
+		for (int i = 0; i < a.n; i++)
+			counted += a.line[i].depth == 0 ? 0 : a.line[i].node >= 0 ? 1 : a.line[i].more;
+		assert_int_equal(counted, readers);
+	}
+}
+
 // What is drawn of them ends within its lines.
 void test_around__a_hub_is_drawn(void **state)
 {
