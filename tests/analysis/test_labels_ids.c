@@ -164,3 +164,54 @@ void test_labels_ids__forms_of_other_tools_are_named(void **state)
 	free(dir);
 	(void)state;
 }
+
+// Frames of several scenes are called alike: a sample is the one of its own scene, whichever comes first.
+void test_labels_ids__frames_of_other_scenes_are_not_the_sample(void **state)
+{
+	static const char *const frames[] = {"/x/seq2/1.npy", "/x/seq2/2.npy"};
+	struct labels_samples s = {.file = frames, .n = 2, .w = 8, .h = 8};
+	static const char *const order[] = {"seq1", "seq2", "seq3"};
+	for (int first = 0; first < 3; first++)
+		for (int form = 0; form < 5; form++) {
+			const char *scene[3];
+			char text[640];
+			for (int i = 0; i < 3; i++)
+				scene[i] = order[(i + first) % 3];
+			if (form == 0)
+				snprintf(text, sizeof text,
+				    "{\"images\":[{\"id\":0,\"file_name\":\"%s/1.npy\"},{\"id\":1,\"file_name\":\"%s\\\\1.npy\"},{\"id\":2,\"file_name\":\"%s/1.npy\"}],"
+				    "\"categories\":[{\"id\":1},{\"id\":2},{\"id\":3}],\"annotations\":[{\"image_id\":0,\"category_id\":%c,\"bbox\":[1,1,2,2]},"
+				    "{\"image_id\":1,\"category_id\":%c,\"bbox\":[1,1,2,2]},{\"image_id\":2,\"category_id\":%c,\"bbox\":[1,1,2,2]}]}",
+				    scene[0], scene[1], scene[2], scene[0][3], scene[1][3], scene[2][3]);
+			else
+				snprintf(text, sizeof text, form == 1 ? "file,x1,y1,x2,y2,class\n%s/1.npy,1,1,3,3,%c\n%s/1.npy,1,1,3,3,%c\n%s/1.npy,1,1,3,3,%c\n"
+				                                      : "file,class\n%s/1.npy,%c\n%s/1.npy,%c\n%s/1.npy,%c\n",
+				    scene[0], scene[0][3], scene[1], scene[1][3], scene[2], scene[2][3]);
+			s.texts = form == 3;
+			s.values = form == 4;
+			struct error err = {0};
+			struct labels *l = NULL;
+			if (labels_read(&l, support_temp_file("frames", text, strlen(text)), &s, &err) != STATUS_OK)
+				fail_msg("%s", err.text);
+			const struct label *a = &l->label[0];
+			int class = form == 2 ? a->class : form == 3 ? atoi(a->text) : form == 4 ? (int)a->value[0] : a->truth[0].class;
+			assert_int_equal(class, form == 0 ? 1 : 2); // the second category, or the number 2
+			assert_int_equal(l->label[0].n, form < 2);
+			assert_true(l->label[0].known && !l->label[1].known);
+			labels_free(&l);
+		}
+	(void)state;
+}
+
+// Where no folder tells, their boxes are not put together.
+void test_labels_ids__frames_that_nothing_tells_apart_are_refused(void **state)
+{
+	refuse("flat.json", "{\"images\":[{\"id\":1,\"file_name\":\"s1/a.jpg\"},{\"id\":2,\"file_name\":\"s2/a.jpg\"}],\"annotations\":[],"
+	    "\"categories\":[{\"id\":1}]}", "s1/a.jpg and s2/a.jpg may both be a.jpg: give the samples in folders");
+	refuse("flat.csv", "file,x1,y1,x2,y2,class\ns1/a.jpg,1,1,3,3,0\ns2/a.jpg,1,1,3,3,0\n", "s1/a.jpg and s2/a.jpg may both be a.jpg");
+	refuse("flat2.csv", "s1/a.jpg,1\ns2/a.jpg,2\n", "s1/a.jpg and s2/a.jpg may both be a.jpg");
+	struct labels *l = must_read("agreed.csv", "s1/a.jpg,1\ns2/a.jpg,1\nb.jpg,2\n");
+	assert_int_equal(l->label[0].class, 1);
+	labels_free(&l);
+	(void)state;
+}

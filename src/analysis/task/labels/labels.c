@@ -9,21 +9,26 @@
 #include "qtui/base/str.h"
 #include "qtui/engine/data.h"
 
+static void label_done(struct label *label)
+{
+	for (int k = 0; k < label->n; k++) {
+		free(label->truth[k].point);
+		rle_free(&label->truth[k].mask);
+	}
+	free(label->truth);
+	free(label->text);
+	free(label->file);
+	free(label->value);
+	*label = (struct label){.known = false};
+}
+
 void labels_free(struct labels **lp)
 {
 	struct labels *l = *lp;
 	if (!l)
 		return;
-	for (int i = 0; i < l->n_samples; i++) {
-		for (int k = 0; k < l->label[i].n; k++) {
-			free(l->label[i].truth[k].point);
-			rle_free(&l->label[i].truth[k].mask);
-		}
-		free(l->label[i].truth);
-		free(l->label[i].text);
-		free(l->label[i].file);
-		free(l->label[i].value);
-	}
+	for (int i = 0; i < l->n_samples; i++)
+		label_done(&l->label[i]);
 	for (int i = 0; i < l->n_classes; i++)
 		free(l->name[i]);
 	free(l->label);
@@ -41,13 +46,16 @@ void labels_free(struct labels **lp)
 
 // ---- for the readers
 
-int labels_sample(struct labels *l, const struct sample_index *x, const char *file)
+int labels_sample(struct labels *l, struct sample_index *x, const char *file)
 {
-	int sample = sample_index_find(x, file);
+	bool better;
+	int sample = sample_index_claim(x, file, &better);
 	if (sample < 0 && !l->stray) {
 		l->stray = xstrdup(file);
 		str_oneline(l->stray);
 	}
+	if (better)
+		label_done(&l->label[sample]); // what was said of another file of that name
 	return sample;
 }
 

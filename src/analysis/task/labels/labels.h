@@ -101,10 +101,18 @@ struct sample_index;
 struct sample_index *sample_index_new(const struct labels_samples *s); // which must live on
 void sample_index_free(struct sample_index **x);
 int sample_index_find(const struct sample_index *x, const char *file); // -1: none, or several alike
+// Likewise, where each sample is the file whose folders agree with its own the farthest of all that were asked for so far: -1 also
+// where one before agrees farther. *better: those before were other files.
+int sample_index_claim(struct sample_index *x, const char *file, bool *better);
+bool sample_index_is_claim(const struct sample_index *x, int sample, const char *file); // is it the one that agrees farthest, or as far?
+// Two labels of a sample contradict each other. Is it that two files agree as far? Then a later one may agree farther.
+bool sample_index_tear(struct sample_index *x, int sample);
+// STATUS_FORMAT: of a sample two files agree as far, whose boxes would be put together; or, `torn`, whose labels contradict each other.
+MUST_CHECK enum status sample_index_check(const struct sample_index *x, const char *path, bool torn, struct error *err);
 
 // For the readers, one a format.
 enum { LABELS_CLASSES_MAX = 10000, LABELS_BOXES_MAX = 20000 }; // of a data set; in one image
-int labels_sample(struct labels *l, const struct sample_index *x, const char *file); // finds it, or notes a stray
+int labels_sample(struct labels *l, struct sample_index *x, const char *file); // claims it, or notes a stray
 int labels_add_class(struct labels *l, int id, const char *name);
 bool labels_is_class(const char *text, int *class); // is it the number of one?
 MUST_CHECK enum status labels_add_box(struct labels *l, int sample, const struct coco_truth *t, struct error *err); // takes t->point and t->mask

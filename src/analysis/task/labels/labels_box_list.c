@@ -185,6 +185,8 @@ enum status labels_read_box_list(struct labels *l, const char *path, const struc
 	t.sample = sample_index_new(s);
 	t.named = (struct named_file){.l = l, .s = s, .classes = namemap_new()};
 	enum status st = read_rows(&t, (char *)b.data, err);
+	if (st == STATUS_OK)
+		st = sample_index_check(t.sample, path, false, err);
 	namemap_free(&t.named.classes);
 	sample_index_free(&t.sample);
 	bytes_done(&b);

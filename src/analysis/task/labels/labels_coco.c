@@ -11,6 +11,7 @@ static const double EXACT = 9007199254740992; // 2^53: whole numbers below are e
 struct image_id {
 	double id;
 	int sample;
+	const char *file; // as it is called there
 	int w, h; // of the picture, once it was asked for; 0: not yet
 };
 struct reader {
@@ -44,6 +45,16 @@ static enum status check_ids(const struct reader *r, struct error *err)
 	return STATUS_OK;
 }
 
+// An image may have been taken for a sample before another one was seen that it is rather.
+static void keep_claims(struct reader *r, const struct sample_index *sample)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < r->n_images; i++)
+		if (sample_index_is_claim(sample, r->image[i].sample, r->image[i].file))
+			r->image[kept++] = r->image[i];
+	r->n_images = kept;
+}
+
 static enum status read_images(struct reader *r, const cJSON *images, const struct labels_samples *s, struct error *err)
 {
 	struct sample_index *sample = sample_index_new(s);
@@ -69,11 +80,14 @@ static enum status read_images(struct reader *r, const cJSON *images, const stru
 			break;
 		}
 		r->image = xgrow(r->image, &r->cap, r->n_images + 1, sizeof *r->image);
-		r->image[r->n_images++] = (struct image_id){.id = id, .sample = at};
+		r->image[r->n_images++] = (struct image_id){.id = id, .sample = at, .file = file};
 		r->l->label[at].known = true;
 		r->l->label[at].w = json_number(image, "width", 0);
 		r->l->label[at].h = json_number(image, "height", 0);
 	}
+	keep_claims(r, sample);
+	if (st == STATUS_OK)
+		st = sample_index_check(sample, r->path, false, err);
 	sample_index_free(&sample);
 	if (r->n_images)
 		qsort(r->image, r->n_images, sizeof *r->image, by_id);

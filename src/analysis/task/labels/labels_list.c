@@ -164,10 +164,13 @@ static bool read_class(struct list *t, int *class, const struct csv_line *c)
 static enum status add_class(struct list *t, int sample, int class, struct error *err)
 {
 	const struct label *before = &t->l->label[sample];
-	if (before->known && before->class != class && t->by_name)
+	bool differs = before->known && before->class != class;
+	if (differs && sample_index_tear(t->sample, sample))
+		return STATUS_OK;
+	if (differs && t->by_name)
 		return error_set(err, STATUS_FORMAT, "%s:%d: %s has class %s above and %s here", t->path, t->line, file_base(t->file[sample]),
 		    t->l->name[before->class], t->l->name[class]);
-	if (before->known && before->class != class)
+	if (differs)
 		return error_set(err, STATUS_FORMAT, "%s:%d: %s has class %d above and %d here", t->path, t->line,
 		    file_base(t->file[sample]), before->class, class);
 	return labels_set_class(t->l, sample, class, t->path, err);
@@ -233,6 +236,8 @@ enum status labels_read_list(struct labels *l, const char *path, const struct la
 	t.named = (struct named_file){.l = l, .s = s, .classes = namemap_new()};
 	t.flags = are_flags((const char *)b.data);
 	st = read_rows(&t, (char *)b.data, err);
+	if (st == STATUS_OK)
+		st = sample_index_check(t.sample, path, true, err);
 	namemap_free(&t.named.classes);
 	sample_index_free(&t.sample);
 	bytes_done(&b);

@@ -13,6 +13,11 @@ struct sample_index {
 	struct namemap *first; // sample of a base name
 	int *next;             // the next of the same base name, or -1
 	struct namemap *stem;  // sample of a base name without its ending, or ALIKE
+	struct claim {
+		char *file, *other; // as labels name it, and a second one whose folders agree as far; NULL: none
+		int shared;
+		bool torn; // what is said of the two differs
+	} *claim; // [s->n]
 };
 enum { ALIKE = -2 }; // several samples differ in their endings or folders alone
 
@@ -42,7 +47,8 @@ static void add_stem(struct namemap *stem, const char *file, int sample)
 struct sample_index *sample_index_new(const struct labels_samples *s)
 {
 	struct sample_index *x = xmalloc(sizeof *x);
-	*x = (struct sample_index){.s = s, .first = namemap_new(), .next = xcalloc((size_t)s->n + 1, sizeof *x->next), .stem = namemap_new()};
+	*x = (struct sample_index){.s = s, .first = namemap_new(), .next = xcalloc((size_t)s->n + 1, sizeof *x->next), .stem = namemap_new(),
+	    .claim = xcalloc((size_t)s->n + 1, sizeof *x->claim)};
 	for (int i = s->n - 1; i >= 0; i--) {
 		if (!s->file[i])
 			continue;
@@ -59,6 +65,11 @@ void sample_index_free(struct sample_index **xp)
 	*xp = NULL;
 	namemap_free(&x->first);
 	namemap_free(&x->stem);
+	for (int i = 0; i < x->s->n; i++) {
+		free(x->claim[i].file);
+		free(x->claim[i].other);
+	}
+	free(x->claim);
 	free(x->next);
 	free(x);
 }
@@ -108,6 +119,60 @@ int sample_index_find(const struct sample_index *x, const char *file)
 		most = n;
 	}
 	return found;
+}
+
+// ---- several files of one name, which are frames of several scenes
+
+static bool is_same_path(const char *a, const char *b)
+{
+	while (*a && (*a == *b || (is_separator(*a) && is_separator(*b)))) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+int sample_index_claim(struct sample_index *x, const char *file, bool *better)
+{
+	int sample = sample_index_find(x, file);
+	*better = false;
+	if (sample < 0)
+		return sample;
+	struct claim *c = &x->claim[sample];
+	if (c->file && is_same_path(c->file, file))
+		return sample;
+	int shared = components_shared(x->s->file[sample], file);
+	if (c->file && shared < c->shared)
+		return -1;
+	if (c->file && shared == c->shared) {
+		c->other = c->other ? c->other : xstrdup(file);
+		return sample;
+	}
+	*better = c->file != NULL;
+	free(c->file);
+	free(c->other);
+	*c = (struct claim){.file = xstrdup(file), .shared = shared};
+	return sample;
+}
+
+bool sample_index_is_claim(const struct sample_index *x, int sample, const char *file)
+{
+	const struct claim *c = &x->claim[sample];
+	return is_same_path(c->file, file) || (c->other && is_same_path(c->other, file));
+}
+
+bool sample_index_tear(struct sample_index *x, int sample)
+{
+	return x->claim[sample].torn = x->claim[sample].other != NULL;
+}
+
+enum status sample_index_check(const struct sample_index *x, const char *path, bool torn, struct error *err)
+{
+	for (int i = 0; i < x->s->n; i++)
+		if (x->claim[i].other && (x->claim[i].torn || !torn))
+			return error_set(err, STATUS_FORMAT, "%s: %.120s and %.120s may both be %s: give the samples in folders that are called as there",
+			    path, x->claim[i].file, x->claim[i].other, x->s->file[i]);
+	return STATUS_OK;
 }
 
 // ---- files beside samples

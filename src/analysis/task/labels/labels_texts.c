@@ -27,10 +27,14 @@ static char *unquote(char *text)
 	return text;
 }
 
-static enum status set_text(struct labels *l, int sample, const char *text, const char *path, int line, struct error *err)
+static enum status set_text(struct labels *l, struct sample_index *x, int sample, const char *text, const char *path, int line,
+    struct error *err)
 {
 	struct label *to = &l->label[sample];
-	if (to->known && strcmp(to->text, text) != 0)
+	bool differs = to->known && strcmp(to->text, text) != 0;
+	if (differs && sample_index_tear(x, sample))
+		return STATUS_OK;
+	if (differs)
 		return error_set(err, STATUS_FORMAT, "%s:%d: this sample has another text above", path, line);
 	if (!to->known)
 		to->text = xstrdup(text);
@@ -39,7 +43,7 @@ static enum status set_text(struct labels *l, int sample, const char *text, cons
 }
 
 // ["a.jpg", "b.jpg"]: pictures of one text.
-static enum status set_texts(struct labels *l, const struct sample_index *x, const char *file, const char *text, const char *path,
+static enum status set_texts(struct labels *l, struct sample_index *x, const char *file, const char *text, const char *path,
     int line, struct error *err)
 {
 	cJSON *list = *file == '[' ? cJSON_Parse(file) : NULL;
@@ -47,11 +51,11 @@ static enum status set_texts(struct labels *l, const struct sample_index *x, con
 	const cJSON *one = NULL;
 	int sample = list ? -1 : labels_sample(l, x, file);
 	if (sample >= 0)
-		st = set_text(l, sample, text, path, line, err);
+		st = set_text(l, x, sample, text, path, line, err);
 	cJSON_ArrayForEach(one, list) {
 		sample = cJSON_IsString(one) ? labels_sample(l, x, one->valuestring) : -1;
 		if (st == STATUS_OK && sample >= 0)
-			st = set_text(l, sample, text, path, line, err);
+			st = set_text(l, x, sample, text, path, line, err);
 	}
 	cJSON_Delete(list);
 	return st;
@@ -81,7 +85,7 @@ static size_t end_of_name(const char *line)
 	return strlen(line);
 }
 
-static enum status read_line(struct labels *l, const struct sample_index *x, char *line, const char *path, int n, struct error *err)
+static enum status read_line(struct labels *l, struct sample_index *x, char *line, const char *path, int n, struct error *err)
 {
 	size_t end = end_of_name(line);
 	if (!line[end])
@@ -114,6 +118,8 @@ enum status labels_read_texts(struct labels *l, const char *path, const struct l
 		st = read_line(l, x, line, path, n, err);
 		line = end;
 	}
+	if (st == STATUS_OK)
+		st = sample_index_check(x, path, true, err);
 	sample_index_free(&x);
 	bytes_done(&b);
 	return st;

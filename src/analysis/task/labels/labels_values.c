@@ -119,9 +119,9 @@ static enum status read_line(struct lines *t, char *text, struct error *err)
 	int sample = *file && n && !heading ? labels_sample(t->l, t->sample, file) : -1;
 	if ((rest && !heading) || (heading && t->line > 1) || (*file && !n))
 		st = error_set(err, STATUS_FORMAT, "%s:%d: a line is a file and up to %d numbers, with commas between", t->path, t->line, NUMBERS_MAX);
-	else if (sample >= 0 && t->l->label[sample].known)
+	else if (sample >= 0 && t->l->label[sample].known && !sample_index_tear(t->sample, sample))
 		st = error_set(err, STATUS_FORMAT, "%s:%d: this sample has numbers above", t->path, t->line);
-	else if (sample >= 0) {
+	else if (sample >= 0 && !t->l->label[sample].known) {
 		t->l->label[sample].known = true;
 		t->l->label[sample].value = value;
 		t->l->label[sample].n_values = n;
@@ -145,6 +145,8 @@ static enum status read_lines(struct labels *l, const char *path, const struct l
 		st = read_line(&t, line, err);
 		line = end;
 	}
+	if (st == STATUS_OK)
+		st = sample_index_check(t.sample, path, true, err);
 	sample_index_free(&t.sample);
 	bytes_done(&b);
 	return st;
