@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "../../src/analysis/task/decode/pixels.h"
+#include "../../src/analysis/task/labels/labels.h"
 #include "../engine/data_case.h"
 #include "../engine/graph_builder.h"
 #include "qtui/analysis/task_look.h"
@@ -375,6 +376,34 @@ void test_segment__masks_in_folders(void **state)
 	equal(first_figure(&b, TASK_FLOAT), 1);
 	free(city);
 	bench_done(&b);
+}
+
+// Cityscapes is downloaded with numbers of its own: 19 of them are the classes, and the others none.
+void test_segment__cityscapes_own_numbers(void **state)
+{
+	static const uint8_t pixels[8] = {7, 8, 26, 26, 0, 5, 33, 33};
+	static const struct {
+		int number, class;
+	} want[] = {{7, 0}, {8, 1}, {23, 10}, {26, 13}, {33, 18}, {0, LABELS_NO_CLASS}, {5, LABELS_NO_CLASS}, {29, LABELS_NO_CLASS}};
+	char *dir = xstrdup(support_temp("own"));
+	const char *const file[] = {"x/a_leftImg8bit.png"};
+	const struct labels_samples s = {.file = file, .n = 1};
+	struct names none = {.n = 0};
+	struct error err = {0};
+	mkdir(dir, 0777);
+	for (int both = 0; both < 2; both++) {
+		struct labels *l = NULL;
+		write_png(dir, both ? "a_gtFine_labelTrainIds.png" : "a_gtFine_labelIds.png", PNG_FORMAT_GRAY, 4, 2, both ? two_classes : pixels);
+		if (labels_read(&l, dir, &s, &err) || labels_number_masks(l, &none, 19, &err))
+			fail_msg("%s", err.text);
+		for (size_t i = 0; !both && i < sizeof want / sizeof *want; i++)
+			assert_int_equal(labels_class_of_number(l, want[i].number), want[i].class);
+		assert_int_equal(labels_class_of_number(l, 1), both ? 1 : LABELS_NO_CLASS);
+		assert_int_equal(l->n_classes, 19);
+		labels_free(&l);
+	}
+	free(dir);
+	(void)state;
 }
 
 // Without masks the classes of pixels are compared between the networks, unless the output may be a picture.

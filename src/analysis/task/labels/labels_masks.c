@@ -9,6 +9,8 @@
 
 #define NAMES_FILE_MAX ((size_t)1 << 20)
 
+#define CITY_IDS "_gtFine_labelIds.png"
+
 // What the names of images and of their masks end in.
 static const struct {
 	const char *image, *mask;
@@ -16,7 +18,17 @@ static const struct {
     {"", ".png"},
     {"", "_mask.png"},
     {"_leftImg8bit", "_gtFine_labelTrainIds.png"}, // Cityscapes
+    {"_leftImg8bit", CITY_IDS},                    // as it is downloaded
 };
+
+// Of the numbers in Cityscapes' own masks these are the 19 classes that networks are trained for.
+static const struct {
+	int number;
+	const char *name;
+} city[] = {{7, "road"}, {8, "sidewalk"}, {11, "building"}, {12, "wall"}, {13, "fence"}, {17, "pole"}, {19, "traffic light"},
+    {20, "traffic sign"}, {21, "vegetation"}, {22, "terrain"}, {23, "sky"}, {24, "person"}, {25, "rider"}, {26, "car"}, {27, "truck"},
+    {28, "bus"}, {31, "train"}, {32, "motorcycle"}, {33, "bicycle"}};
+enum { CITY_CLASSES = sizeof city / sizeof *city, CITY_NUMBERS = 34 };
 
 static char *mask_path(const char *dir, const char *file)
 {
@@ -75,6 +87,28 @@ static enum status read_names(struct labels *l, const char *path, struct error *
 	return st;
 }
 
+static bool are_of_city(const struct labels *l)
+{
+	int n = 0;
+	for (int i = 0; i < l->n_samples; i++) {
+		n += l->label[i].file != NULL;
+		if (l->label[i].file && !str_has_suffix(l->label[i].file, CITY_IDS))
+			return false;
+	}
+	return n > 0;
+}
+
+static void number_city(struct labels *l)
+{
+	l->n_numbers = CITY_NUMBERS;
+	l->class_of = xcalloc(CITY_NUMBERS, sizeof *l->class_of);
+	for (int i = 0; i < CITY_NUMBERS; i++)
+		l->class_of[i] = LABELS_NO_CLASS;
+	for (int c = 0; c < CITY_CLASSES; c++)
+		l->class_of[city[c].number] = labels_add_class(l, city[c].number, city[c].name);
+	l->how = "Cityscapes' 19 of its numbers";
+}
+
 enum status labels_read_masks(struct labels *l, const char *dir, const struct labels_samples *s, struct error *err)
 {
 	char *names = file_join(dir, "classes.txt");
@@ -84,7 +118,10 @@ enum status labels_read_masks(struct labels *l, const char *dir, const struct la
 		l->label[i].file = s->file[i] ? mask_path(dir, s->file[i]) : NULL;
 		l->label[i].known = l->label[i].file;
 	}
-	enum status st = file_exists(names) ? read_names(l, names, err) : STATUS_OK;
+	bool named = file_exists(names);
+	enum status st = named ? read_names(l, names, err) : STATUS_OK;
+	if (!named && are_of_city(l))
+		number_city(l);
 	free(names);
 	return st;
 }
