@@ -169,6 +169,7 @@ MUST_CHECK enum status labels_read_voc(struct labels *l, const char *dir, const 
 MUST_CHECK enum status labels_read_list(
     struct labels *l, const char *path, const struct labels_samples *s, struct error *err);
 bool labels_are_list(const char *path, const struct labels_samples *s); // a CSV whose heading has a column of classes
+bool labels_are_pairs(const char *path, const struct labels_samples *s); // its first line has the number of a class for a sample
 bool labels_are_box_list(const char *path, const struct labels_samples *s); // a CSV with a line for each box
 MUST_CHECK enum status labels_read_box_list(
     struct labels *l, const char *path, const struct labels_samples *s, struct error *err);

@@ -47,6 +47,13 @@ static const struct place places[] = {
     {LABELS_CLASSES, "D/metadata.csv", NULL, labels_are_list}, // Hugging Face; there may be captions in it
     {LABELS_CLASSES, "D/val_annotations.txt", NULL, NULL}, // Tiny ImageNet
     {LABELS_CLASSES, "P/val_annotations.txt", NULL, NULL},
+    {LABELS_CLASSES, "D/val_map.txt", NULL, labels_are_pairs}, // MLPerf
+    {LABELS_CLASSES, "P/val_map.txt", NULL, labels_are_pairs},
+    {LABELS_CLASSES, "D.txt", NULL, labels_are_pairs}, // Caffe; lists of paths are called so, too
+    {LABELS_CLASSES, "D/val.txt", NULL, labels_are_pairs},
+    {LABELS_CLASSES, "P/val.txt", NULL, labels_are_pairs},
+    {LABELS_CLASSES, "D/labels.txt", NULL, labels_are_pairs},
+    {LABELS_CLASSES, "P/labels.txt", NULL, labels_are_pairs},
     {LABELS_CLASSES, "R/LOC_val_solution.csv", NULL, NULL}, // ImageNet as Kaggle has it
     {LABELS_MASKS, "images", "masks", labels_are_masks},
     {LABELS_MASKS, "images", "annotations", labels_are_masks}, // ADE20K

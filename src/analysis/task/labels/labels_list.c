@@ -71,6 +71,20 @@ bool labels_are_list(const char *path, const struct labels_samples *s)
 	return so;
 }
 
+bool labels_are_pairs(const char *path, const struct labels_samples *s)
+{
+	struct csv_line c;
+	char *line = csv_first(path);
+	if (!line)
+		return false;
+	struct sample_index *x = sample_index_new(s);
+	csv_cut(&c, line);
+	bool so = c.n == 2 && labels_is_class(c.at[1], &(int){0}) && sample_index_find(x, c.at[0]) >= 0;
+	sample_index_free(&x);
+	free(line);
+	return so;
+}
+
 // Is there a column for each class, as Roboflow and Keras write them? Then no column is one of classes, and each line has a 1.
 static bool are_flags(const char *text)
 {
