@@ -74,8 +74,8 @@ static double filling_scale(const struct site *s)
 
 static void offer_bits(struct finding *f, const struct look *l, const struct site *s)
 {
-	bool good = is_good_grid(l, s), weights = is_weighted(&l->g->node[s->node]) && !can_widen_weights(l, s->node);
-	if (!(good && weights ? finding_free_region(f, l, s->node) : finding_widen(f, l, s->node)))
+	bool good = is_good_grid(l, s), widens = is_weighted(&l->g->node[s->node]) ? can_widen_weights(l, s->node) : can_widen(l, s->node);
+	if (!(good && !widens ? finding_free_region(f, l, s->node) : finding_widen(f, l, s->node)))
 		return;
 	finding_advise(f, good ? "give it and what it is computed from more bits" :
 	    "give it more bits: 8 do not hold both its large values and its small ones");
