@@ -110,13 +110,13 @@ static double gain_of(const struct finding *f)
 static void weigh(struct findings *f)
 {
 	static const double LEAST = 0.01, FAINT = 0.05; // what counts at all; beside what takes away most
-	static const double AN_EDIT = 0.05;            // what any costs, as a share of the multiply-accumulates
+	static const double AN_EDIT = 0.05; // what any costs, as a share of the multiply-accumulates
 	double most = 0;
 	for (int i = 0; i < f->n; i++)
-		most = fmax(most, gain_of(&f->at[i]));
+		most = fmax(most, f->at[i].reach);
 	for (int i = 0; i < f->n; i++) {
 		struct finding *x = &f->at[i];
-		bool first = x->wide == 0 && gain_of(x) >= fmax(LEAST, FAINT * most);
+		bool first = x->wide == 0 && gain_of(x) >= (isnan(x->reach) ? LEAST : fmax(LEAST, FAINT * most));
 		x->worth = first ? 1 / AN_EDIT + gain_of(x) : gain_of(x) / (AN_EDIT + x->wide);
 	}
 }
