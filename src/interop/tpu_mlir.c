@@ -11,6 +11,8 @@
 
 static const char *const mode_name[PREC_COUNT] = {[PREC_INT8] = "INT8", [PREC_FLOAT] = "F32"};
 
+enum { DECIMAL = 64 }; // characters of a number
+
 struct table {
 	struct str *out, *loss;
 };
@@ -54,6 +56,14 @@ enum status tpu_mlir_qtable(struct str *out, struct str *loss, const struct deci
 	return STATUS_OK;
 }
 
+// As run_calibration.py writes a number; one of which seven decimals would leave few digits, or none, in powers of ten.
+// (The compiler's reader takes a negative power and no positive one.)
+static const char *decimal(char out[DECIMAL], double x)
+{
+	snprintf(out, DECIMAL, x != 0 && fabs(x) < 0.1 ? "%.8g" : "%.7f", x);
+	return out;
+}
+
 // Symmetric quantization there divides the threshold by 127 where the minimum is below
 // zero, and by 255 where it is not.
 static void add_range(struct table *t, const struct graph *g, const struct origin *maker, const struct site *x)
@@ -63,12 +73,8 @@ static void add_range(struct table *t, const struct graph *g, const struct origi
 	double min = ((double)x->qmin - zero) * scale, max = ((double)x->qmax - zero) * scale;
 	bool shifted = zero != 0 && min < 0;
 	double threshold = shifted ? fmax(-min, max) : max;
-	char columns[200];
-	if (threshold < 0.5e-7) {
-		lose(t->loss, "%s: seven decimals cannot say its threshold %g: left out", tensor, threshold);
-		return;
-	}
-	snprintf(columns, sizeof columns, "%.7f %.7f %.7f", threshold, min, max);
+	char columns[3 * DECIMAL], number[3][DECIMAL];
+	snprintf(columns, sizeof columns, "%s %s %s", decimal(number[0], threshold), decimal(number[1], min), decimal(number[2], max));
 	if (maker)
 		add_lines(t, g, maker, tensor, columns);
 	else
