@@ -195,6 +195,32 @@ void test_stats__clipped_begins_beyond_the_ends(void **state)
 	tensor_drop(&values);
 }
 
+// Whose squares are no floats: nothing that differs is exact.
+void test_stats__values_with_squares_below_all_floats(void **state)
+{
+	static const float unit[] = {1e-18f, 1e-22f, 1e-30f};
+	for (int u = 0; u < 3; u++)
+		for (int c = 0; c < CODES; c++) {
+			struct quantizer quant = quantizer(c), off;
+			float scale = quant.scale[0] * unit[u], wide = 1;
+			struct tensor f = tensor(DT_F32, LAYOUT_BLOCK, 4, shapes[3]), q = tensor(quantizer_dtype(&quant), f.layout, 4, shapes[3]);
+			fill(&f, 9, 1e6f);
+			for (int64_t i = 0; i < tensor_stored(&f); i++)
+				((float *)f.data)[i] *= unit[u];
+			quant.scale = &scale;
+			check_compare(&f, &q, &quant);
+			off = quant;
+			off.scale = &wide; // all are lost
+			check_compare(&f, &q, &off);
+			struct tensor_sums s;
+			stats_compare(&s, &f, &q, &off);
+			assert_true(!sums_metrics(&s).exact && fabs(sums_metrics(&s).snr_db) < 1e-9);
+			tensor_drop(&f);
+			tensor_drop(&q);
+		}
+	cpu_limit(CPU_LEVELS);
+}
+
 void test_stats__values_that_are_not_finite(void **state)
 {
 	const int64_t n = 1000;

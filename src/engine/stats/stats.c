@@ -112,12 +112,20 @@ static double clipped_of_channels(const struct comparison *c, int64_t at, struct
 	return (double)n;
 }
 
+// Squares of floats below 2^-63 have no float with all its digits, and soon none at all.
+static bool has_tiny_squares(const struct tensor_sums *s)
+{
+	static const float TINY = 0x1p-50f; // of the largest: those of a thousandth of it still count
+	float most = fmaxf(-s->fmin, s->fmax);
+	return (most > 0 && most < TINY) || (s->max_error > 0 && s->max_error < (double)TINY);
+}
+
 // What a loop has found out about a strip goes to the comparison's sums;
-// were its values not all finite, they are gone through one by one.
+// were its values not all finite, or their squares too small, they are gone through one by one.
 static void settle(struct comparison *c, struct tensor_sums *s, int64_t at, struct strip strip)
 {
 	c->floats->sums = (struct float_sums){s->f2, s->fmin, s->fmax};
-	if (!isfinite(s->f2 + s->q2 + s->fq + s->e2)) {
+	if (!isfinite(s->f2 + s->q2 + s->fq + s->e2) || has_tiny_squares(s)) {
 		compare_slowly(c, at, strip);
 		return;
 	}
