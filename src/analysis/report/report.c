@@ -68,6 +68,14 @@ static void add_short(struct str *out, int digits, double v)
 		str_addf(out, "%.*g", digits, v);
 }
 
+static void add_snr(struct str *out, const struct figures *f)
+{
+	if (f->known && f->pooled.exact)
+		str_add(out, "exact");
+	else if (f->known)
+		add_fixed(out, 2, f->pooled.snr_db);
+}
+
 static void add_hist(struct str *out, const struct hist *h, const char *separator)
 {
 	uint64_t bin[REPORT_BINS];
@@ -121,21 +129,15 @@ static void md_row(struct str *out, int index, const struct line *l)
 	str_addf(out, "%s | ", l->constant ? "[Constant]" : "");
 	md_marked(out, m->nsr, m->nsr > 0.1);
 	str_add(out, " | ");
-	add_fixed(out, 4, m->mse);
+	add_short(out, 4, m->mse); // of any size: those of weights are 1e-6, those of pixels thousands
 	str_add(out, " | ");
 	md_marked(out, m->cosine, m->cosine < 0.99);
-	str_addf(out, " | %.3f, %.3f | %.3f, %.3f | ", l->site->graphwise.min, l->site->graphwise.max, l->site->range.min, l->site->range.max);
+	str_addf(out, " | %.4g, %.4g | %.4g, %.4g | ", l->site->graphwise.min, l->site->graphwise.max, l->site->range.min, l->site->range.max);
 	add_hist(out, l->site->hist_float, ",");
 	str_add(out, " | ");
-	if (m->exact)
-		str_add(out, "exact");
-	else
-		add_fixed(out, 2, m->snr_db);
+	add_snr(out, &l->site->graphwise);
 	str_add(out, " | ");
-	if (l->site->layerwise.known && l->site->layerwise.pooled.exact)
-		str_add(out, "exact");
-	else if (l->site->layerwise.known)
-		add_fixed(out, 2, l->site->layerwise.pooled.snr_db);
+	add_snr(out, &l->site->layerwise);
 	str_addf(out, " | %d | ", l->site->bits);
 	md_scale(out, l->site);
 	str_add(out, " |\n");
@@ -254,7 +256,7 @@ static void html_row(struct str *out, int index, const struct line *l)
 	str_add(out, "<td>");
 	report_html_text(out, l->tensor);
 	str_add(out, "<td>");
-	add_fixed(out, 2, m->snr_db);
+	add_snr(out, &l->site->graphwise);
 	str_add(out, "<td>");
 	add_short(out, 4, m->nsr);
 	str_add(out, "<td>");
@@ -262,7 +264,7 @@ static void html_row(struct str *out, int index, const struct line *l)
 	str_add(out, "<td>");
 	add_short(out, 4, m->mse);
 	str_add(out, "<td>");
-	add_fixed(out, 2, l->site->layerwise.known ? l->site->layerwise.pooled.snr_db : NAN);
+	add_snr(out, &l->site->layerwise);
 	str_addf(out, "<td>%d<td>", l->site->bits);
 	html_hist(out, l->site->hist_float);
 	str_add(out, "\n");
