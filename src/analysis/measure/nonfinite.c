@@ -191,7 +191,21 @@ static void end_looking(struct looking *l)
 	free(l->told);
 }
 
-// What nobody has observed as it has the scale of a Concat has its elements there.
+static bool rearranges_one(const struct node *n)
+{
+	return n->n_out == 1 && n->out[0] >= 0 && node_rearranges(n);
+}
+
+static bool is_all_unranged(const bool *unranged, const struct node *n)
+{
+	int i = 0;
+	while (i < node_data_inputs(n) && n->in[i] >= 0 && unranged[n->in[i]])
+		i++;
+	return i == node_data_inputs(n);
+}
+
+// What nobody has observed, as it has the scale of what it becomes (in a Concat) or comes from (by a Reshape), has the same
+// elements.
 int work_unranged(bool *unranged, const struct plan *p)
 {
 	const struct graph *g = p->g;
@@ -200,9 +214,13 @@ int work_unranged(bool *unranged, const struct plan *p)
 		unranged[p->observe[i].value] |= p->observe[i].scale == 0;
 	for (int n = g->n_nodes - 1; n >= 0; n--) {
 		const struct node *node = &g->node[n];
-		for (int i = 0; node->n_out == 1 && unranged[node->out[0]] && node_rearranges(node) && i < node_data_inputs(node); i++)
-			unranged[node->in[i]] = true;
+		for (int i = 0; rearranges_one(node) && unranged[node->out[0]] && i < node_data_inputs(node); i++)
+			if (node->in[i] >= 0)
+				unranged[node->in[i]] = true;
 	}
+	for (int n = 0; n < g->n_nodes; n++)
+		if (rearranges_one(&g->node[n]))
+			unranged[g->node[n].out[0]] |= is_all_unranged(unranged, &g->node[n]);
 	for (int v = 0; v < g->n_values; v++)
 		count += unranged[v] &= g->value[v].producer >= 0;
 	return count;
