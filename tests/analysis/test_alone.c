@@ -224,6 +224,31 @@ static double alone_at_outputs(struct study *st, const char *node)
 	return f.pooled.nsr;
 }
 
+// An output that is NaN in float, and one that is 0, have no noise over signal: the third speaks for the node.
+void test_alone__outputs_without_a_signal_are_left_out(void **state)
+{
+	double nsr[2];
+	for (int i = 0; i < 2; i++) {
+		struct onnx_case file;
+		case_begin_conv(&file, "y");
+		case_output(&file, file.graph, "y");
+		if (i == 1) {
+			case_floats(&file, "nothing", DIMS(1), (const float[]){0});
+			case_node(&file, "Sub", "sub", "y y", "d");
+			case_node(&file, "Div", "div", "d d", "lost"); // 0 / 0
+			case_node(&file, "Mul", "mul", "y nothing", "zeros");
+			case_output(&file, file.graph, "lost");
+			case_output(&file, file.graph, "zeros");
+		}
+		struct study *st = open_for_test((struct study_options){
+		    .model = case_save(&file, "no_signal.onnx"), .target = "onnxruntime", .data = {.random = 2}, .threads = 1});
+		nsr[i] = alone_at_outputs(st, "conv");
+		study_close(&st);
+		case_done(&file);
+	}
+	assert_true(nsr[0] == nsr[1]);
+}
+
 // xint8 runs a HardSigmoid for a Sigmoid: of a Conv alone that is none of its business, whether Sigmoids are quantized or not.
 void test_alone__not_what_runs_in_another_nodes_place(void **state)
 {

@@ -116,28 +116,50 @@ static bool all_known(const struct isolating *w)
 	return true;
 }
 
+struct mean {
+	double sum;
+	int n;
+};
+
+// An output that is NaN or all zero in the float network has no noise over signal to speak of; the others speak for the
+// node. One that only becomes NaN counts, and then there is no mean.
+static void mean_add(struct mean *m, const struct figures *of, double v)
+{
+	if (isnan(v) && isfinite(of->pooled.mse))
+		return;
+	m->sum += v;
+	m->n++;
+}
+
+static double mean_of(struct mean m)
+{
+	return m.n ? m.sum / m.n : NAN;
+}
+
 // Mean over the outputs.
 static struct figures together(const struct isolating *w)
 {
-	struct figures out = {0};
-	struct metrics *m = &out.pooled;
-	m->exact = true;
+	struct mean nsr_mean = {0}, cosine_mean = {0}, nsr = {0}, cosine = {0}, mse = {0};
+	struct figures out = {.pooled = {.exact = true}};
 	for (int i = 0; i < w->n_at; i++) {
 		struct figures one = figure_merge(w->figure[i], w->snap->samples);
 		out.known = one.known;
-		out.nsr_mean += one.nsr_mean;
-		out.cosine_mean += one.cosine_mean;
-		m->nsr += one.pooled.nsr;
-		m->cosine += one.pooled.cosine;
-		m->mse += one.pooled.mse;
-		m->exact &= one.pooled.exact;
+		if (one.pooled.odd)
+			continue;
+		mean_add(&nsr_mean, &one, one.nsr_mean);
+		mean_add(&cosine_mean, &one, one.cosine_mean);
+		mean_add(&nsr, &one, one.pooled.nsr);
+		mean_add(&cosine, &one, one.pooled.cosine);
+		mean_add(&mse, &one, one.pooled.mse);
+		out.pooled.exact &= one.pooled.exact;
 	}
-	out.nsr_mean /= w->n_at;
-	out.cosine_mean /= w->n_at;
-	m->nsr /= w->n_at;
-	m->cosine /= w->n_at;
-	m->mse /= w->n_at;
-	m->snr_db = m->exact ? NAN : -10 * log10(m->nsr);
+	out.nsr_mean = mean_of(nsr_mean);
+	out.cosine_mean = mean_of(cosine_mean);
+	out.pooled.nsr = mean_of(nsr);
+	out.pooled.cosine = mean_of(cosine);
+	out.pooled.mse = mean_of(mse);
+	out.pooled.exact &= mse.n > 0;
+	out.pooled.snr_db = out.pooled.exact ? NAN : -10 * log10(out.pooled.nsr);
 	return out;
 }
 
