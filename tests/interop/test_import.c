@@ -256,7 +256,8 @@ void test_import__files_beside_the_one_that_is_read(void **state)
 	static const struct {
 		const char *name, *instead;
 	} row[] = {{"model.espdl", "the .json that esp-ppq writes"}, {"model.info", "the .json that esp-ppq writes"},
-	    {"calibration.flatbuffers", "the calibration.json or calibration.cache"}, {"model.rknn", "the .quantization.cfg"}};
+	    {"calibration.flatbuffers", "the calibration.json or calibration.cache"}, {"model.rknn", "the .quantization.cfg"},
+	    {"quantize.py", "give as JSON what it passes"}, {"model.engine", "the calibration cache"}, {"model.alls", "names of their own"}};
 	(void)state;
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		struct study *st = bare();

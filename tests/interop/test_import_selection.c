@@ -269,3 +269,32 @@ void test_import_selection__one_by_one(void **state)
 		study_close(&st);
 	}
 }
+
+// Of Olive's passes those that quantize are read: their members beside the type or in a configuration, types of any case, the first of
+// a pass's variants.
+void test_import_selection__passes_of_olive(void **state)
+{
+	static const struct {
+		const char *pass, *note;
+		int precision;
+	} row[] = {
+	    {"{\"type\": \"OnnxStaticQuantization\", \"data_config\": \"d\", \"nodes_to_exclude\": [\"" CLASS_CONV "\"]}", "", PREC_FLOAT},
+	    {"{\"type\": \"OnnxQuantization\", \"host\": \"local\", \"config\": {\"quant_mode\": \"static\", \"nodes_to_exclude\": [\"" CLASS_CONV
+	     "\"]}}", "", PREC_FLOAT},
+	    {"{\"type\": \"vitisaiquantization\", \"nodes_to_exclude\": [\"" CLASS_CONV "\"], \"activation_type\": \"uint8\"}", "", PREC_FLOAT},
+	    {"[{\"type\": \"QuarkQuantization\", \"exclude\": [\"^" CLASS_CONV "\"]}, {\"type\": \"QuarkQuantization\", \"exclude\": [\"" STEM
+	     "\"]}]", "", PREC_FLOAT},
+	    {"{\"type\": \"OnnxDynamicQuantization\", \"nodes_to_exclude\": [\"" CLASS_CONV "\"]}", "passes: q finds scales as the network runs", -1},
+	    {"{\"type\": \"OnnxFloatToFloat16\"}", "passes: none of them quantizes", -1},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		char text[512];
+		snprintf(text, sizeof text, "{\"input_model\": {}, \"passes\": {\"c\": {\"type\": \"OnnxConversion\"}, \"q\": %s}}", row[i].pass);
+		struct study *st = take_noted("onnxruntime", text, row[i].note);
+		if (precision(st, CLASS_CONV) != row[i].precision)
+			fail_msg("%s: %d", text, precision(st, CLASS_CONV));
+		assert_int_equal(precision(st, STEM), -1);
+		study_close(&st);
+	}
+}

@@ -1,9 +1,10 @@
 // What arguments of ONNX Runtime's and Quark's say of all tensors, held against the target, which decides it.
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 #include "read_arguments.h"
 
-// Types by the names of ONNX Runtime's and Quark's enumerations.
+// Types by the names of ONNX Runtime's and Quark's enumerations; Olive writes the latter small.
 static const struct type known_types[] = {
     {"QInt4", 4, true}, {"QUInt4", 4, false}, {"QInt8", 8, true}, {"QUInt8", 8, false}, {"QInt16", 16, true}, {"QUInt16", 16, false},
     {"QInt32", 32, true}, {"QUInt32", 32, false}, {"QFloat16", WISH_FLOAT, true}, {"QBFloat16", WISH_FLOAT, true},
@@ -15,7 +16,7 @@ const struct type *find_type(const char *name)
 {
 	const char *dot = strrchr(name, '.');
 	for (size_t i = 0; i < sizeof known_types / sizeof *known_types; i++)
-		if (strcmp(known_types[i].name, dot ? dot + 1 : name) == 0)
+		if (strcasecmp(known_types[i].name, dot ? dot + 1 : name) == 0)
 			return &known_types[i];
 	return NULL;
 }

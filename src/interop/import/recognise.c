@@ -134,6 +134,13 @@ static const struct {
     {".espdl", "of ESP-DL: import the .json that esp-ppq writes beside it"},
     {".info", "of ESP-DL: import the .json that esp-ppq writes beside it"},
     {".flatbuffers", "import the calibration.json or calibration.cache that ONNX Runtime writes beside it"},
+    {".alls", "of Hailo's compiler, whose layers have names of their own and not the model's"},
+    {".har", "of Hailo's compiler, whose layers have names of their own and not the model's"},
+    {".xml", "a model of OpenVINO: import the IgnoredScope that NNCF was given, as JSON"},
+    {".engine", "built by TensorRT: import the calibration cache"},
+    {".plan", "built by TensorRT: import the calibration cache"},
+    {".dlc", "of Qualcomm's converters: import the encodings that --quantization_overrides was given"},
+    {".tflite", "a model of TensorFlow Lite, whose tensors have other names than those of an ONNX file"},
     {".rknn", "of RKNN-Toolkit2: import the .quantization.cfg that hybrid_quantization_step1 writes"},
 };
 
@@ -154,6 +161,13 @@ static enum status refuse_unread(const char *path, const char *text, struct erro
 			return error_set(err, STATUS_UNSUPPORTED, "%s: %s", path, beside[i].instead);
 	return is_ncnn_table(text) ? error_set(err, STATUS_UNSUPPORTED,
 	    "%s: a table of ncnn, whose layers have names of their own and not the model's", path) : STATUS_OK;
+}
+
+// Scripts may hold trtexec's options, which are read; what else they pass to a tool only Python knows.
+static enum status refuse_script(const char *path, struct error *err)
+{
+	return !str_has_suffix(path, ".py") ? STATUS_OK : error_set(err, STATUS_UNSUPPORTED,
+	    "%s: a script: give as JSON what it passes to the tool (docs/EXPORT.md, Import)", path);
 }
 
 // Whatever it is called: it begins with the version of its format, a byte that is in no text. What comes from a pipe is read once.
@@ -183,7 +197,9 @@ enum status read_decisions(struct wishes *w, const char **format, const char *pa
 	if (s == STATUS_OK)
 		s = refuse_unread(path, (const char *)b.data, err);
 	if (s == STATUS_OK && !read_text(w, format, (char *)b.data)) {
-		s = parse(&root, &b, path, err);
+		s = refuse_script(path, err);
+		if (s == STATUS_OK)
+			s = parse(&root, &b, path, err);
 		if (s == STATUS_OK)
 			s = read_tree(w, format, root, path, err);
 	}
