@@ -149,3 +149,26 @@ void test_import_floats__halves_on_a_target_of_casts(void **state)
 		study_close(&st);
 	}
 }
+
+// What is made in float and read on the scale of other tensors only, as by this Concat, can have none: the edit would be refused each
+// time that the session is opened.
+void test_import_floats__a_scale_that_nothing_has_by_itself(void **state)
+{
+	const char *model = chain();
+	struct study *st = case_open(model, NULL, "esp32p4"), *again = case_open(model, NULL, "esp32p4");
+	(void)state;
+	set_all(st, "leaky mean flatten gemm");
+	struct str text = case_export(st, "qdq", NULL);
+	struct import_report r = take(again, saved(&text));
+	struct snapshot *want = study_snapshot(st), *got = ran(again);
+	assert_int_equal(snapshot_plan(want)->n_refused, 0);
+	assert_int_equal(snapshot_plan(got)->n_refused, 0);
+	assert_true(scale(again, "leaky") == 0);
+	assert_has(&r.notes, "leaky: it stays in float, and those who read it have scales of other tensors");
+	snapshot_drop(&want);
+	snapshot_drop(&got);
+	import_report_done(&r);
+	str_done(&text);
+	study_close(&st);
+	study_close(&again);
+}

@@ -82,6 +82,16 @@ static bool takes_scale(const struct wishes *w, const struct plan *p, int value,
 	    plan_check_scale(p, value, scale, w->zero[value], wide, &ignored) == STATUS_OK;
 }
 
+// Of what is made in float: an edit of its scale acts on readers that have none of other tensors.
+static bool is_rounded_by_itself(const struct plan *p, int value)
+{
+	int maker = p->g->value[value].producer;
+	bool yes = maker < 0 || p->precision[maker] != PREC_FLOAT;
+	for (const struct slot *s = p->slot; s < p->slot + p->n_slots && !yes; s++)
+		yes = s->value == value && s->state == SLOT_ACTIVE && is_quantized(s, s->is_output);
+	return yes;
+}
+
 static bool accepts_scale(struct wishes *w, const struct plan *p, int value, int bits, const struct edits *now)
 {
 	const double was = now->scale[value], scale = (float)w->scale[value];
@@ -93,6 +103,11 @@ static bool accepts_scale(struct wishes *w, const struct plan *p, int value, int
 	}
 	if (!has_room(w, value, bits))
 		return false;
+	if (!is_rounded_by_itself(p, value)) {
+		if (!is_said_elsewhere(w, p, value))
+			wish_note(w, "%s: it stays in float, and those who read it have scales of other tensors: its scale is left out", name);
+		return false;
+	}
 	if (!takes_scale(w, p, value, scale, &err)) {
 		int e;
 		w->no_steps += tensor_quantizer(w->p, value)->pow2 && frexp(scale, &e) != 0.5;
