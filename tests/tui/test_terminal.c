@@ -65,18 +65,20 @@ static void program(int report)
 	struct theme theme;
 	char keys[64] = "";
 	int w = 0, h = 0;
-	bool over = false;
-	if (theme_load(&theme, "default", &err) || screen_open(&s, false, false, &err))
+	bool over = false, has_read = false;
+	if (theme_load(&theme, "default", &err) || screen_open(&s, false, true, &err))
 		_exit(3);
 	canvas_init(&c, 40, 10, &theme, false);
 	while (!over) {
 		struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
 		draw(&c, w, h);
+		canvas_text(&c, 0, 8, 40, ROLE_TEXT, has_read ? "has read" : "");
 		screen_show(s, &c);
 		if (poll(&fd, 1, PATIENCE_MS) <= 0)
 			break;
 		for (struct screen_key k; !over && (k = screen_read(s)).key != K_NONE; over = k.key == 'q')
 			snprintf(keys + strlen(keys), sizeof keys - strlen(keys), "%c", letter_of(k.key));
+		has_read = true;
 		screen_cell(s, &w, &h);
 	}
 	draw(&c, w, h);
@@ -250,6 +252,21 @@ void test_terminal__sequences_that_the_entry_does_not_have(void **state)
 		for (size_t k = 0; k < sizeof sequence / sizeof *sequence; k++)
 			say(&t, sequence[k]);
 		end(&t, "UUHHLDR11??????q 0x0");
+	}
+}
+
+// Buttons that mean nothing: the program comes back from them, and shows what else there is to show.
+void test_terminal__other_buttons_of_the_mouse(void **state)
+{
+	static const char *const sequence[] = {
+	    "\033[<2;3;4M\033[<2;3;4m", "\033[<1;3;4M\033[<1;3;4m", "\033[<66;3;4M", "\033[<67;3;4M", "\033[<0;3;4m"};
+	for (size_t i = 0; i < sizeof sequence / sizeof *sequence; i++) {
+		begin(&t, "xterm-256color", NULL);
+		assert_true(until(&t, "a picture", PATIENCE_MS));
+		say(&t, sequence[i]);
+		if (!until(&t, "has read", PATIENCE_MS))
+			fail_msg("it waits behind %s", sequence[i] + 1);
+		end(&t, "q 0x0");
 	}
 }
 

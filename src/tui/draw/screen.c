@@ -90,7 +90,8 @@ static void set_up(bool mouse)
 	nodelay(stdscr, TRUE);
 	curs_set(0);
 	if (mouse) {
-		mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+		// Those of buttons that mean nothing, too: for an event that it is not asked for curses waits on, and nothing is drawn.
+		mousemask(BUTTON1_PRESSED | BUTTON2_PRESSED | BUTTON3_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
 		mouseinterval(0);
 	}
 }

@@ -85,6 +85,8 @@ static struct screen_key mouse_key(void)
 		out.button = MOUSE_WHEEL_UP;
 	else if (e.bstate & BUTTON5_PRESSED)
 		out.button = MOUSE_WHEEL_DOWN;
+	else
+		out.key = K_NONE; // a button that means nothing, or one that is let go
 	return out;
 }
 
