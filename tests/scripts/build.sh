@@ -3,7 +3,7 @@
 # blank in their names, flags of the user's, and what is done without asking.
 set -u
 report() { if [ "$2" = 0 ]; then echo "ok $1"; else echo "not ok $1 ${3:-}"; fi; }
-unset MAKEFLAGS MFLAGS MAKELEVEL
+unset MAKEFLAGS MFLAGS MAKELEVEL BUILD CFLAGS
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 again() { make BUILD="$dir" MODE=debug "$@" >"$dir/log" 2>&1 || echo "not ok make $(tail -n 1 "$dir/log")"; } # TARGET VARIABLE=...
