@@ -232,6 +232,22 @@ void test_ui__search_goes_round(void **state)
 	ui_done(&ui);
 }
 
+// Small letters find large ones too, a large one only itself.
+void test_ui__search_in_small_letters(void **state)
+{
+	struct ui ui;
+	start(&ui, FAKE_MEASURED);
+	press(&ui, "/maxpool<Enter>");
+	assert_string_equal(name(&ui), "/model.9/m/MaxPool");
+	press(&ui, "gg");
+	const char *first = name(&ui);
+	assert_string_not_equal(first, "/model.9/m/MaxPool");
+	press(&ui, "/Maxpool<Enter>");
+	assert_string_equal(name(&ui), first);
+	assert_non_null(strstr(ui.note, "Maxpool"));
+	ui_done(&ui);
+}
+
 // A command by its name, though keys and sentences before it speak of the same.
 void test_ui__help_finds_what_is_named(void **state)
 {
