@@ -380,7 +380,7 @@ for f in $("$qtui" export $model $calib 2>/dev/null | awk 'NR > 1 {print $1}'); 
 done
 
 # ---- the quantized model: what it gives is what the session gives
-expect quantize_session 0 "biases of more than 32 bits" quantize --session "$dir/s.json" -o "$dir/q16.onnx"
+expect quantize_session 0 "1 bias of more than 32 bits" quantize --session "$dir/s.json" -o "$dir/q16.onnx"
 expect quantize 0 "" quantize $model $calib --samples 3 --target onnxruntime -o "$dir/q.onnx" -q
 expect quantize_is_read_back 0 "" run "$dir/q.onnx" -i "$dir/x.npy" -o "$dir/qdq" -q
 "$qtui" run $model $calib --samples 3 --target onnxruntime -i "$dir/x.npy" -o "$dir/simulated" -q
