@@ -13,7 +13,7 @@ enum { SHOWN = 20 };
 static void print_number(int digits, double v)
 {
 	if (!isfinite(v))
-		printf("%8s", isnan(v) ? "-" : "exact");
+		printf("%8s", isnan(v) ? "-" : v > 0 ? "exact" : "-inf");
 	else
 		printf("%8.*f", digits, v);
 }

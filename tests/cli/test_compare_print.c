@@ -1,28 +1,16 @@
 // The tables of qtui compare.
-#include "support.h"
-
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 #include "../../src/cli/compare_print.h"
+#include "printed.h"
 
 static const char *printed(void (*print)(const cJSON *j, const char *const *path), const char *json)
 {
-	static char text[2000];
 	cJSON *j = cJSON_Parse(json);
 	assert_non_null(j);
-	fflush(stdout);
-	int saved = dup(STDOUT_FILENO);
-	assert_non_null(freopen(support_temp("stdout"), "w", stdout));
+	int saved = printed_begin();
 	print(j, (const char *const[]){"a.onnx", "b.onnx"});
-	fflush(stdout);
-	dup2(saved, STDOUT_FILENO);
-	close(saved);
 	cJSON_Delete(j);
-	FILE *f = fopen(support_temp("stdout"), "r");
-	text[fread(text, 1, sizeof text - 1, f)] = '\0';
-	fclose(f);
-	return text;
+	return printed_end(saved);
 }
 
 // A tensor of zeros has no cosine.
