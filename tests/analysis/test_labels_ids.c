@@ -215,3 +215,25 @@ void test_labels_ids__frames_that_nothing_tells_apart_are_refused(void **state)
 	labels_free(&l);
 	(void)state;
 }
+
+// A path from the root on is none below the labels: text beside the picture is not meant.
+void test_labels_ids__files_beside_the_pictures_are_others(void **state)
+{
+	char *images = xstrdup(support_temp("beside")), *text = file_join(images, "labels"), *sample = file_join(images, "a.npy");
+	const char *one[] = {sample};
+	const struct labels_samples s = {.file = one, .n = 1, .w = 8, .h = 8};
+	struct error err = {0};
+	struct labels *l = NULL;
+	write_in(images, "a.txt", "1 .5 .5 .5 .5\n");
+	write_in(text, "a.txt", "0 .5 .5 .5 .5\n");
+	for (int upwards = 0; upwards < 2; upwards++) {
+		one[0] = upwards ? "../a.npy" : sample;
+		assert_int_equal(labels_read(&l, text, &s, &err), STATUS_OK);
+		assert_true(l->label[0].n == 1 && l->label[0].truth[0].class == 0);
+		labels_free(&l);
+	}
+	free(images);
+	free(text);
+	free(sample);
+	(void)state;
+}

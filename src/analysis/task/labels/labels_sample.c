@@ -213,7 +213,7 @@ static const char *with_folders(const char *file, int folders)
 	for (; folders && from > file; folders--)
 		for (from--; from > file && from[-1] != '/'; from--)
 			;
-	return folders ? NULL : from;
+	return folders || *from == '/' || strstr(from, "../") ? NULL : from; // from the root on, or upwards, it would lead elsewhere
 }
 
 char *labels_beside(const char *dir, const char *file, const char *ending)
