@@ -37,7 +37,8 @@ void test_labels_ids__a_wrong_class_is_no_heading(void **state)
 
 void test_labels_ids__the_class_may_come_first(void **state)
 {
-	static const char *const text[] = {"label,file\n1,a.jpg\n3,b.jpg\n", "label,name\n1,a.jpg\n3,b.jpg\n", "name,label\na.jpg,1\nb.jpg,3\n"};
+	static const char *const text[] = {"label,file\n1,a.jpg\n3,b.jpg\n", "label,name\n1,a.jpg\n3,b.jpg\n", "name,label\na.jpg,1\nb.jpg,3\n",
+	    "Filename,Split,Label\na.jpg,7,1\nb.jpg,7,3\n"};
 	for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
 		char name[16];
 		snprintf(name, sizeof name, "first%d.csv", (int)i);

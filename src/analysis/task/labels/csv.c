@@ -1,6 +1,7 @@
 #include "csv.h"
 
 #include <string.h>
+#include <strings.h>
 #include "qtui/base/file.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
@@ -70,7 +71,7 @@ int csv_column(const struct csv_line *heading, const char *const *names)
 {
 	for (; *names; names++)
 		for (int i = heading->n > 1 && csv_is_number(heading->at[1]); i < heading->n; i++)
-			if (strcmp(heading->at[i], *names) == 0)
+			if (strcasecmp(heading->at[i], *names) == 0)
 				return i;
 	return -1;
 }

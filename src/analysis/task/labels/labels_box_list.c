@@ -14,10 +14,10 @@
 #define BOX_LIST_FILE_MAX ((size_t)512 << 20)
 enum { X1, Y1, X2, Y2, SIDES };
 
-static const char *const side_names[SIDES][6] = {{"xmin", "x_min", "x1", "XMin", "left", NULL}, {"ymin", "y_min", "y1", "YMin", "top", NULL},
-    {"xmax", "x_max", "x2", "XMax", "right", NULL}, {"ymax", "y_max", "y2", "YMax", "bottom", NULL}};
-static const char *const more_files[] = {"image_id", "ImageID", "image_name", "img", NULL};
-static const char *const more_classes[] = {"class_name", "name", "category", "LabelName", NULL};
+static const char *const side_names[SIDES][5] = {{"xmin", "x_min", "x1", "left", NULL}, {"ymin", "y_min", "y1", "top", NULL},
+    {"xmax", "x_max", "x2", "right", NULL}, {"ymax", "y_max", "y2", "bottom", NULL}};
+static const char *const more_files[] = {"image_id", "imageid", "image_name", "img", NULL};
+static const char *const more_classes[] = {"class_name", "name", "category", "labelname", NULL};
 
 struct columns {
 	int file, class, side[SIDES], w, h; // -1: there is none
