@@ -161,3 +161,27 @@ void test_boxes_program__a_blind_one_is_named(void **state)
 	case_end(&c);
 	(void)state;
 }
+
+// Figures that a session keeps are of the names, too: these say which class of the model is meant.
+void test_boxes_program__names_of_classes_are_a_part_of_the_key(void **state)
+{
+	static const char *const name[] = {"cat", "dog"};
+	struct key key[3];
+	for (int i = 0; i < 3; i++) {
+		struct task_case c;
+		char text[512], file[32];
+		snprintf(file, sizeof file, "names%d.json", i);
+		snprintf(text, sizeof text, "{\"images\":[{\"id\":1,\"file_name\":\"a.png\"}],\"annotations\":[{\"image_id\":1,\"category_id\":1,"
+		    "\"bbox\":[10,10,40,40]}],\"categories\":[{\"id\":1,\"name\":\"%s\"},{\"id\":2,\"name\":\"%s\"}]}", name[i % 2], name[!(i % 2)]);
+		case_begin(&c, NULL, 0, CASE_SIDE);
+		case_add_output(&c, "head", SHAPE(1, 2));
+		const struct task_options o = {.kind = TASK_DETECT, .labels = support_temp_file(file, text, strlen(text)), .boxes_by = "cat"};
+		if (task_open(&c.t, c.b.g, c.d, &o, &c.err))
+			fail_msg("%s", c.err.text);
+		key[i] = task_labels_key(c.t);
+		case_end(&c);
+	}
+	assert_false(key_equal(key[0], key[1]));
+	assert_true(key_equal(key[0], key[2]));
+	(void)state;
+}

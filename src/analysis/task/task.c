@@ -320,6 +320,8 @@ static struct key labels_key(const struct labels *l, int n_samples)
 		k = one->value ? key_add(k, one->value, (size_t)one->n_values * sizeof *one->value) : k;
 		k = one->file ? task_file_key(k, one->file) : k;
 	}
+	for (int c = 0; c < l->n_classes; c++)
+		k = key_add_text(k, l->name[c] ? l->name[c] : ""); // they say which class of the model is meant
 	k = l->stack ? task_file_key(k, l->source) : k;
 	return key_add(k, l->class_of, (size_t)l->n_numbers * sizeof *l->class_of);
 }
