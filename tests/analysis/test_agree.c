@@ -207,3 +207,20 @@ void test_agree__rows_that_nobody_reads(void **state)
 	expect_boxes(&c, &both, &one, 2 * .81 / (2 * .81 + .64));
 	case_end(&c);
 }
+
+// Who has not asked for it is told that labels were looked for, and how to name them.
+void test_agree__says_that_no_labels_were_found(void **state)
+{
+	for (int asked = 0; asked < 2; asked++) {
+		struct task_case c;
+		char note[256];
+		case_begin(&c, NULL, 0, CASE_SIDE);
+		case_add_output(&c, "head", SHAPE(1, 2));
+		if (task_open(&c.t, c.b.g, c.d, &(struct task_options){.kind = asked ? TASK_AGREE : -1}, &c.err))
+			fail_msg("%s", c.err.text);
+		task_note(c.t, note, sizeof note);
+		assert_int_equal(strstr(note, "--labels names them") == NULL, asked);
+		case_end(&c);
+	}
+	(void)state;
+}

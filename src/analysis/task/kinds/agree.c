@@ -71,7 +71,8 @@ static const char *agree_leads(const struct task *t)
 static void agree_note(struct task *t, char *out, size_t size)
 {
 	const char *range = levels_range_name(((const struct agree *)t->state)->range);
-	snprintf(out, size, "without labels: the quantized outputs are compared with the float ones%s%s", range ? "; their levels are " : "",
+	const char *why = t->opt.kind == TASK_AGREE ? "without labels" : "no labels lie beside the samples (--labels names them)";
+	snprintf(out, size, "%s: the quantized outputs are compared with the float ones%s%s", why, range ? "; their levels are " : "",
 	    range ? range : "");
 }
 
