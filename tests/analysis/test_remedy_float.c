@@ -100,6 +100,9 @@ void test_remedy_float__what_bits_mend_is_left_to_them(void **state)
 	assert_int_equal(remedy_float(&f, &err), STATUS_OK);
 	assert_int_equal(r->kept, 0);
 	assert_int_equal(precision_of(r, "up"), -1);
+	assert_true(f.ranked.n > 0); // the state is the same: the next remedy need not rank again
+	assert_int_equal(remedy_scales(&f, &err), STATUS_OK);
+	assert_null(f.ranked.at);
 	repair_free(&r);
 	study_close(&st);
 }

@@ -235,6 +235,7 @@ static enum status try_remedies(struct repair *r, remedy_fn *const *remedy, size
 		r->end = "an error has stopped it";
 	}
 	say_run_snr(r);
+	runs_done(&f.ranked);
 	return st;
 }
 

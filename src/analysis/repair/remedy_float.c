@@ -104,6 +104,7 @@ static enum status find(struct freeing *w, const struct runs *runs, struct error
 {
 	struct repair *r = w->f->r;
 	enum status st = STATUS_OK;
+	double end = repair_lend(r, 1. / 4);
 	for (int i = 0; i < runs->n && st == STATUS_OK && !repair_over(r); i++) {
 		const struct run *run = &runs->at[i];
 		bool is = false;
@@ -115,6 +116,7 @@ static enum status find(struct freeing *w, const struct runs *runs, struct error
 		w->alone[w->n] = run->alone;
 		w->n += is;
 	}
+	r->deadline = end;
 	return st;
 }
 
@@ -153,6 +155,7 @@ enum status remedy_float(struct fixing *f, struct error *err)
 		return st;
 	struct parts *parts = parts_new(p);
 	st = runs_find(r, parts, &runs, err);
+	const int kept = r->kept;
 	struct freeing w = {.f = f, .plan = p, .parts = parts, .part = xcalloc((size_t)runs.n + 1, sizeof *w.part),
 	    .alone = xcalloc((size_t)runs.n + 1, sizeof *w.alone), .least = REPAIR_SHARE * runs.total,
 	    .tries = TRIES};
@@ -162,7 +165,10 @@ enum status remedy_float(struct fixing *f, struct error *err)
 		st = try_float(&w, 0, w.n, err);
 	free(w.part);
 	free(w.alone);
-	runs_done(&runs);
+	if (r->kept == kept)
+		f->ranked = runs;
+	else
+		runs_done(&runs);
 	parts_free(&parts);
 	plan_free(&p);
 	return st;

@@ -165,13 +165,17 @@ enum status remedy_scales(struct fixing *f, struct error *err)
 {
 	struct repair *r = f->r;
 	struct plan *p = NULL;
-	struct runs runs = {0};
+	struct runs runs = f->ranked;
 	int tries = TRIES;
+	f->ranked = (struct runs){0};
 	enum status st = scales_plan(r->scales, &p, &r->now, err);
-	if (st != STATUS_OK)
+	if (st != STATUS_OK) {
+		runs_done(&runs);
 		return st;
+	}
 	struct parts *parts = parts_new(p);
-	st = runs_find(r, parts, &runs, err);
+	if (!runs.at)
+		st = runs_find(r, parts, &runs, err);
 	struct search *found = xcalloc((size_t)runs.n + 1, sizeof *found);
 	struct tensors in = {.r = r, .plan = p, .parts = parts, .runs = &runs, .found = found};
 	if (st == STATUS_OK)

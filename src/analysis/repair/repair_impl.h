@@ -223,6 +223,7 @@ struct fixing {
 	struct repair *r;
 	repair_step_fn *step;
 	void *arg;
+	struct runs ranked; // by remedy_float, of the state that there is still, for the remedy behind it; `at` NULL: none
 };
 // An edit about to be tried: what it changes, the command that says so, and why. The texts are the repair's.
 struct candidate {
