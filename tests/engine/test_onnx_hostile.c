@@ -275,6 +275,29 @@ void test_onnx_hostile__weights_that_are_no_numbers_are_told(void **state)
 	case_done(&c);
 }
 
+// The file has no such constant as the weights become.
+void test_onnx_hostile__a_variance_below_zero_is_named(void **state)
+{
+	static const float one[] = {1, 1, 1, 1}, zeros[4] = {0}, var[] = {1, 1e-20f, -2, 1};
+	for (int odd = 0; odd < 2; odd++) {
+		struct onnx_case c;
+		char line[256];
+		int before = support_log_count(), said = 0;
+		case_begin_conv(&c, "h");
+		case_floats(&c, "ones", DIMS(4), one);
+		case_floats(&c, "zeros", DIMS(4), zeros);
+		case_floats(&c, "var", DIMS(4), odd ? var : one);
+		case_node(&c, "BatchNormalization", "bn", "h ones zeros zeros var", "y");
+		case_output(&c, c.graph, "y");
+		case_load(&c);
+		for (int i = before; i < support_log_count(); i++)
+			said += log_line(i, line, sizeof line) == LOG_WARN &&
+			    strstr(line, "node bn (BatchNormalization): channel 2 has the scale 1, shift 0, mean 0 and variance -2 (epsilon 1e-05)");
+		assert_int_equal(said, odd);
+		case_done(&c);
+	}
+}
+
 // An index that is known only when it runs: several models may be at work, as in a comparison.
 void test_onnx_hostile__what_fails_when_it_runs_names_the_file(void **state)
 {

@@ -44,6 +44,18 @@ static float shifted(const struct norm *b, int64_t c, float bias)
 	return b->scale[c] * (bias - b->mean[c]) / sqrtf(b->var[c] + b->eps) + b->shift[c];
 }
 
+// Of a variance that is not above 0, say. What it becomes in the weights has another name than the file gives.
+static void note_norm(const struct draft_node *n, const struct norm *b)
+{
+	int64_t c = 0;
+	while (c < b->channels && isfinite(gain(b, c)) && isfinite(shifted(b, c, 0)))
+		c++;
+	if (c < b->channels)
+		log_warn("node %s (BatchNormalization): channel %lld has the scale %g, shift %g, mean %g and variance %g (epsilon %g), of which no "
+		         "finite numbers come: export the model again",
+		    n->n.name, (long long)c, (double)b->scale[c], (double)b->shift[c], (double)b->mean[c], (double)b->var[c], (double)b->eps);
+}
+
 // How output channels lie in a weight: `outer` blocks, each with `channels` runs of `inner` elements.
 struct weight_axis {
 	int64_t outer, channels, inner;
@@ -178,6 +190,7 @@ static enum status fold_norm(struct draft *d, struct draft_node *n, struct error
 	enum status s;
 	if (!x || !read_norm(&b, d, n) || x->shape.rank < 2 || x->shape.dim[1] != b.channels)
 		return STATUS_OK;
+	note_norm(n, &b);
 	host = host_of(&axis, d, n, &b);
 	if (!host)
 		return x->shape.rank == 3 || x->shape.rank == 4 ? to_conv(d, n, &b, err) : STATUS_OK;
