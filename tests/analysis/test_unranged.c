@@ -72,8 +72,8 @@ static void has_figures(const struct snapshot *s, const char *node)
 void test_unranged__the_rest_of_the_network_has_figures(void **state)
 {
 	static const char *const lost[] = {"exp", "root", "join", "again", "sum", "flat", "times"}, *const said[] = {
-		"nothing in tensor l is finite, nor in 5 more: without a range there is no scale, so that it stays float and has no figures; "
-		"tensor l is the first with infinite numbers, in sample random#0: node exp (Exp) makes them of finite ones",
+		("nothing in tensor l is finite, nor in 5 more: without a range there is no scale, so that it stays float and has no figures; "
+		 "tensor l is the first with infinite numbers, in sample random#0: node exp (Exp) makes them of finite ones"),
 		"nothing in tensor r is finite: without a range", "node root (Exp) makes them of finite ones"};
 	struct onnx_case file;
 	int before = support_log_count();
