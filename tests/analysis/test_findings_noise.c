@@ -144,7 +144,8 @@ void test_findings_noise__noise_is_traced_to_where_it_began(void **state)
 	assert_int_equal(f->at[0].rule, FINDING_inherited_noise);
 	assert_int_equal(f->at[0].n_nodes, 2);
 	assert_int_equal(f->at[0].node[1], N_CONV);
-	assert_non_null(strstr(f->at[0].text, "has 2.5 dB but would have 35.0 dB alone: the noise is there since Conv, 3 nodes upstream (4.0 dB, alone"));
+	assert_non_null(strstr(f->at[0].text,
+	    "has 2.5 dB but would have 35.0 dB alone: the noise is there since Conv, 3 nodes upstream (4.0 dB, alone"));
 	findings_drop(&f);
 	m->site[S_Y].layerwise = (struct figures){.known = 8, .pooled = {.snr_db = NAN, .nsr = 0, .exact = true}};
 	f = findings_new(NULL, &m->s);
