@@ -253,8 +253,20 @@ static const char *dynamic_product(void)
 	return case_finish(&c, "product.onnx");
 }
 
+// Codes of a weight, and floats everywhere else.
+static const char *weights_alone(void)
+{
+	struct onnx_case c;
+	begin(&c);
+	add_weights(&c, "w_quantized", "w_dq");
+	case_node(&c, "Conv", "conv", "x w_dq", "conv_y");
+	case_output(&c, c.graph, "conv_y");
+	return case_finish(&c, "weights.onnx");
+}
+
 void test_import_pairs__other_models_are_refused(void **state)
 {
+	assert_is_refused(weights_alone(), STATUS_UNSUPPORTED, "its weights alone are quantized");
 	struct study *digits = case_open(MODEL, CALIB, "onnxruntime");
 	struct str model = case_export(digits, "qdq", NULL);
 	(void)state;

@@ -312,6 +312,10 @@ static enum status nothing_read(const struct reading *r, const char *path, struc
 			    "%s: it finds scales as it runs (%s), so it has none to import; "
 			    "qtui compare FLOAT %s CALIB tells what it loses",
 			    path, r->file->node[i].op->name, path);
+	for (int i = 0; i < r->file->n_nodes; i++)
+		if (qdq_is(r->file, i, OP_DequantizeLinear) || qdq_is(r->file, i, OP_MatMulNBits))
+			return error_set(err, STATUS_UNSUPPORTED,
+			    "%s: its weights alone are quantized, which no edit says; qtui compare FLOAT %s CALIB tells what they lose", path, path);
 	return error_set(err, STATUS_FORMAT, "%s: no QuantizeLinear is in it, so there is nothing to import: a float model is opened", path);
 }
 
