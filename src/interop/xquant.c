@@ -125,7 +125,7 @@ static const char *file_type(const struct decided *d, const struct value *v)
 	const char *file = dataset_count(d->data) ? dataset_file(d->data, 0) : NULL;
 	if (file && str_has_suffix(file, ".bin"))
 		return "raw";
-	return v->shape.rank != 4 || (file && str_has_suffix(file, ".npy")) ? "npy" : "img";
+	return v->shape.rank != 4 || (file && !image_is_name(file)) ? "npy" : "img";
 }
 
 // PT_IMAGENET is torchvision's Resize and CenterCrop, both of the input's height.
@@ -223,7 +223,8 @@ static const char *images_as(const struct decided *d, const struct graph *g, boo
 static void tell_list(struct str *loss, const struct decided *d, const struct graph *g)
 {
 	const char *path = d->opt->calib;
-	bool pictures, one = path && (file_is_dir(path) || image_is_name(path) || str_has_suffix(path, ".npy") || str_has_suffix(path, ".npz"));
+	const char *file = dataset_count(d->data) ? dataset_file(d->data, 0) : NULL;
+	bool pictures, one = path && (file_is_dir(path) || (file && strcmp(file, path) == 0));
 	const char *as = images_as(d, g, &pictures);
 	if (one || !path)
 		lose(loss, "data_list_path: put a text file there%s%s, with one %s a line, found from its own directory%s", one ? " in place of " : "",

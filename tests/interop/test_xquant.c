@@ -171,6 +171,25 @@ void test_xquant__of_arrays(void **state)
 	study_close(&st);
 }
 
+// So is a TensorProto, and an NPZ file, which the tool cannot read: the report asks for .npy files.
+void test_xquant__of_arrays_that_it_does_not_read(void **state)
+{
+	static const unsigned char head[] = {0x08, 1, 0x08, 3, 0x08, 0xa0, 1, 0x08, 0xa0, 1, 0x10, 1, 0x4a, 0x80, 0xe0, 0x12}; // 1x3x160x160
+	static unsigned char file[sizeof head + 4 * 3 * 160 * 160];
+	struct str loss = {0};
+	(void)state;
+	memcpy(file, head, sizeof head);
+	struct study *st = case_open(MODEL, support_temp_file("sample.pb", file, sizeof file), "xquant");
+	cJSON *j = case_export_json(st, "xquant", &loss);
+	const cJSON *input = cJSON_GetArrayItem(case_at(j, "calibration_parameters|input_parameters"), 0);
+	assert_string_equal(json_text(input, "file_type", ""), "npy");
+	assert_null(case_at(input, "mean_value"));
+	assert_has(&loss, "with one .npy of one sample a line");
+	str_done(&loss);
+	cJSON_Delete(j);
+	study_close(&st);
+}
+
 static void expect_calibration_type(struct study *st, const char *type)
 {
 	cJSON *j = case_export_json(st, "xquant", NULL);
