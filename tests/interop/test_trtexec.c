@@ -61,6 +61,7 @@ void test_trtexec__options_are_read(void **state)
 	    {"'--layerPrecisions=\"" STEM "\":fp16,\"" SUB "\":fp16' --verbose", PREC_FLOAT, PREC_FLOAT, -1, 0},
 	    {"trtexec --layerPrecisions=" STEM ":fp16," SUB ":fp16\\\n  --int8", PREC_FLOAT, PREC_FLOAT, -1, 0},
 	    {"--layerPrecisions=\"" STEM ":fp16", PREC_FLOAT, -1, -1, 0},
+	    {"os.system(\"trtexec --layerPrecisions=" STEM ":fp16," SUB ":fp32\")\n", PREC_FLOAT, PREC_FLOAT, -1, 0},
 	    {"--layerPrecisions=", -1, -1, -1, 0},
 	    {"--layerPrecisions=/model.12/S*:fp16,*nothing*:fp16", -1, PREC_FLOAT, PREC_FLOAT, 1},
 	    {"--layerPrecisions=" STEM ":fp16 --layerPrecisions=" SUB ":fp16", PREC_FLOAT, PREC_FLOAT, -1, 0},

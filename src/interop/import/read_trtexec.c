@@ -35,13 +35,14 @@ static void read_layer(struct wishes *w, char *item)
 }
 
 // Where the value ends that begins there: at `outer`, the quotes around the whole option, or where there are none ('\0') at a blank
-// and at the end of a line that goes on. Quotes within it are taken out.
+// and at the end of a line that goes on, or at a quote without a partner, which was open before it. Quotes within it are taken out.
 static char *end_of_value(char *value, char outer)
 {
-	char *to = value, inner = '\0';
+	char *to = value, *begin = value, inner = '\0';
 	for (; *value; value++) {
 		bool goes_on = *value == '\\' && strchr("\r\n", value[1]);
-		if (!inner && (outer ? *value == outer : goes_on || strchr(" \t\r\n", *value)))
+		bool closes = !inner && value > begin && strchr("\"'", *value) && !memchr(value + 1, *value, strcspn(value + 1, "\n"));
+		if (!inner && (outer ? *value == outer : goes_on || closes || strchr(" \t\r\n", *value)))
 			break;
 		if (*value != outer && strchr("\"'", *value) && (!inner || inner == *value))
 			inner = inner ? '\0' : *value;
