@@ -172,3 +172,34 @@ void test_import_floats__a_scale_that_nothing_has_by_itself(void **state)
 	study_close(&st);
 	study_close(&again);
 }
+
+// xint8 runs a HardSigmoid for a Sigmoid and multiplies means: a file that has the model's own has them in float.
+void test_import_floats__what_the_target_replaces(void **state)
+{
+	static const char *const floats[] = {"sigmoid", "mean"};
+	struct onnx_case c;
+	float w[16] = {0.5f, -0.25f, 0.75f};
+	(void)state;
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(1, 4, 6, 6));
+	case_floats(&c, "w", DIMS(4, 4, 1, 1), w);
+	case_node(&c, "Conv", "first", "x w", "first_y");
+	case_node(&c, "Sigmoid", "sigmoid", "first_y", "sigmoid_y");
+	case_attr_ints(&c, case_node(&c, "AveragePool", "mean", "sigmoid_y", "mean_y"), "kernel_shape", 2, (int64_t[]){3, 3});
+	case_node(&c, "Conv", "last", "mean_y w", "y");
+	case_output(&c, c.graph, "y");
+	const char *model = case_save(&c, "replaced.onnx");
+	case_done(&c);
+	for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) {
+		struct study *st = case_open(model, NULL, "xint8"), *again = case_open(model, NULL, "xint8");
+		case_set(st, floats[i], PREC_FLOAT);
+		struct str text = case_export(st, "qdq", NULL);
+		struct import_report r = take(again, saved(&text));
+		for (size_t k = 0; k < sizeof floats / sizeof *floats; k++)
+			assert_int_equal(precision(again, floats[k]), k == i ? PREC_FLOAT : -1);
+		import_report_done(&r);
+		str_done(&text);
+		study_close(&st);
+		study_close(&again);
+	}
+}

@@ -71,6 +71,13 @@ static bool is_read_as_floats(const struct reading *r, const struct node *n)
 	return false;
 }
 
+// It computes what the model does, where the target runs another function on codes, or multiplies what comes out.
+static bool is_the_models_own(const struct reading *r, int node, const struct node *n)
+{
+	const struct stand_in *by = &r->w->bare->stand_in[node];
+	return (by->op && strcmp(by->op, n->op->name) != 0) || (by->gain != 0 && n->n_out == 1 && r->pair[n->out[0]] >= 0);
+}
+
 enum said qdq_said_by_node(const struct reading *r, int node, const struct node *n)
 {
 	const struct group *group = &r->w->p->group[node];
@@ -81,7 +88,7 @@ enum said qdq_said_by_node(const struct reading *r, int node, const struct node 
 		return ON_CODES;
 	if (codes && r->w->bare->precision[node] == PREC_FLOAT) // the target makes floats of codes, too
 		return ON_CODES;
-	bool floats = is_fed_floats(r, n, group->owner) || (group->owner == node && has_float_constant(r, node, n)) ||
+	bool floats = is_the_models_own(r, node, n) || is_fed_floats(r, n, group->owner) || (group->owner == node && has_float_constant(r, node, n)) ||
 	    (group->last == node && is_read_as_floats(r, n));
 	return floats ? ON_FLOATS : SAID_NOTHING;
 }
