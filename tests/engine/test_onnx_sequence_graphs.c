@@ -109,6 +109,30 @@ void test_onnx_sequence_graphs__a_loop_that_may_stop_is_refused(void **state)
 }
 
 // for piece in pieces: the list is from outside, and `one` is the body's own.
+// for piece in x.unbind(): how many there are is known when it runs.
+void test_onnx_sequence_graphs__a_loop_reads_as_many_as_there_are(void **state)
+{
+	struct onnx_case c;
+	Onnx__GraphProto *body;
+	begin(&c);
+	body = case_graph(&c);
+	body->input[body->n_input++] = case_value(&c, "i", INT64, 0, NULL);
+	body->input[body->n_input++] = case_value(&c, "going", BOOL, 0, NULL);
+	body->input[body->n_input++] = case_value(&c, "sum", FLOAT, 0, NULL);
+	case_node_in(&c, body, "SequenceAt", "at", "pieces i", "piece");
+	case_node_in(&c, body, "Add", "add", "sum piece", "more");
+	case_node_in(&c, body, "Identity", "on", "going", "still");
+	case_output(&c, body, "still");
+	case_output(&c, body, "more");
+	case_attr_int(&c, case_node(&c, "SplitToSequence", "unbind", "x", "pieces"), "keepdims", 0);
+	case_node(&c, "SequenceLength", "length", "pieces", "n");
+	case_floats(&c, "nothing", 0, NULL, (const float[]){0});
+	case_attr_graph(&c, case_node(&c, "Loop", "loop", "n - nothing", "y"), "body", body);
+	check(&c, "y", 1, (const float[]){2});
+	assert_int_equal(graph_find_value(c.loaded, "y/iteration_0/piece"), -1);
+	case_done(&c);
+}
+
 void test_onnx_sequence_graphs__a_loop_reads_a_list_from_outside(void **state)
 {
 	struct onnx_case c;
@@ -226,13 +250,13 @@ void test_onnx_sequence_graphs__repeated_nodes_are_bounded(void **state)
 		if (inner)
 			case_attr_graph(&c, case_node_in(&c, body, "Loop", "inside", "many -", depth == 1 ? "r0" : "r1"), "body", inner);
 		else
-			case_node_in(&c, body, "SequenceAt", "at", "pieces zero", "piece");
+			case_node_in(&c, body, "SequenceAt", "at", "both i0", "piece");
 		case_output(&c, body, depth == 0 ? "piece" : depth == 1 ? "r0" : "r1");
 		inner = body;
 	}
-	case_node(&c, "SplitToSequence", "split", "x one", "pieces");
+	case_node(&c, "SequenceConstruct", "construct", "x x", "both");
 	case_attr_graph(&c, case_node(&c, "Loop", "loop", "many -", "y"), "body", inner);
 	case_output(&c, c.graph, "y");
-	case_refused(&c, STATUS_UNSUPPORTED, "'pieces'");
+	case_refused(&c, STATUS_UNSUPPORTED, "SequenceAt needs the length of its sequence");
 	case_done(&c);
 }

@@ -20,13 +20,15 @@ struct resolver {
 	size_t copied, repeated; // of the bounds above; those of the model's count
 	struct namemap *names;   // sequence by the name of its tensor
 	struct proto_list nodes; // that stand for those taken so far
+	struct namemap *constants; // those among the first `indexed` of them that are Constants, by the name that they give
+	size_t indexed;
 };
 
 struct resolver resolver_of(const Onnx__GraphProto *g, struct resolver *outer);
 void resolver_done(struct resolver *r); // but for the nodes
 void resolver_take(struct resolver *r, Onnx__NodeProto *p); // takes over p: it, or what stands for it, joins the nodes
 
-bool resolver_int(int64_t *v, const struct resolver *r, const char *name); // of a constant of one element, here or outside
+bool resolver_int(int64_t *v, struct resolver *r, const char *name); // of a constant of one element, here or outside
 // NULL: that name is no sequence. Valid until the next call of the resolver.
 struct sequence *resolver_sequence(struct resolver *r, const char *name);
 // Likewise, with its elements by name; NULL, too, where they are pieces and p, which reads it, cannot know how many.
@@ -39,6 +41,7 @@ const char *resolver_read_by(struct resolver *r, const Onnx__NodeProto *p); // a
 // Rules for nodes that have graphs inside. False: p stays.
 bool resolve_loop(struct resolver *r, const Onnx__NodeProto *p);         // of a known number of iterations
 bool resolve_sequence_map(struct resolver *r, const Onnx__NodeProto *p);
-void resolve_branches(struct resolver *r, Onnx__NodeProto *p);           // of an If, in place
+// For a node that stays: what the graphs inside it do with sequences, in place.
+void resolve_inside(struct resolver *r, Onnx__NodeProto *p);
 
 #endif

@@ -21,6 +21,20 @@ const char *resolver_read_by(struct resolver *r, const Onnx__NodeProto *p)
 	return found;
 }
 
+// Does the node carry a sequence, or a graph inside it read one by more than a place in a tensor?
+static bool needs_elements(struct resolver *r, const Onnx__NodeProto *p)
+{
+	bool needs = false;
+	for (size_t i = 0; i < p->n_input && !needs; i++) {
+		const struct sequence *s = resolver_sequence(r, p->input[i]);
+		needs = s && !(s->whole && s->piece == 0 && !strcmp(text_of(p->op_type), "SequenceAt"));
+	}
+	for (size_t i = 0; i < p->n_attribute && !needs; i++)
+		for (size_t k = 0; p->attribute[i]->g && k < p->attribute[i]->g->n_node && !needs; k++)
+			needs = needs_elements(r, p->attribute[i]->g->node[k]);
+	return needs;
+}
+
 // May the body be put in the place of its node so often?
 static bool may_repeat(struct resolver *r, const Onnx__GraphProto *body, int64_t times)
 {
@@ -54,7 +68,7 @@ static const Onnx__NodeProto *maker_of(const Onnx__GraphProto *g, const char *na
 }
 
 // Is the body's condition true, or what it was before?
-static bool goes_on(const struct resolver *r, const Onnx__GraphProto *body)
+static bool goes_on(struct resolver *r, const Onnx__GraphProto *body)
 {
 	const char *name = text_of(body->output[0]->name), *before = text_of(body->input[1]->name);
 	struct proto_constants known = {body, body->node, body->n_node};
@@ -90,7 +104,7 @@ static bool begin_loop(struct loop *l)
 	if (!l->body || p->n_input < LOOP_OWN || l->body->n_input != p->n_input || l->body->n_output != p->n_output + BODY_OWN)
 		return false;
 	l->n_carried = p->n_input - LOOP_OWN;
-	if (p->n_output < l->n_carried || !bodies_first_output(p)[0] || !resolver_read_by(l->r, p) || !resolver_int(&l->trips, l->r, p->input[0]))
+	if (p->n_output < l->n_carried || !bodies_first_output(p)[0] || !needs_elements(l->r, p) || !resolver_int(&l->trips, l->r, p->input[0]))
 		return false;
 	l->n_collected = p->n_output - l->n_carried;
 	if ((p->input[1][0] && !resolver_int(&going, l->r, p->input[1])) || !going || !goes_on(l->r, l->body))
@@ -227,7 +241,7 @@ bool resolve_sequence_map(struct resolver *r, const Onnx__NodeProto *p)
 	return true;
 }
 
-// ---- If
+// ---- graphs that stay inside their node
 
 // A node that stays and reads a sequence, as one on an empty list in a branch that is not taken, reads no tensor of that name:
 // it is refused by its own name where the branch is.
@@ -239,7 +253,7 @@ static void forget_sequences(struct resolver *r)
 				proto_set_text(&r->nodes.at[i]->input[k], "");
 }
 
-struct branches {
+struct branches { // or the body of a Loop or a Scan
 	Onnx__NodeProto *p;
 	struct resolver *each;
 	size_t n;
@@ -329,7 +343,7 @@ static void split_outputs(struct branches *b, struct resolver *r)
 	free(n_elements);
 }
 
-void resolve_branches(struct resolver *r, Onnx__NodeProto *p)
+void resolve_inside(struct resolver *r, Onnx__NodeProto *p)
 {
 	struct branches b = {.p = p, .each = xcalloc(p->n_attribute + 1, sizeof *b.each)};
 	for (size_t i = 0; i < p->n_attribute; i++) {
@@ -341,7 +355,8 @@ void resolve_branches(struct resolver *r, Onnx__NodeProto *p)
 		for (size_t k = 0; k < g->n_node; k++)
 			resolver_take(inner, g->node[k]);
 	}
-	split_outputs(&b, r);
+	if (!domain_of(p->domain)[0] && !strcmp(text_of(p->op_type), "If"))
+		split_outputs(&b, r);
 	for (size_t i = 0; i < b.n; i++) {
 		forget_sequences(&b.each[i]);
 		proto_replace((Onnx__GraphProto *)b.each[i].g, &b.each[i].nodes);

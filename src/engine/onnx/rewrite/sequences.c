@@ -12,15 +12,22 @@ enum { OPSET_OF_SPLIT = 13 }; // since when sizes and axes are inputs
 
 // ---- what the model says
 
-static struct proto_constants constants(const struct resolver *r)
+// The Constant node that gives a name, as the only node that is asked: loops make thousands.
+static struct proto_constants constant_of(struct resolver *r, const char *name)
 {
-	return (struct proto_constants){r->g, r->nodes.at, r->nodes.n};
+	for (; r->indexed < r->nodes.n; r->indexed++) {
+		const Onnx__NodeProto *p = r->nodes.at[r->indexed];
+		if (p->n_output == 1 && !strcmp(text_of(p->op_type), "Constant"))
+			namemap_put(r->constants, p->output[0], (int)r->indexed);
+	}
+	int i = namemap_get(r->constants, name);
+	return (struct proto_constants){r->g, r->nodes.at + (i < 0 ? 0 : i), i >= 0};
 }
 
-bool resolver_int(int64_t *v, const struct resolver *r, const char *name)
+bool resolver_int(int64_t *v, struct resolver *r, const char *name)
 {
 	for (; r; r = r->outer) {
-		struct proto_constants known = constants(r);
+		struct proto_constants known = constant_of(r, name);
 		if (proto_constant_int(v, &known, name))
 			return true;
 	}
@@ -34,7 +41,7 @@ static struct sequence *sequence_of(struct resolver *r, const Onnx__NodeProto *p
 
 // The place in `n` elements that the input says, from the end when negative; `absent` where there is none.
 // False: not known, or not in [0, limit).
-static bool position(size_t *at, const struct resolver *r, const Onnx__NodeProto *p, size_t input, size_t n, size_t limit, size_t absent)
+static bool position(size_t *at, struct resolver *r, const Onnx__NodeProto *p, size_t input, size_t n, size_t limit, size_t absent)
 {
 	int64_t v = (int64_t)absent;
 	if (input < p->n_input && p->input[input][0] && !resolver_int(&v, r, p->input[input]))
@@ -180,7 +187,7 @@ static bool split(struct resolver *r, const Onnx__NodeProto *p)
 {
 	size_t n = 0;
 	int rank = 0;
-	struct proto_constants known_now = constants(r);
+	struct proto_constants known_now = constant_of(r, p->n_input > 1 ? p->input[1] : "");
 	int64_t *sizes = p->n_input > 1 ? proto_constant_ints(&n, &rank, &known_now, p->input[1]) : NULL;
 	bool known = sizes && rank == 1 && n > 0 && n <= ELEMENTS_MAX;
 	free(sizes);
@@ -306,7 +313,7 @@ bool sequences_name(const char *op, int opset)
 
 struct resolver resolver_of(const Onnx__GraphProto *g, struct resolver *outer)
 {
-	return (struct resolver){.outer = outer, .g = g, .names = namemap_new()};
+	return (struct resolver){.outer = outer, .g = g, .names = namemap_new(), .constants = namemap_new()};
 }
 
 void resolver_done(struct resolver *r)
@@ -319,6 +326,7 @@ void resolver_done(struct resolver *r)
 	}
 	free(r->list);
 	namemap_free(&r->names);
+	namemap_free(&r->constants);
 }
 
 void resolver_take(struct resolver *r, Onnx__NodeProto *p)
@@ -327,8 +335,7 @@ void resolver_take(struct resolver *r, Onnx__NodeProto *p)
 		onnx__node_proto__free_unpacked(p, NULL);
 		return;
 	}
-	if (!domain_of(p->domain)[0] && !strcmp(text_of(p->op_type), "If"))
-		resolve_branches(r, p);
+	resolve_inside(r, p);
 	proto_push(&r->nodes, p);
 }
 
