@@ -459,3 +459,27 @@ void test_import_pairs__an_operator_in_float_with_a_pair_behind_its_first_node(v
 	import_report_done(&r);
 	study_close(&st);
 }
+
+// A bias in the file, of a node that has none in the model, has no place there: it is told, and not taken.
+void test_import_pairs__a_bias_that_the_model_has_not(void **state)
+{
+	static const int32_t codes[4] = {100, -200, 300, 400};
+	struct onnx_case c;
+	begin(&c);
+	case_pair(&c, "x", "x_dq", 0.02f, 130);
+	add_weights(&c, "w_quantized", "w_dq");
+	case_const(&c, "b_codes", ONNX__TENSOR_PROTO__DATA_TYPE__INT32, DIMS(4), codes, sizeof codes);
+	case_floats(&c, "b_scale", 0, NULL, (const float[]){0.02f / 127});
+	case_node(&c, "DequantizeLinear", "b_dequantize", "b_codes b_scale", "b_dq");
+	case_node(&c, "Conv", "conv", "x_dq w_dq b_dq", "conv_y");
+	case_pair(&c, "conv_y", "conv_y_dq", 0.01f, 0);
+	add_pool(&c, "conv_y_dq", "pool_y");
+	case_pair(&c, "pool_y", "pool_y_dq", 0.01f, 0);
+	add_end(&c, "pool_y_dq");
+	struct study *st = case_open(float_model(), NULL, "onnxruntime");
+	struct import_report r = take(st, case_finish(&c, "biased.onnx"));
+	assert_has(&r.notes, "biases of nodes that have none in the model: 1");
+	assert_grid(st, "conv_y", 0.01, 0);
+	import_report_done(&r);
+	study_close(&st);
+}
