@@ -72,47 +72,43 @@ static const struct written_out *normalization(const struct snapshot *s, int nod
 }
 
 // esp-ppq merges Sigmoid and Mul into an operator that it names after the operator before it, and a normalization into one that it
-// names after the node where it ends; PPQ does neither. False: it has no name to follow.
-static bool operator_name(struct str *name, const struct snapshot *s, int node)
+// names after the node where it ends; PPQ does neither.
+static void operator_name(struct str *name, const struct snapshot *s, int node)
 {
 	const struct written_out *whole = normalization(s, node);
 	if (whole) {
 		str_addf(name, "%s%s", s->g->node[whole->last].name, esp_ppq_suffix(whole->op_type));
-		return true;
+		return;
 	}
 	int gate = is_esp_ppq(s) ? swish_gate(s, node) : -1;
 	if (gate < 0) {
 		str_add(name, s->g->node[node].name);
-		return true;
+		return;
 	}
-	int source = producer(s->g, gate, 0);
-	if (source < 0 || !operator_name(name, s, source))
-		return false;
+	operator_name(name, s, producer(s->g, gate, 0)); // there is one: else the plan does not merge them
 	str_add(name, "/Swish");
-	return true;
 }
 
-// Adds `value` under the operator's name; what has no name there is a loss. Of a normalization the node where it ends says all.
-static void add_operator(cJSON *o, struct str *loss, const struct snapshot *s, int node, double value)
+// Adds `value` under the operator's name. Of a normalization the node where it ends says all.
+static void add_operator(cJSON *o, const struct snapshot *s, int node, double value)
 {
 	struct str name = {0};
 	const struct written_out *whole = normalization(s, node);
 	if (whole && node != whole->last)
 		return;
-	if (!operator_name(&name, s, node))
-		lose(loss, "%s: a Swish of the network's input has no name in esp-ppq", s->g->node[node].name);
-	else if (!cJSON_GetObjectItemCaseSensitive(o, str_text(&name)))
+	operator_name(&name, s, node);
+	if (!cJSON_GetObjectItemCaseSensitive(o, str_text(&name)))
 		cJSON_AddNumberToObject(o, str_text(&name), value);
 	str_done(&name);
 }
 
-static cJSON *dispatchings(struct str *loss, const struct decided *d, const struct snapshot *s)
+static cJSON *dispatchings(const struct decided *d, const struct snapshot *s)
 {
 	cJSON *list = cJSON_CreateObject();
 	for (int n = 0; n < s->n_rows; n++) {
 		int want = decided_precision(d, s, n);
 		if (want >= 0)
-			add_operator(list, loss, s, n, platform(snapshot_plan(s)->target, want));
+			add_operator(list, s, n, platform(snapshot_plan(s)->target, want));
 	}
 	return list;
 }
@@ -123,7 +119,7 @@ enum status esp_ppq_dispatch(struct str *out, struct str *loss, const struct dec
 		return err->status;
 	const char *what = is_esp_ppq(s) ? "a dispatching table (unlike esp-ppq-setting)" : "a dispatching table";
 	cJSON *root = cJSON_CreateObject();
-	cJSON_AddItemToObject(root, "dispatchings", dispatchings(loss, d, s));
+	cJSON_AddItemToObject(root, "dispatchings", dispatchings(d, s));
 	lose_scales(loss, d, s, what);
 	lose_method(loss, s, what);
 	lose_calibrators(loss, d, s, what);
@@ -138,7 +134,7 @@ enum status esp_ppq_setting(struct str *out, struct str *loss, const struct deci
 		return err->status;
 	cJSON *root = cJSON_CreateObject(), *scales = cJSON_CreateObject();
 	cJSON_AddStringToObject(cJSON_AddObjectToObject(root, "quantize_activation_setting"), "calib_algorithm", calib_name(s->method));
-	cJSON_AddItemToObject(cJSON_AddObjectToObject(root, "dispatching_table"), "dispatchings", dispatchings(loss, d, s));
+	cJSON_AddItemToObject(cJSON_AddObjectToObject(root, "dispatching_table"), "dispatchings", dispatchings(d, s));
 	int n, *made = graph_scalable(s->g, &n);
 	for (int i = 0; i < n; i++) {
 		const struct value *v = &s->g->value[made[i]];
@@ -146,7 +142,7 @@ enum status esp_ppq_setting(struct str *out, struct str *loss, const struct deci
 		if (scale != 0 && (v->producer < 0 || s->g->node[v->producer].out[0] != made[i]))
 			lose(loss, "%s: custom_config has a scale for the first output of an operator only", v->name);
 		else if (scale != 0) // esp-ppq skips an output that is fused into the next
-			add_operator(scales, loss, s, operator_end(s, v->producer), scale);
+			add_operator(scales, s, operator_end(s, v->producer), scale);
 	}
 	free(made);
 	cJSON_AddBoolToObject(root, "quant_config_modify", scales->child != NULL);

@@ -229,3 +229,25 @@ void test_esp_ppq__names_of_written_out_normalizations(void **state)
 	study_close(&st);
 	case_done(&c);
 }
+
+// There is no operator before it that a merged one would be named after: its parts keep their names.
+void test_esp_ppq__a_swish_of_the_networks_input(void **state)
+{
+	struct onnx_case c;
+	struct str loss = {0};
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(1, 4));
+	case_node(&c, "Sigmoid", "gate", "x", "g");
+	case_node(&c, "Mul", "swish", "x g", "h");
+	case_node(&c, "Tanh", "end", "h", "y");
+	case_output(&c, c.graph, "y");
+	struct study *st = case_open(case_finish(&c, "swish.onnx"), NULL, "esp32p4");
+	case_set(st, "swish", PREC_INT16);
+	cJSON *j = case_export_json(st, "esp-ppq-dispatch", &loss);
+	assert_int_equal(cJSON_GetArraySize(case_at(j, "dispatchings")), 1);
+	assert_true(json_number(case_at(j, "dispatchings"), "swish", -1) == 552);
+	assert_int_equal(loss.len, 0);
+	cJSON_Delete(j);
+	str_done(&loss);
+	study_close(&st);
+}
