@@ -11,7 +11,8 @@ struct csv_line {
 };
 void csv_cut(struct csv_line *c, char *line); // at the first of , ; tab blank that the line has; quotes around a cell go
 char *csv_first(const char *path); // the first line of a file, heap; NULL: it cannot be read, or is no text
-// The first of these names that a heading has, in capitals or not; -1: it has none. Behind a number there is no heading, but a file of that name.
+// The first of these names that a heading has, in capitals or not; -1: it has none. Behind a number there is no heading, but a file
+// of that name.
 int csv_column(const struct csv_line *heading, const char *const *names);
 bool csv_is_number(const char *text);
 extern const char *const csv_file_names[];  // what a heading calls the column of files
