@@ -41,16 +41,16 @@ mkdir -p "$dir/two" && placed install -o all
 placed uninstall
 [ -e "$dir/two" ] && [ -z "$(find "$tree/root" -type f)" ]; report uninstalled_below_a_blank $? "$(ls "$dir") $(find "$tree/root" -type f | head -n 1)"
 
-# A machine without any package: what would install them only says so.
+# A machine without any package: what would install them only says so. In the other tree, since "make deps" begins a make with its own BUILD.
 mkdir "$dir/bin"
 printf '#!/bin/sh\nexit 1\n' | tee "$dir/bin/pkg-config" "$dir/bin/dpkg-query" >/dev/null
 printf '#!/bin/sh\ntouch "%s"\nexit 1\n' "$dir/asked" >"$dir/bin/apt-get"
 printf '#!/bin/sh\nexec "$@"\n' >"$dir/bin/sudo"
 chmod +x "$dir"/bin/*
 for what in "-n all" "-npq" "uninstall DESTDIR=$dir/none"; do
-	PATH=$dir/bin:$PATH make BUILD="$dir" MODE=debug $what >/dev/null 2>&1
+	PATH=$dir/bin:$PATH make -C "$tree" $what >/dev/null 2>&1
 	[ ! -e "$dir/asked" ]; report "nothing_is_installed_for_${what%% *}" $?
 	rm -f "$dir/asked"
 done
-PATH=$dir/bin:$PATH make BUILD="$dir" MODE=debug all >"$dir/log" 2>&1
+PATH=$dir/bin:$PATH make -C "$tree" all >"$dir/log" 2>&1
 [ -e "$dir/asked" ] && grep -q '"make deps" did not succeed' "$dir/log"; report what_is_missing_is_installed $? "$(tail -n 1 "$dir/log")"
