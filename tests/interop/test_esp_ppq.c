@@ -242,6 +242,7 @@ void test_esp_ppq__a_swish_of_the_networks_input(void **state)
 	case_node(&c, "Tanh", "end", "h", "y");
 	case_output(&c, c.graph, "y");
 	struct study *st = case_open(case_finish(&c, "swish.onnx"), NULL, "esp32p4");
+	case_own_method(st);
 	case_set(st, "swish", PREC_INT16);
 	cJSON *j = case_export_json(st, "esp-ppq-dispatch", &loss);
 	assert_int_equal(cJSON_GetArraySize(case_at(j, "dispatchings")), 1);
