@@ -338,6 +338,36 @@ void test_planted_network__a_variance_that_rounds_to_zero(void **state)
 	plant_lost_variance(true);
 }
 
+// As a spectrum has it: where the squares round to 0, a sum of them in float has nothing left to add.
+void test_planted_network__terms_of_a_sum_that_round_to_zero(void **state)
+{
+	static const int64_t four = 4, one = 1, pairs[] = {1, -1, 2, 1}, axis = 2;
+	static const float little = 1e-5f, half = 0.5f;
+	struct error err = {0};
+	struct surgery s;
+	surgery_open(&s, MODEL);
+	surgery_tensor(&s, "pairs", ONNX__TENSOR_PROTO__DATA_TYPE__INT64, 1, &four, pairs, sizeof pairs);
+	surgery_tensor(&s, "axis", ONNX__TENSOR_PROTO__DATA_TYPE__INT64, 1, &one, &axis, sizeof axis);
+	surgery_floats(&s, "little", 1, &one, &little);
+	surgery_floats(&s, "half", 1, &one, &half);
+	surgery_node(&s, "Mul", "power", "/model.0/act/Mul_output_0 /model.0/act/Mul_output_0", "powers");
+	surgery_node(&s, "Reshape", "pair", "powers pairs", "paired");
+	surgery_node(&s, "ReduceSum", "sum", "paired axis", "sums");
+	surgery_node(&s, "Add", "positive", "sums little", "sums_positive");
+	surgery_node(&s, "Log", "log", "sums_positive", "logarithm");
+	surgery_node(&s, "Mul", "scaled", "logarithm half", "decibels");
+	surgery_output(&s, "decibels");
+	struct patient p = examine(surgery_close(&s, "spectrum.onnx"), CALIB, "esp32p4", CALIB_MINMAX);
+	const struct finding *f = of_rule(p.findings, FINDING_rounds_to_zero, INT32_MAX);
+	assert_non_null(f);
+	double before = snr_at(&p, "scaled");
+	assert_int_equal(study_command(p.study, f->edit, &err), STATUS_OK);
+	look(&p);
+	if (!(snr_at(&p, "scaled") > before + 6))
+		fail_msg("%.1f dB, before %.1f dB", snr_at(&p, "scaled"), before);
+	release(&p);
+}
+
 void test_planted_network__a_clipping_calibrator(void **state)
 {
 	struct patient p = examine(MODEL, CALIB, "esp32p4", CALIB_KL);

@@ -34,6 +34,13 @@ int zeros_behind(const struct graph *g, int value)
 	return moves || id == OP_Sqrt || id == OP_Abs || id == OP_Relu || exponent_of(g, n) > 0 ? n->in[0] : -1;
 }
 
+// What moves the terms of a sum: where they round to 0, so does the sum.
+static void mark_movers(bool *between, const struct graph *g, int value)
+{
+	for (int next; (next = zeros_behind(g, value)) >= 0; value = next)
+		between[g->value[value].producer] = true;
+}
+
 void divisor_mark(bool *takes, const struct graph *g, int node, int lost)
 {
 	bool *needed = xcalloc((size_t)g->n_values + 1, sizeof *needed), *between = xcalloc((size_t)g->n_nodes + 1, sizeof *between);
@@ -46,7 +53,10 @@ void divisor_mark(bool *takes, const struct graph *g, int node, int lost)
 		if (m != node && (n->out[0] < 0 || !needed[n->out[0]] || ends))
 			continue;
 		takes[m] = true;
-		bool pointwise = between[m] || (flags & (OPF_UNARY | OPF_BINARY));
+		bool sums = n->op->id == OP_ReduceSum;
+		if (sums)
+			mark_movers(between, g, n->in[0]);
+		bool pointwise = between[m] || sums || (flags & (OPF_UNARY | OPF_BINARY));
 		for (int i = 0; pointwise && n->op->id != OP_Sigmoid && i < n->n_in; i++)
 			if (n->in[i] >= 0 && !g->value[n->in[i]].constant)
 				needed[n->in[i]] |= m != node || n->in[i] == divisor_of(g, node);
