@@ -360,6 +360,28 @@ void test_findings_rules__a_logarithm_of_what_rounds_to_zero(void **state)
 	}
 }
 
+// Many small elements, and few beyond the range: by energy the scale should be wider, which leaves nothing of the small ones.
+void test_findings_rules__a_logarithm_of_what_is_clipped(void **state)
+{
+	(void)state;
+	for (int log = 0; log < 2; log++) {
+		struct made *m = make();
+		m->node[N_POOL].op = op_find("", log ? "Log" : "Abs", 13);
+		set_range(m, S_SUM, 0, 4);
+		for (int i = 0; i < STATS_BINS; i++) {
+			double at = 4.0 * i / STATS_BINS;
+			m->hist[S_SUM].bin[i] = at > 0.005 && at < 0.012 ? 50000 : at > 0.1 && at < 0.9 ? 200 : at > 2 ? 10 : 0;
+		}
+		set_figures(&m->site[S_SUM].layerwise, 8);
+		struct findings *f = findings_new(NULL, &m->s);
+		assert_int_equal(f->n, !log);
+		if (!log)
+			assert_int_equal(f->at[0].rule, FINDING_saturation);
+		findings_drop(&f);
+		free(m);
+	}
+}
+
 void test_findings_rules__a_softmax_at_8_bit(void **state)
 {
 	struct made *m = make();

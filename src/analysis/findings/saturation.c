@@ -3,8 +3,11 @@
 // where few large values stand beside many small ones (an outlying channel), energy speaks for the large ones alone,
 // and the network's outputs do not agree with it. Of probabilities the upper end counts:
 // detections that are clipped to the same score cannot be told apart.
+// Of what a Log reads small elements count as much as large ones.
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include "../measure/divisors.h"
 #include "rule.h"
 
 static const double SHARE = 0.001, GOOD_DB = 24;
@@ -40,9 +43,31 @@ static struct clipping look_at(const struct look *l, const struct site *s)
 	return c;
 }
 
+// A divisor, or what a Log reads, is computed from it: of that each element counts by its own size, not by the tensor's energy.
+static bool counts_by_ratio(const struct look *l, const struct site *s)
+{
+	bool *takes = xcalloc((size_t)l->g->n_nodes + 1, sizeof *takes);
+	for (int n = 0; n < l->g->n_nodes; n++)
+		if (divisor_of(l->g, n) >= 0) {
+			bool own = takes[n];
+			divisor_mark(takes, l->g, n, divisor_of(l->g, n));
+			takes[n] = own; // its own result is another matter
+		}
+	const bool counts = takes[s->node];
+	free(takes);
+	return counts;
+}
+
+// More elements round to 0 on the wider scale than are clipped on this one.
+static bool loses_small(const struct site *s, const struct clipping *c)
+{
+	const double now = s->scale[0] / 2, then = c->offer / 2;
+	return s->hist_float && hist_share(s->hist_float, -then, then) - hist_share(s->hist_float, -now, now) > c->share;
+}
+
 static bool is_harmed(const struct look *l, const struct site *s, const struct clipping *c)
 {
-	if (!(c->gain > WORTH) || !(c->now < GOOD_DB))
+	if (!(c->gain > WORTH) || !(c->now < GOOD_DB) || (loses_small(s, c) && counts_by_ratio(l, s)))
 		return false;
 	return c->share > SHARE || (is_probability(l, s) && s->range.max > FAR * site_upper_end(s, s->scale[0]));
 }
