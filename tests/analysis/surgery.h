@@ -3,6 +3,7 @@
 #ifndef TESTS_ANALYSIS_SURGERY_H
 #define TESTS_ANALYSIS_SURGERY_H
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "support.h"

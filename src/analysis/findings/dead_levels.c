@@ -1,6 +1,7 @@
 // Most codes never occur although the tensor needs them: the range was taken from something else
 // (another tensor, another width, an override), or is one-sided on a two-sided grid.
 #include <math.h>
+#include <string.h>
 #include "rule.h"
 
 static const double FEW = 0.25, POOR_DB = 15;
@@ -43,7 +44,14 @@ static bool is_good_grid(const struct look *l, const struct site *s)
 	return predicted_snr(l, s, (double)s->scale[0]) > fmax(POOR_DB, site_snr(s));
 }
 
-// Why there are so few: the scale is another tensor's, the range is the tensor's own and most of it is empty,
+// What the target runs in place of the node's operator, as a HardSigmoid for a Sigmoid; NULL: the operator itself.
+static const char *other_operator(const struct look *l, int node)
+{
+	const char *op = l->plan ? l->plan->stand_in[node].op : NULL;
+	return op && strcmp(op, l->g->node[node].op->name) != 0 ? op : NULL;
+}
+
+// Why there are so few: another operator runs, the scale is another tensor's, the range is the tensor's own and most of it is empty,
 // or the float tensor would do with the grid.
 static void say_why(struct finding *f, const struct look *l, const struct site *s)
 {
@@ -51,7 +59,10 @@ static void say_why(struct finding *f, const struct look *l, const struct site *
 	const char *name = l->g->value[s->value].name;
 	double codes = ldexp(1, s->bits);
 	int owner = scale_owner(l, s);
-	if (s->state != SLOT_ACTIVE && owner >= 0 && owner != s->node)
+	if (other_operator(l, s->node))
+		finding_say(f, "%s uses %.0f of %.0f codes and keeps %.1f dB: the target runs %s in place of %s.", name, s->used_levels * codes,
+		    codes, site_snr(s), other_operator(l, s->node), l->g->node[s->node].op->name);
+	else if (s->state != SLOT_ACTIVE && owner >= 0 && owner != s->node)
 		finding_say(f, "%s uses %.0f of %.0f codes and keeps %.1f dB: it has to share the scale %.4g with %s.", name,
 		    s->used_levels * codes, codes, site_snr(s), s->scale[0], l->g->node[owner].name);
 	else if (is_good_grid(l, s))
@@ -70,6 +81,14 @@ static double filling_scale(const struct site *s)
 	while (s->range.max <= (s->qmax - zero) * scale / 2 && s->range.min >= (s->qmin - zero) * scale / 2 && scale > s->scale[0] / 4096)
 		scale /= 2;
 	return scale;
+}
+
+// In float the operator is its own.
+static void offer_itself(struct finding *f, const struct look *l, int node)
+{
+	finding_takes(f, l, &node, 1);
+	if (finding_set(f, l, &node, 1, PREC_FLOAT))
+		finding_advise(f, "run it in float, as the operator that it is");
 }
 
 static void offer_bits(struct finding *f, const struct look *l, const struct site *s)
@@ -92,7 +111,9 @@ static void dead(struct look *l, const struct site *s)
 	finding_prove(f, "min", s->range.min);
 	finding_prove(f, "max", s->range.max);
 	finding_prove(f, "SNR dB", site_snr(s));
-	if (offer < s->scale[0] && site_is_free(s) && finding_scale(f, l, s, offer)) {
+	if (other_operator(l, s->node)) {
+		offer_itself(f, l, s->node);
+	} else if (offer < s->scale[0] && site_is_free(s) && finding_scale(f, l, s, offer)) {
 		f->gain_db = predicted_gain(l, s, offer);
 		finding_advise(f, "set the scale %s, which the range still fits", scale_phrase(to, offer));
 	} else {
