@@ -4,6 +4,7 @@
 #include "engine/graph_builder.h"
 #include "repair_case.h"
 #include "surgery.h"
+#include "two_convs.h"
 
 // Quantized, the weight is a number again, so that the study has a plan.
 void test_repair__a_float_network_without_numbers_is_no_measure(void **state)
@@ -159,10 +160,35 @@ void test_repair__names_what_it_does_not_try(void **state)
 	assert_int_equal(repair_fix(r, on_step, &k, &err), STATUS_OK);
 	assert_true(r->figures.damage > 0.1);
 	assert_non_null(strstr(repair_end(r), "tune"));
+	assert_null(strstr(repair_end(r), "equalize")); // no factor passes a Swish
 	assert_int_equal(repair_tune(r, on_step, &k, &err), STATUS_OK);
 	assert_null(strstr(repair_end(r), "tune"));
 	repair_free(&r);
 	study_close(&st);
+}
+
+// One channel of 100 and others of 1, with weights behind that even them out.
+void test_repair__names_equalization_where_factors_pass(void **state)
+{
+	enum { IN = 3, MID = 16, OUT = 4 };
+	struct error err = {0};
+	float front[MID * IN], behind[OUT * MID];
+	for (int i = 0; i < MID * IN; i++)
+		front[i] = sinf((float)(7 * i + 1)) * (i / IN == 5 ? 100 : 1);
+	for (int i = 0; i < OUT * MID; i++)
+		behind[i] = cosf((float)(5 * i + 2)) / (i % MID == 5 ? 100 : 1);
+	char *path = two_convs(&(struct two_convs){"Relu", "uneven.onnx", IN, MID, OUT, 16, front, behind});
+	struct study *st = open_for_test((struct study_options){.model = path, .target = "xint8", .method = CALIB_MINMAX, .threads = 1,
+	    .data = {.random = 4, .samples = 4}, .task = {.none = true}});
+	wait_for_run(st);
+	struct repair *r = open_repair(st, (struct repair_options){0});
+	struct kept k = {.study = st};
+	assert_int_equal(repair_fix(r, on_step, &k, &err), STATUS_OK);
+	assert_true(r->figures.damage > 0.1);
+	assert_non_null(strstr(repair_end(r), "equalize or tune might"));
+	repair_free(&r);
+	study_close(&st);
+	free(path);
 }
 
 void test_repair__cancelled_it_leaves_what_was_kept(void **state)

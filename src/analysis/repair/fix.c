@@ -1,6 +1,8 @@
 // The guided repair: remedies from the cheapest to the dearest, each measured in the network
 // as it is by then, kept when it pays.
 #include <math.h>
+#include <stdlib.h>
+#include "qtui/engine/equalize.h"
 #include "repair_impl.h"
 
 static const double PAYS = 0.004;   // of the damage: less than this is not worth more bits
@@ -203,11 +205,22 @@ static bool is_exhausted(remedy_fn *const *remedy, const int *kept, size_t i, co
 	return false;
 }
 
-// Weights are fitted by a command of their own, as the result is another model.
+static bool may_be_equalized(const struct graph *g)
+{
+	bool *reaches = equalize_reaches(g), any = false;
+	for (int n = 0; n < g->n_nodes; n++)
+		any |= reaches[n];
+	free(reaches);
+	return any;
+}
+
+// Weights are fitted, or equalized, by commands of their own, as the result is another model.
 static const char *exhausted(const struct repair *r, remedy_fn *const *remedy)
 {
 	if (remedy[0] == remedy_weights || r->now.edits->tuning || r->figures.damage < MUCH)
 		return "nothing pays any more";
+	if (may_be_equalized(r->g))
+		return "nothing pays any more; equalize or tune might: weights are as they were";
 	return "nothing pays any more; tune might: it fits weights, which are as they were";
 }
 
