@@ -57,7 +57,7 @@ bool file_is_same(const char *a, const char *b)
 
 static bool write_all(int fd, const struct file_part *part)
 {
-	const char *p = part->data;
+	const char *p = part->make ? part->make(part->arg) : part->data;
 	size_t left = part->size;
 	while (left > 0) {
 		ssize_t n = write(fd, p, left);
@@ -272,7 +272,7 @@ enum status file_write_parts(const char *path, const struct file_part *part, int
 
 enum status file_write(const char *path, const void *data, size_t size, struct error *err)
 {
-	return file_write_parts(path, &(struct file_part){data, size}, 1, err);
+	return file_write_parts(path, &(struct file_part){.data = data, .size = size}, 1, err);
 }
 
 static bool make_dir(const char *path)

@@ -203,7 +203,7 @@ enum status json_write(const cJSON *j, const char *path, bool exact, struct erro
 	if (!exact)
 		str_add_utf8(&sound, text);
 	const char *out = exact ? text : str_text(&sound);
-	s = file_write_parts(path, (struct file_part[]){{out, strlen(out)}, {"\n", 1}}, 2, err);
+	s = file_write_parts(path, (struct file_part[]){{.data = out, .size = strlen(out)}, {.data = "\n", .size = 1}}, 2, err);
 	str_done(&sound);
 	cJSON_free(text);
 	return s;

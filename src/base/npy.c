@@ -181,7 +181,7 @@ enum status npy_write(const struct npy *a, const char *path, struct error *err)
 	begin[8] = (uint8_t)(header.len & 255);
 	begin[9] = (uint8_t)(header.len >> 8);
 	s = file_write_parts(
-	    path, (struct file_part[]){{begin, sizeof begin}, {header.text, header.len}, {a->data, a->size}}, 3, err);
+	    path, (struct file_part[]){{.data = begin, .size = sizeof begin}, {.data = header.text, .size = header.len}, {.data = a->data, .size = a->size}}, 3, err);
 	str_done(&header);
 	return s;
 }

@@ -7,9 +7,11 @@
 #include "qtui/base/str.h"
 
 static const struct export_format rows[] = {
-#define FORMAT(name, suffix, writer, told, help) {name, suffix, help, told, writer},
+#define FORMAT(name, suffix, writer, told, help) {name, suffix, help, told, writer, NULL},
+#define MODEL(name, suffix, saver, told, help) {name, suffix, help, told, NULL, saver},
 #include "formats.def"
 #undef FORMAT
+#undef MODEL
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
@@ -81,7 +83,7 @@ enum status export_begin(struct exporting **out, const char *format, const char 
 static void tell_tuned(struct exporting *e)
 {
 	int n = tuning_count(e->edits->tuning);
-	if (n && strcmp(e->format->name, "qdq") != 0)
+	if (n && !e->format->save)
 		lose(&e->loss,
 		    "%d node%s with tuned weights, which this format does not hold: the model that qtui tune -o OUT.onnx wrote has them", n,
 		    plural(n));
@@ -101,12 +103,20 @@ static void tell_members(struct exporting *e)
 	}
 }
 
-enum status export_end(struct exporting *e, struct error *err)
+static enum status write_text(struct exporting *e, struct error *err)
 {
 	struct str out = {0};
 	enum status status = e->format->write(&out, &e->loss, &e->decided, e->snap, err);
 	if (status == STATUS_OK)
 		status = file_write(e->path, str_text(&out), out.len, err);
+	str_done(&out);
+	return status;
+}
+
+enum status export_end(struct exporting *e, struct error *err)
+{
+	const struct export_format *f = e->format;
+	enum status status = f->save ? f->save(e->path, &e->loss, e->snap, err) : write_text(e, err);
 	if (status == STATUS_OK) {
 		tell_tuned(e);
 		tell_members(e);
@@ -114,7 +124,6 @@ enum status export_end(struct exporting *e, struct error *err)
 		e->loss = gather_lines(str_text(&all));
 		str_done(&all);
 	}
-	str_done(&out);
 	return status;
 }
 

@@ -7,8 +7,11 @@
 
 #define FORMAT(name, suffix, writer, told, help) \
 	enum status writer(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err);
+#define MODEL(name, suffix, saver, told, help) \
+	enum status saver(const char *path, struct str *loss, const struct snapshot *s, struct error *err);
 #include "formats.def"
 #undef FORMAT
+#undef MODEL
 
 // What another tool must be told of a node: the user's precision and what --truncate
 // demands; -1: the target's own choice.

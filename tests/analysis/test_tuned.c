@@ -157,13 +157,12 @@ void test_tuned__models_hold_the_codes(void **state)
 	struct snapshot *snap = study_snapshot(st);
 	const struct plan *p = snapshot_plan(snap);
 	const char *path = support_temp("tuned.onnx"), *qdq = support_temp("qdq.onnx");
-	struct bytes quantized = {0};
 	struct str loss = {0};
 	struct graph *g = NULL, *q = NULL;
 	struct plan *fresh = NULL;
 	struct edits *none;
 	if (onnx_save_tuned(path, p->g, p->tuning, &err) || onnx_load(&g, path, &(struct onnx_options){0}, &err) ||
-	    onnx_write_qdq(&quantized, p, &loss, &err) || file_write(qdq, quantized.data, quantized.size, &err) ||
+	    onnx_save_qdq(qdq, p, &loss, &err) ||
 	    onnx_load(&q, qdq, &(struct onnx_options){0}, &err))
 		fail_msg("%s", err.text);
 	assert_true(tuning_count(p->tuning) > 0);
@@ -184,7 +183,6 @@ void test_tuned__models_hold_the_codes(void **state)
 	edits_free(&none);
 	graph_free(&g);
 	graph_free(&q);
-	bytes_done(&quantized);
 	str_done(&loss);
 	snapshot_drop(&snap);
 	study_close(&st);

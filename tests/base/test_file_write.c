@@ -49,8 +49,25 @@ void test_file_write__parts_joins(void **state)
 	const char *path = support_temp("parts");
 	struct error e;
 	assert_int_equal(
-	    file_write_parts(path, (struct file_part[]){{"ab", 2}, {NULL, 0}, {"cd", 2}}, 3, &e), STATUS_OK);
+	    file_write_parts(path, (struct file_part[]){{.data = "ab", .size = 2}, {.size = 0}, {.data = "cd", .size = 2}}, 3, &e), STATUS_OK);
 	check_text(path, "abcd");
+}
+
+// Two letters, in memory that the next call has again.
+static const void *make_letters(const void *letter)
+{
+	static char made[2];
+	made[0] = made[1] = *(const char *)letter;
+	return made;
+}
+
+void test_file_write__parts_are_made_in_their_turn(void **state)
+{
+	const char *path = support_temp("made");
+	const struct file_part a = {.size = 2, .make = make_letters, .arg = "a"}, b = {.size = 2, .make = make_letters, .arg = "b"};
+	struct error e;
+	assert_int_equal(file_write_parts(path, (struct file_part[]){a, {.data = "-", .size = 1}, b}, 3, &e), STATUS_OK);
+	check_text(path, "aa-bb");
 }
 
 void test_file_write__keeps_the_mode(void **state)

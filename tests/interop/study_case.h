@@ -62,6 +62,24 @@ static inline struct study *case_edited(const char *target)
 	return st;
 }
 
+// What the format's row writes: its text, or the model that it saves.
+static inline enum status case_write(
+    struct str *out, const char *format, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err)
+{
+	const struct export_format *f = export_find(format);
+	const char *path = support_temp(f->suffix);
+	struct bytes model = {0};
+	if (f->write)
+		return f->write(out, loss, d, s, err);
+	enum status status = f->save(path, loss, s, err);
+	if (status == STATUS_OK)
+		status = file_read(&model, path, SIZE_MAX, err);
+	if (status == STATUS_OK)
+		str_addn(out, (const char *)model.data, model.size);
+	bytes_done(&model);
+	return status;
+}
+
 // Runs the study; *loss (may be NULL) gets the loss report. The caller owns the text.
 static inline struct str case_export(struct study *st, const char *format, struct str *loss)
 {
@@ -72,7 +90,7 @@ static inline struct str case_export(struct study *st, const char *format, struc
 		fail_msg("%s", err.text);
 	struct snapshot *s = study_snapshot(st);
 	const struct decided d = decided_now(st);
-	if (export_find(format)->write(&out, loss ? loss : &none, &d, s, &err) != STATUS_OK)
+	if (case_write(&out, format, loss ? loss : &none, &d, s, &err) != STATUS_OK)
 		fail_msg("%s", err.text);
 	snapshot_drop(&s);
 	str_done(&none);

@@ -532,7 +532,7 @@ void test_qdq__kept_at_an_old_opset(void **state)
 	assert_int_equal(study_wait(st, &err), STATUS_OK);
 	struct snapshot *s = study_snapshot(st);
 	const struct decided d = decided_now(st);
-	assert_int_equal(export_find("qdq")->write(&out, &loss, &d, s, &err), STATUS_UNSUPPORTED);
+	assert_int_equal(case_write(&out, "qdq", &loss, &d, s, &err), STATUS_UNSUPPORTED);
 	assert_non_null(strstr(err.text, "bfloat16 needs opset 13"));
 	snapshot_drop(&s);
 	study_close(&st);

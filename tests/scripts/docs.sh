@@ -14,7 +14,7 @@ all_in() { # NAME FILE WORD...
 	[ -z "$missing" ]; report "$name" $? "$file lacks$missing"
 }
 mapfile -t verbs < <(sed -n 's/^VERB(\([a-z]*\), .*/\1/p' src/cli/verbs.def)
-mapfile -t formats < <(sed -n 's/^FORMAT("\([^"]*\)".*/\1/p' src/interop/formats.def)
+mapfile -t formats < <(sed -n 's/^\(FORMAT\|MODEL\)("\([^"]*\)".*/\2/p' src/interop/formats.def)
 mapfile -t targets < <(cd targets && ls *.json | sed 's/\.json$//')
 others=$(made | sed -n 's/^(\(.*\))$/\1/p' | sed 's/, /\n/g' | sort -u | grep -vxFf <(printf '%s\n' "${verbs[@]}" "the screen"))
 [ -z "$others" ]; report man_options_of_verbs $? "$page has options of what is no verb: $others"

@@ -42,6 +42,8 @@ MUST_CHECK enum status file_write(const char *path, const void *data, size_t siz
 struct file_part {
 	const void *data;
 	size_t size;
+	const void *(*make)(const void *arg); // not NULL: gives the bytes when their turn comes; they are valid until its next call
+	const void *arg;                      // of `make`
 };
 MUST_CHECK enum status file_write_parts(const char *path, const struct file_part *part, int n, struct error *err);
 // Could file_write write this path, as far as can be told beforehand? Asked before long work whose result goes there.

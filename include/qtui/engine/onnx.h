@@ -47,9 +47,10 @@ bool onnx_quantizes(const char *op_type);
 // A TensorProto file (.pb) as a tensor in plain layout; the caller drops it.
 MUST_CHECK enum status onnx_read_tensor(struct tensor *out, char **name, const char *path, struct error *err);
 
-// The normalised graph with the quantizers of a finished plan as an ONNX file, in QDQ form (docs/EXPORT.md). The
-// caller calls bytes_done. `loss` gets a line for what the form cannot say.
-MUST_CHECK enum status onnx_write_qdq(struct bytes *out, const struct plan *p, struct str *loss, struct error *err);
+// The normalised graph with the quantizers of a finished plan as an ONNX file, in QDQ form (docs/EXPORT.md); "-": standard
+// output. Beside the plan's constants it takes memory for the codes of the largest only. `loss` gets a line for what the
+// form cannot say.
+MUST_CHECK enum status onnx_save_qdq(const char *path, const struct plan *p, struct str *loss, struct error *err);
 // The same graph in float, with tuned weights and biases in place of its own: a tool that quantizes them on the same
 // grids gets the tuned codes. The metadata ONNX_TUNED says which nodes are tuned and for which grids; weights for any
 // grid (equalize.h) are not listed there.

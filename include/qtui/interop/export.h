@@ -19,6 +19,8 @@ struct export_format {
 	// Appends the file's text to `out` and to `loss` a line for each decision that it cannot say.
 	// `s` has the plan of `d`'s decisions. An error is that the target's decisions are none of the tool's at all.
 	enum status (*write)(struct str *out, struct str *loss, const struct decided *d, const struct snapshot *s, struct error *err);
+	// In its place where the file is a model, which may be as large as the memory: writes it to `path` ("-": standard output).
+	enum status (*save)(const char *path, struct str *loss, const struct snapshot *s, struct error *err);
 };
 const struct export_format *export_find(const char *name); // NULL when unknown
 enum status export_unknown(const char *name, struct error *err); // STATUS_NOTFOUND: the nearest, and all there are

@@ -352,7 +352,7 @@ static void tell_losses(const struct writer *w)
 		str_addf(w->loss, "%d bias%s of more than 32 bits: written as floats\n", w->wide_biases, w->wide_biases == 1 ? "" : "es");
 }
 
-static enum status write_graph(struct writer *w, write_sink *sink, void *arg, struct error *err)
+static enum status write_graph(struct writer *w, const char *path, struct error *err)
 {
 	Onnx__ModelProto model;
 	enum status s;
@@ -366,11 +366,12 @@ static enum status write_graph(struct writer *w, write_sink *sink, void *arg, st
 	s = build(w, err);
 	if (!s) {
 		fill_model(w, &model);
-		s = write_parts(&model, sink, arg, err);
+		s = write_parts(path, &model, w->late, w->n_late, err);
 	}
 	for (size_t i = 0; i < w->n_own; i++)
 		tensor_drop(&w->own[i]);
 	free(w->own);
+	free(w->late);
 	free(w->name);
 	free(w->read);
 	free(w->grid);
@@ -382,40 +383,17 @@ static enum status write_graph(struct writer *w, write_sink *sink, void *arg, st
 	return s;
 }
 
-static enum status join(const struct file_part *part, int n, void *arg, struct error *err)
-{
-	struct bytes *out = arg;
-	size_t size = 0;
-	for (int i = 0; i < n; i++)
-		size += part[i].size;
-	out->data = mem_try_array(size + 1, 1);
-	if (!out->data)
-		return error_set(err, STATUS_NOMEM, "no memory for the %zu bytes of the model", size);
-	for (int i = 0; i < n; i++) {
-		if (part[i].size)
-			memcpy(out->data + out->size, part[i].data, part[i].size);
-		out->size += part[i].size;
-	}
-	return STATUS_OK;
-}
-
-enum status onnx_write_qdq(struct bytes *out, const struct plan *p, struct str *loss, struct error *err)
+enum status onnx_save_qdq(const char *path, const struct plan *p, struct str *loss, struct error *err)
 {
 	struct writer w = {.plan = p, .g = p->g, .loss = loss, .opset = opset_of_file(p)};
-	*out = (struct bytes){0};
-	enum status s = write_graph(&w, join, out, err);
+	enum status s = write_graph(&w, path, err);
 	if (!s)
 		tell_losses(&w);
 	return s;
 }
 
-static enum status write_to(const struct file_part *part, int n, void *arg, struct error *err)
-{
-	return file_write_parts(arg, part, n, err);
-}
-
 enum status onnx_save_tuned(const char *path, const struct graph *g, const struct tuning *t, struct error *err)
 {
 	struct writer w = {.g = g, .tuning = t, .opset = g->opset};
-	return write_graph(&w, write_to, (void *)path, err);
+	return write_graph(&w, path, err);
 }

@@ -9,6 +9,13 @@
 #include "qtui/base/str.h"
 #include "qtui/engine/plan.h"
 
+struct late { // a constant whose elements are made when the file comes to them: all codes at once may be too much for the memory
+	size_t initializer;            // its place among those of the file
+	enum dtype type;               // DT_F32: what the quantizer makes of the values; else its codes
+	const struct tensor *from;     // plain
+	const struct quantizer *quant; // its codes of more than 16 bits are counted from its only zero point
+};
+
 struct writer {
 	const struct plan *plan;     // NULL: the graph in float
 	const struct tuning *tuning; // of a graph in float: what stands in for its constants; or NULL
@@ -24,6 +31,8 @@ struct writer {
 	const struct quantizer **grid; // [g->n_values] the pair behind which they find it; NULL: none
 	struct tensor *own;
 	size_t n_own, cap_own;
+	struct late *late; // [n_late] by rising place
+	size_t n_late, cap_late;
 	int wide_biases, float_products;
 	int opset; // that the file declares
 };
@@ -55,15 +64,17 @@ Onnx__ValueInfoProto *write_info(struct writer *w, const char *name, const struc
 // Appends an initializer that borrows the tensor's bytes (plain layout).
 void write_constant(struct writer *w, const char *name, const struct tensor *t);
 void write_constant_value(struct writer *w, const char *name, const struct value *v); // in the elements that the file had
+// Appends an initializer of what the quantizer makes of the tensor (struct late); both are borrowed until the file is packed.
+void write_late(struct writer *w, const char *name, const struct tensor *from, const struct quantizer *q, enum dtype type);
 // A tensor of this type and shape, allocated, that lives until the file is packed.
 MUST_CHECK enum status write_own(
     struct tensor **out, struct writer *w, enum dtype type, const struct shape *shape, struct error *err);
 int32_t write_type(const struct value *v); // TensorProto.DataType
 
-// write_parts.c The file, all of whose initializers have raw data, in parts that are one behind the other; they are valid
-// until the sink returns. STATUS_UNSUPPORTED: a file cannot be so large.
-typedef enum status write_sink(const struct file_part *part, int n, void *arg, struct error *err);
-MUST_CHECK enum status write_parts(const Onnx__ModelProto *m, write_sink *sink, void *arg, struct error *err);
+// write_parts.c Writes the file, all of whose initializers have raw data or are among late[n_late], without a copy of them.
+// STATUS_UNSUPPORTED: a file cannot be so large.
+MUST_CHECK enum status write_parts(
+    const char *path, const Onnx__ModelProto *m, const struct late *late, size_t n_late, struct error *err);
 
 // write_interface.c Inputs and outputs of the file have the elements of the model that it came from, though all floats
 // are of 32 bits in between: names in w->name what stands between, and says which elements an input or an output has.

@@ -82,6 +82,15 @@ void write_constant(struct writer *w, const char *name, const struct tensor *t)
 	add_constant(w, name, t);
 }
 
+void write_late(struct writer *w, const char *name, const struct tensor *from, const struct quantizer *q, enum dtype type)
+{
+	struct late *l;
+	w->late = xgrow(w->late, &w->cap_late, w->n_late + 1, sizeof *w->late);
+	l = &w->late[w->n_late++];
+	*l = (struct late){.initializer = w->out.n_initializer, .type = type, .from = from, .quant = q};
+	add_constant(w, name, &(struct tensor){.type = type, .shape = from->shape});
+}
+
 // The upper half of a float's bits: no two values of a float of 8 or 4 bits have the same; every NaN is one.
 static size_t upper_half(float x)
 {

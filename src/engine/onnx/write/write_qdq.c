@@ -197,36 +197,22 @@ static const struct tensor *constant_of(const struct writer *w, const struct slo
 	return plan_constant(w->plan, (int)(s - w->plan->slot));
 }
 
-static enum status add_rounded(
-    const char **name, struct writer *w, const struct slot *s, const struct quantizer *q, struct error *err)
+static const char *add_rounded(struct writer *w, const struct slot *s, const struct quantizer *q)
 {
-	const struct value *v = &w->g->value[s->value];
-	struct tensor *t;
-	enum status status = write_own(&t, w, DT_F32, &v->constant->shape, err);
-	if (status)
-		return status;
-	fake_quantize(t, constant_of(w, s), q, 1);
-	*name = write_name(w, v->name, "_rounded");
-	write_constant(w, *name, t);
-	return STATUS_OK;
+	const char *name = write_name(w, w->g->value[s->value].name, "_rounded");
+	write_late(w, name, constant_of(w, s), q, DT_F32);
+	return name;
 }
 
 static enum status add_codes(
     const char **name, struct writer *w, const struct slot *slot, const struct quantizer *q, struct error *err)
 {
 	const struct value *v = &w->g->value[slot->value];
-	struct tensor *codes;
 	struct terms t;
 	int axis = q->axis >= 0 ? q->axis : v->constant->shape.rank - 1;
-	enum status s = write_own(&codes, w, quantizer_dtype(q), &v->constant->shape, err);
-	if (s)
-		return s;
-	quantize(codes, constant_of(w, slot), q, 1);
-	for (int64_t i = 0; q->bits > 16 && i < tensor_count(codes); i++)
-		((int32_t *)codes->data)[i] -= (int32_t)only_zero(q);
 	const char *quantized = write_name(w, v->name, "_quantized");
-	write_constant(w, quantized, codes);
-	s = add_terms(&t, w, v->name, q, axis, err);
+	write_late(w, quantized, constant_of(w, slot), q, quantizer_dtype(q));
+	enum status s = add_terms(&t, w, v->name, q, axis, err);
 	if (s)
 		return s;
 	*name = write_name(w, v->name, "_DequantizeLinear_Output");
@@ -256,7 +242,10 @@ enum status qdq_input(const char **name, struct writer *w, const struct slot *s,
 		*name = write_name(w, v->name, "_tuned");
 		write_constant(w, *name, constant_of(w, s));
 	} else if (v->constant) {
-		status = stays_float(w, s, q) ? add_rounded(name, w, s, q, err) : add_codes(name, w, s, q, err);
+		if (stays_float(w, s, q))
+			*name = add_rounded(w, s, q);
+		else
+			status = add_codes(name, w, s, q, err);
 	} else {
 		const char *from = *name;
 		*name = write_name(w, v->name, "_DequantizeLinear_Output");
