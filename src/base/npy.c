@@ -180,8 +180,10 @@ enum status npy_write(const struct npy *a, const char *path, struct error *err)
 	begin[6] = 1;
 	begin[8] = (uint8_t)(header.len & 255);
 	begin[9] = (uint8_t)(header.len >> 8);
-	s = file_write_parts(
-	    path, (struct file_part[]){{.data = begin, .size = sizeof begin}, {.data = header.text, .size = header.len}, {.data = a->data, .size = a->size}}, 3, err);
+	const struct file_part part[] = {
+	    {.data = begin, .size = sizeof begin}, {.data = header.text, .size = header.len}, {.data = a->data, .size = a->size}};
+	s = file_write_parts(path, part, sizeof part / sizeof *part, err);
+
 	str_done(&header);
 	return s;
 }

@@ -197,6 +197,9 @@ expect json_on_standard_output 0 "" analyze $model $calib --samples 2 -q --json 
 grep -q '"qtui":' "$dir/out"; report json_is_json $?
 expect findings_leave_standard_output_to_the_json 0 "" analyze $model $calib --samples 2 -q --json - --findings
 [ "$(tail -n 1 "$dir/out")" = "}" ] && grep -q '"findings":' "$dir/out"; report findings_are_in_the_json $?
+! grep -q '"survey_s"' "$dir/out"; report without_labels_there_is_no_survey $?
+expect figures_beside_labels 0 "" analyze $model $calib --samples 2 -q --json - --labels examples/val.json
+grep -q '"survey_s":' "$dir/out"; report timing_has_the_survey_that_labels_ask_for $?
 "$qtui" analyze $model $calib --samples 1 -q --json /dev/stdout | grep -q '"qtui":'; report json_to_a_pipe_by_name $?
 rows=$(grep -c '"op":' "$dir/out")
 nodes=$(sed -n 's/.*"nodes":[[:space:]]*\([0-9]*\)$/\1/p' "$dir/out")

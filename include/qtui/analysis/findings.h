@@ -40,6 +40,7 @@ struct findings { // reference-counted, shared by snapshots
 	int n;
 	double noise;             // what the shares are of: the noise over signal of all nodes alone, and what only rules see
 	bool *hidden;             // [nodes] the output holds masked logits, whose figures say nothing of the result; NULL: not known
+	double survey_s;          // that the survey took (survey.h); 0: there was none
 	bool surveyed;            // the preparation of the pictures was judged: without a finding about it, it is in order
 };
 // Runs all rules on a snapshot. A study does so after each of its runs (snapshot.findings). `study` gives options and

@@ -108,7 +108,7 @@ struct run_note { // one line of the history of runs
 	struct task_interval task_change; // against the run before
 };
 struct timing {
-	double load_s, calibrate_s, graphwise_s, layerwise_s, total_s, task_s, peak_rss_mb; // total_s: without the task
+	double load_s, calibrate_s, graphwise_s, layerwise_s, total_s, task_s, peak_rss_mb; // total_s: without the task (and a survey: findings.h)
 };
 struct snapshot {
 	atomic_int refs;

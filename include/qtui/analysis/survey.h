@@ -37,6 +37,7 @@ struct survey { // reference-counted; nothing in it is written again
 	atomic_int refs;
 	struct key prepared;             // preprocess_key of the pictures when it was made
 	struct survey_preparation preparation;
+	double seconds;                  // that it took
 	int calib_samples, eval_samples; // eval_samples 0: there are no evaluation samples of their own
 	struct survey_input calib, eval;
 	int n_values;

@@ -200,6 +200,7 @@ static void rank(struct look *l)
 	drop(l, is_finding_small);
 	findings_merge(f);
 	sort(f); // several that are one now are worth as much as all
+	f->survey_s = l->survey ? l->survey->seconds : 0;
 	f->surveyed = l->survey && l->survey->preparation.known;
 }
 

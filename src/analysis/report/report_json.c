@@ -265,8 +265,9 @@ static void add_model(cJSON *root, const struct graph *g)
 	add_fixed(m, g);
 }
 
-static void add_timing(cJSON *root, const struct timing *t)
+static void add_timing(cJSON *root, const struct snapshot *s)
 {
+	const struct timing *t = &s->timing;
 	cJSON *o = cJSON_AddObjectToObject(root, "timing");
 	cJSON_AddNumberToObject(o, "load_s", t->load_s);
 	cJSON_AddNumberToObject(o, "calibrate_s", t->calibrate_s);
@@ -275,6 +276,8 @@ static void add_timing(cJSON *root, const struct timing *t)
 	cJSON_AddNumberToObject(o, "total_s", t->total_s);
 	if (t->task_s > 0)
 		cJSON_AddNumberToObject(o, "task_s", t->task_s);
+	if (s->findings && s->findings->survey_s > 0)
+		cJSON_AddNumberToObject(o, "survey_s", s->findings->survey_s);
 	cJSON_AddNumberToObject(o, "peak_rss_mb", t->peak_rss_mb);
 }
 
@@ -369,7 +372,7 @@ struct cJSON *report_json(const struct study *st, const struct snapshot *s)
 	cJSON_AddNumberToObject(root, "samples", s->samples);
 	add_left_out(root, study_dataset(st));
 	json_add_text(root, "preprocess", dataset_preprocess(study_dataset(st))->guess);
-	add_timing(root, &s->timing);
+	add_timing(root, s);
 	add_cost(root, s);
 	add_traffic(root, s);
 	if (s->costs->latency)

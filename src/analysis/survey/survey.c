@@ -167,6 +167,7 @@ enum status survey_new(struct survey **out, const struct study *study, const str
 	    .samples = opt->samples > 0 ? opt->samples : SAMPLES,
 	    .engine = {.backend = so->backend, .threads = so->threads}};
 	enum status st = STATUS_OK;
+	double began = clock_seconds();
 	atomic_store(&v->refs, 1);
 	v->n_values = w.g->n_values;
 	v->prepared = preprocess_key(dataset_preprocess(w.calib));
@@ -175,6 +176,7 @@ enum status survey_new(struct survey **out, const struct study *study, const str
 		st = look_at_samples(v, &w, s, err);
 	if (st == STATUS_OK && so->data.random == 0)
 		st = survey_prepare(v, &w, err);
+	v->seconds = clock_seconds() - began;
 	if (st != STATUS_OK)
 		survey_drop(&v);
 	*out = v;
