@@ -186,7 +186,7 @@ void test_onnx_sequence_graphs__a_map_over_elements(void **state)
 	case_done(&c);
 	map(&c, "x x x"); // fewer than the first list has
 	case_output(&c, c.graph, "y");
-	case_refused(&c, STATUS_UNSUPPORTED, "SequenceMap needs the length of its sequence");
+	case_refused(&c, STATUS_UNSUPPORTED, "node map: SequenceMap needs the length of its sequence");
 	case_done(&c);
 }
 

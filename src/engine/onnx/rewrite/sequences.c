@@ -329,12 +329,25 @@ void resolver_done(struct resolver *r)
 	namemap_free(&r->constants);
 }
 
+// A node that stays keeps its name, by which it is refused: not what was cut for it before that was known.
+static void leave_name(struct resolver *r, size_t first, const Onnx__NodeProto *p)
+{
+	for (size_t i = first; i < r->nodes.n; i++)
+		if (strcmp(text_of(r->nodes.at[i]->name), proto_node_name(p)) == 0) {
+			char *name = str_format("%s/pieces", proto_node_name(p));
+			proto_set_text(&r->nodes.at[i]->name, name);
+			free(name);
+		}
+}
+
 void resolver_take(struct resolver *r, Onnx__NodeProto *p)
 {
+	size_t first = r->nodes.n;
 	if (resolve_node(r, p)) {
 		onnx__node_proto__free_unpacked(p, NULL);
 		return;
 	}
+	leave_name(r, first, p);
 	resolve_inside(r, p);
 	proto_push(&r->nodes, p);
 }
