@@ -1,5 +1,6 @@
 // Labels that nobody names: where they lie beside a data set.
 #include "labels_case.h"
+#include "qtui/base/mem.h"
 #include "qtui/base/str.h"
 
 static const char *const arrays[] = {"x/a.npy", "x/b.npy"};
@@ -50,6 +51,33 @@ void test_labels_find__are_found_beside_the_data(void **state)
 	str_done(&text);
 	str_done(&json);
 	str_done(&csv);
+}
+
+// The directory around the images is given: their labels are those beside the folder that all of them are in.
+void test_labels_find__of_the_only_folder_with_samples(void **state)
+{
+	struct str xml = {0}, image[2] = {{0}, {0}};
+	const char *root = support_temp("whole_voc"), *file[2];
+	char *data = xstrdup(root);
+	str_addf(&xml, "%s/Annotations/a.xml", data);
+	touch(str_text(&xml));
+	str_addf(&image[0], "%s/JPEGImages/a.jpg", data);
+	str_addf(&image[1], "%s/JPEGImages/b.jpg", data);
+	for (int i = 0; i < 2; i++)
+		file[i] = str_text(&image[i]);
+	struct labels_samples s = {.file = file, .n = 2};
+	char *found = labels_find(data, LABELS_BOXES, &s), *dir = file_dir(str_text(&xml));
+	assert_non_null(found);
+	assert_string_equal(found, dir);
+	free(found);
+	file[1] = "elsewhere/b.jpg";
+	assert_null(labels_find(data, LABELS_BOXES, &s));
+	free(dir);
+	free(data);
+	str_done(&xml);
+	str_done(&image[0]);
+	str_done(&image[1]);
+	(void)state;
 }
 
 // COCO's own directories: train2017 beside annotations/, or in images/ beside it; and what CVAT and Roboflow make of them.

@@ -100,6 +100,35 @@ void test_dataset__a_subdirectory_an_input(void **state)
 	free(h);
 }
 
+// Masks beside the images are no samples, and no class of their own; folders of other names are classes.
+void test_dataset__a_folder_of_truth_holds_no_samples(void **state)
+{
+	static const char *const folders[][2] = {{"images", "masks"}, {"images", "cats"}, {"LR", "HR"}, {"gt", "lq"}};
+	static const char *const first[] = {"images/0.npy", "cats/0.npy", "LR/0.npy", "lq/0.npy"};
+	static const int samples[] = {1, 3, 1, 2};
+	for (int i = 0; i < 4; i++) {
+		struct data_case c = vector_case();
+		char name[64], place[32];
+		snprintf(place, sizeof place, "truth%d", i);
+		char *top = make_dir(place), *want = file_join(top, first[i]);
+		for (int k = 0; k < 2; k++) {
+			snprintf(place, sizeof place, "truth%d/%s", i, folders[i][k]);
+			free(make_dir(place));
+			for (int n = 0; n <= k; n++) {
+				snprintf(name, sizeof name, "%s/%d.npy", place, n);
+				write_npy(name, 'f', 4, SHAPE(4), batch);
+			}
+		}
+		case_open(&c, top);
+		assert_int_equal(dataset_count(c.data), samples[i]);
+		assert_string_equal(dataset_file(c.data, 0), want);
+		case_done(&c);
+		free(want);
+		free(top);
+	}
+	(void)state;
+}
+
 // ... by its name as the file system takes it, too; but not one outside, whatever the model calls its inputs.
 void test_dataset__a_subdirectory_by_the_very_name(void **state)
 {

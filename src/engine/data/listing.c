@@ -66,6 +66,29 @@ static enum status read_dir(struct listing *l, const char *dir, struct error *er
 	return STATUS_OK;
 }
 
+// Of a directory whose folders are these the samples are in the first; the second holds what is right of them.
+static const char *const folders_of_truth[][2] = {{"images", "masks"}, {"images", "annotations"}, {"images", "labels"}, {"images", "depth"},
+    {"images", "depths"}, {"JPEGImages", "SegmentationClass"}, {"leftImg8bit", "gtFine"}, {"rgb", "depth"}, {"image", "groundtruth_depth"},
+    {"inputs", "targets"}, {"input", "target"}, {"input", "gt"}, {"LR", "HR"}, {"lr", "hr"}, {"lq", "gt"}, {"blur", "sharp"},
+    {"noisy", "clean"}};
+
+static const char *named(const struct file_list *l, const char *name)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (strcmp(l->name[i], name) == 0)
+			return l->name[i];
+	return NULL;
+}
+
+// The one of the folders that alone holds samples, since another has their truth; NULL: all do.
+static const char *folder_of_samples(const struct file_list *l)
+{
+	for (size_t i = 0; i < sizeof folders_of_truth / sizeof *folders_of_truth; i++)
+		if (named(l, folders_of_truth[i][0]) && named(l, folders_of_truth[i][1]))
+			return named(l, folders_of_truth[i][0]);
+	return NULL;
+}
+
 // A directory without data of its own: what its subdirectories hold (one a class, as classifiers are often given).
 static enum status read_subdirs(struct listing *l, const char *dir, struct error *err)
 {
@@ -73,11 +96,16 @@ static enum status read_subdirs(struct listing *l, const char *dir, struct error
 	enum status s = file_list_subdirs(&subdirs, dir, err);
 	if (s)
 		return s;
+	const char *only = folder_of_samples(&subdirs);
 	for (size_t i = 0; i < subdirs.n && !s; i++) {
+		if (only && strcmp(subdirs.name[i], only) != 0)
+			continue;
 		char *sub = file_join(dir, subdirs.name[i]);
 		s = read_dir(l, sub, err);
 		free(sub);
 	}
+	if (only)
+		log_info("%s: the samples are those of %s", dir, only);
 	file_list_done(&subdirs);
 	return s;
 }

@@ -177,18 +177,42 @@ static bool is_there(const struct place *p, const char *path, const char *datase
 	return file_exists(path) && !is_ours(path) && (!p->holds || p->holds(path, s));
 }
 
+static char *find_beside(const char *from, enum labels_kind kind, const struct labels_samples *s)
+{
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		char *path = places[i].kind == kind ? fill(&places[i], from) : NULL;
+		if (path && is_there(&places[i], path, from, s))
+			return path;
+		free(path);
+	}
+	return NULL;
+}
+
+// The only folder of the data set that holds its samples; heap, NULL: they are in the data set itself, or in several.
+static char *only_folder(const char *dataset, const struct labels_samples *s)
+{
+	char *folder = s->n && s->file[0] ? file_dir(s->file[0]) : NULL, *above = folder ? file_dir(folder) : NULL;
+	bool only = above && strcmp(above, dataset) == 0;
+	for (int i = 1; only && i < s->n; i++) {
+		char *own = s->file[i] ? file_dir(s->file[i]) : NULL;
+		only = own && strcmp(own, folder) == 0;
+		free(own);
+	}
+	free(above);
+	if (!only) {
+		free(folder);
+		return NULL;
+	}
+	return folder;
+}
+
 char *labels_find(const char *dataset, enum labels_kind kind, const struct labels_samples *s)
 {
-	char *from = trimmed(dataset), *found = NULL;
-	for (size_t i = 0; i < sizeof places / sizeof *places && !found; i++) {
-		if (places[i].kind != kind)
-			continue;
-		char *path = fill(&places[i], from);
-		if (path && is_there(&places[i], path, from, s))
-			found = path;
-		else
-			free(path);
-	}
+	char *from = trimmed(dataset), *found = find_beside(from, kind, s);
+	char *folder = found ? NULL : only_folder(from, s);
+	if (folder)
+		found = find_beside(folder, kind, s);
+	free(folder);
 	free(from);
 	return found;
 }
