@@ -38,13 +38,25 @@ static bool are_numbers(const struct csv_line *c, int first, int n)
 	return true;
 }
 
+// A number at the end may be a class, or one of a list of other numbers: behind two corners of which the second lies beyond the
+// first it is a class.
+static bool has_corners(const struct csv_line *c)
+{
+	double v[SIDES];
+	for (int i = 0; i < SIDES; i++)
+		if (!str_to_double(c->at[1 + i], &v[i]))
+			return false;
+	return v[X1] < v[X2] && v[Y1] < v[Y2];
+}
+
 // false: the first line is not one of such a file.
 static bool find_columns(struct columns *to, const struct csv_line *first)
 {
 	static const char *const width[] = {"width", NULL}, *const height[] = {"height", NULL};
 	*to = (struct columns){.file = 0, .side = {1, 2, 3, 4}, .class = 5, .w = -1, .h = -1};
 	bool six = first->n == 6, none = six && !*first->at[1] && !*first->at[5];
-	if (none || (six && are_numbers(first, 1, SIDES) && !csv_is_number(first->at[5])))
+	bool named = six && are_numbers(first, 1, SIDES) && !csv_is_number(first->at[5]);
+	if (none || named || (six && labels_is_class(first->at[5], &(int){0}) && has_corners(first)))
 		return true;
 	to->heading = true;
 	to->file = column_of(first, csv_file_names, more_files);
