@@ -148,7 +148,14 @@ void test_labels_ids__forms_of_other_tools_are_named(void **state)
 	    {"set.yml", "names: [a]\n", "set.yml names classes"},
 	    {"metadata.jsonl", "{\"file_name\": \"a.jpg\", \"label\": 1}\n{\"file_name\": \"b.jpg\"}\n", "metadata.jsonl holds lines of JSON: make a CSV"},
 	    {"annotations.xml", "<annotations/>", "annotations.xml is one file of XML: give the directory"},
-	    {"via.json", "{\"a.jpg12\": {\"regions\": []}}", "via.json is not in COCO's format, with images, annotations and categories: export it so"}};
+	    {"own.json", "{\"a.jpg12\": {\"areas\": []}}", "own.json is not in COCO's format, with images, annotations and categories: export it so"},
+    {"region.json", "{\"a.jpg12\": {\"filename\": \"a.jpg\", \"regions\": []}}", "region.json is the VGG Image Annotator's own: export it"},
+    {"via.json", "{\"_via_settings\": {}, \"_via_img_metadata\": {}}", "via.json is the VGG Image Annotator's own: export it"},
+    {"create.json", "[{\"image\": \"a.jpg\", \"annotations\": []}]", "create.json is CreateML's: export it"},
+    {"studio.json", "[{\"id\": 1, \"data\": {}, \"annotations\": []}]", "studio.json is Label Studio's own: export it"},
+    {"found.json", "[{\"image_id\": 1, \"bbox\": [1, 2, 3, 4], \"score\": 1}]", "found.json has what a detector found"},
+    {"_annotations.txt", "a.jpg 1,2,3,4,0 5,6,7,8,1\nb.jpg 1,2,3,4,0\n", "_annotations.txt has all boxes of a picture in a line (YOLO Keras)"},
+    {"gt.txt", "1,1,912,484,97,109,0,7,1\n2,1,912,484,97,109,0,7,1\n", "gt.txt has lines of numbers alone (of MOT: frame, track"}};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct error err = {0};
 		struct labels *l = NULL;
@@ -156,13 +163,23 @@ void test_labels_ids__forms_of_other_tools_are_named(void **state)
 		if (!strstr(err.text, rows[i].says))
 			fail_msg("%s", err.text);
 	}
-	struct error err = {0};
-	struct labels *l = NULL;
-	char *dir = xstrdup(support_temp("labelme"));
-	write_in(dir, "b.json", "{\"shapes\": []}");
-	assert_int_equal(labels_read(&l, dir, &samples, &err), STATUS_NOTFOUND);
-	assert_non_null(strstr(err.text, "has JSON for each sample, which is not read: export it as one COCO JSON"));
-	free(dir);
+	(void)state;
+}
+
+void test_labels_ids__directories_of_other_tools_are_named(void **state)
+{
+	static const struct {
+		const char *dir, *name, *text, *says;
+	} rows[] = {{"labelme", "b.json", "{\"shapes\": [], \"imagePath\": \"b.jpg\"}", "b.json is labelme's: convert the directory"},
+	    {"sly", "b.jpg.json", "{\"size\": {}, \"objects\": []}", "b.jpg.json is Supervisely's: convert the project"},
+	    {"own", "b.json", "{\"areas\": []}", "b.json is not in COCO's format"},
+	    {"none", "else.json", "{}", "none has a text file or a mask for none of the "}};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		char *dir = xstrdup(support_temp(rows[i].dir));
+		write_in(dir, rows[i].name, rows[i].text);
+		read_bad(dir, &samples, rows[i].says);
+		free(dir);
+	}
 	(void)state;
 }
 

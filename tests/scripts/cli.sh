@@ -574,7 +574,9 @@ expect result_over_a_sample 2 "is read here and is not written over" analyze $mo
 cmp -s examples/calib/001.jpg "$dir/own/001.jpg"; report samples_stay_as_they_are $?
 expect labels_of_no_sample 1 "has labels for none of the 100 samples" eval $model examples/val --samples 2 --labels "$dir/nothing.json"
 sed 's/"categories": \[/&{"id": 30, "name": "thirty"}, /; s/"category_id": 3/"category_id": 30/' examples/val.json >"$dir/eleven.json"
-expect labels_of_a_class_too_many 0 "are of classes that the model does not have (first: 30)" eval $model examples/val --samples 2 --labels "$dir/eleven.json"
+expect labels_of_a_class_too_many 0 "are of classes that the model does not have (first: thirty)" eval $model examples/val --samples 2 --labels "$dir/eleven.json"
+printf 'filename,class,xmin,ymin,xmax,ymax\n%s,/m/01g317,1,2,9,9\n' "$(ls examples/val | head -1)" >"$dir/foreign.csv"
+expect labels_of_other_names 0 "(first: /m/01g317): they count as missed; write the model's names there" eval $model examples/val --samples 2 --labels "$dir/foreign.csv"
 printf '%s,1\n' 000.jpg 001.jpg >"$dir/classes.csv"
 expect classes_for_a_detector 1 "classes.csv: a class for each sample, but no output" eval $model examples/val --labels "$dir/classes.csv"
 : >"$dir/a.json"

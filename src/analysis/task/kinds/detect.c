@@ -15,17 +15,20 @@ static void warn_of_unknown(const struct task *t, const struct detect *d)
 {
 	const struct labels *l = t->labels;
 	bool *known = xcalloc((size_t)l->n_classes + 1, sizeof *known);
-	int unknown = 0, all = 0, id = 0;
+	int unknown = 0, all = 0, first = 0;
 	for (int i = 0; i < d->n_map; i++)
 		if (d->map[i] >= 0)
 			known[d->map[i]] = true;
 	for (int i = 0; i < l->n_samples; i++)
 		for (int k = 0; k < l->label[i].n; k++, all++)
 			if (!known[l->label[i].truth[k].class] && unknown++ == 0)
-				id = l->id[l->label[i].truth[k].class];
+				first = l->label[i].truth[k].class;
+	char number[16];
+	snprintf(number, sizeof number, "%d", unknown ? l->id[first] : 0);
 	if (unknown)
-		log_warn("%d of %d objects of %s are of classes that the model does not have (first: %d): they count as missed",
-		    unknown, all, l->source, id);
+		log_warn("%d of %d objects of %s are of classes that the model does not have (first: %s): they count as missed%s", unknown, all,
+		    l->source, l->name[first] ? l->name[first] : number,
+		    unknown == all && l->numbered ? "; write the model's names there, or these in order into MODEL.names" : "");
 	free(known);
 }
 

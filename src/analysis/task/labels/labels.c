@@ -137,29 +137,12 @@ int labels_class_of_id(const struct labels *l, int id)
 
 // ---- reading
 
-// Files that come with labels, or that other tools keep them in.
-static enum status refuse_form(const char *path, struct error *err)
-{
-	static const struct {
-		const char *ending, *why;
-	} forms[] = {
-	    {".yaml", "names classes, not objects: give the directory of the text files (labels/...), in which and above which it is looked for"},
-	    {".yml", "names classes, not objects: give the directory of the text files (labels/...), in which and above which it is looked for"},
-	    {".jsonl", "holds lines of JSON: make a CSV of them, file,class or with a line for each box"},
-	    {".xml", "is one file of XML: give the directory of Pascal VOC's, one for each picture, or export it as COCO JSON (CVAT does both)"},
-	};
-	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-		if (str_has_suffix(path, forms[i].ending) && !file_is_dir(path))
-			return error_set(err, STATUS_USAGE, "%s %s", path, forms[i].why);
-	return STATUS_OK;
-}
-
 static enum status read_format(struct labels *l, const char *path, const struct labels_samples *s, struct error *err)
 {
 	bool json = false;
 	if (!path)
 		return labels_read_folders(l, s, err);
-	if (refuse_form(path, err) != STATUS_OK)
+	if (labels_refuse_file(path, s, err) != STATUS_OK)
 		return err->status;
 	if (s->values)
 		return labels_read_values(l, path, s, err);

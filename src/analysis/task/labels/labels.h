@@ -133,6 +133,10 @@ MUST_CHECK enum status labels_read_coco(
 // One object's; *mask stays NULL where there is nothing.
 struct cJSON;
 MUST_CHECK enum status labels_read_segmentation(struct rle **mask, const struct cJSON *segmentation, int w, int h, struct error *err);
+// STATUS_USAGE or _FORMAT: it is a form of another tool, which is named, with what to make of it.
+MUST_CHECK enum status labels_refuse_file(const char *path, const struct labels_samples *s, struct error *err);
+enum status labels_refuse_json(const struct cJSON *root, const char *path, struct error *err); // never STATUS_OK, as the next
+enum status labels_refuse_dir(const char *dir, const struct labels_samples *s, struct error *err);
 MUST_CHECK enum status labels_read_yolo(
     struct labels *l, const char *dir, const struct labels_samples *s, struct error *err);
 bool labels_are_masks(const char *dir, const struct labels_samples *s); // and no text files

@@ -304,8 +304,7 @@ enum status labels_read_coco(struct labels *l, const char *path, const struct la
 	const cJSON *annotations = cJSON_GetObjectItemCaseSensitive(root, "annotations");
 	const cJSON *categories = cJSON_GetObjectItemCaseSensitive(root, "categories"), *category;
 	if (st == STATUS_OK && (!cJSON_IsArray(images) || !cJSON_IsArray(annotations)))
-		st = error_set(err, STATUS_FORMAT,
-		    "%s is not in COCO's format, with images, annotations and categories: export it so, or make a CSV file,class of classes", path);
+		st = labels_refuse_json(root, path, err);
 	if (st == STATUS_OK)
 		st = read_images(&r, images, s, err);
 	if (st == STATUS_OK)

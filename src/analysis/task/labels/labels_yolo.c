@@ -247,10 +247,5 @@ enum status labels_read_yolo(struct labels *l, const char *dir, const struct lab
 			return st;
 	}
 	name_classes(l, dir);
-	if (files)
-		return STATUS_OK;
-	if (labels_lie_in(dir, s, ".json") >= 0)
-		return error_set(err, STATUS_NOTFOUND,
-		    "%s has JSON for each sample, which is not read: export it as one COCO JSON, as YOLO or as Pascal VOC", dir);
-	return error_set(err, STATUS_NOTFOUND, "%s has a text file or a mask for none of the %d samples", dir, s->n);
+	return files ? STATUS_OK : labels_refuse_dir(dir, s, err);
 }
