@@ -53,6 +53,30 @@ void test_labels_box_list__what_is_no_box_is_refused(void **state)
 	(void)state;
 }
 
+// WIDER FACE: a picture without faces has a line of zeros, in files that others wrote none; an invalid face counts neither way.
+void test_labels_box_list__faces_lie_below_their_picture(void **state)
+{
+	static const char *const text[] = {"0--Parade/d.jpg\n1\n5 5 6 6 0 0 0 0 0 0 \nx/a.npy\n2\n1 2 3 4 1 0 0 0 2 0 \n10 20 30 25 0 0 0 1 0 0\nb.npy\n0\n"
+	    "0 0 0 0 0 0 0 0 0 0 \n", "b.npy\r\n0\r\na.npy\r\n2\r\n1 2 3 4\r\n10 20 30 25 0 0 0 1\r\n"};
+	for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+		struct labels *l = read_ok(write_text("faces.txt", text[i]), &samples);
+		assert_true(l->kind == LABELS_BOXES && l->n_classes == 1 && strcmp(l->name[0], "face") == 0);
+		assert_true(l->label[0].n == 2 && l->label[1].known && l->label[1].n == 0 && !l->label[2].known);
+		const struct coco_truth *t = l->label[0].truth;
+		assert_true(!t[0].crowd && t[1].crowd && t[1].box.x == 10 && t[1].box.w == 30 && t[1].box.h == 25 && t[1].area == 750);
+		labels_free(&l);
+	}
+	(void)state;
+}
+
+void test_labels_box_list__faces_that_are_none_are_refused(void **state)
+{
+	read_bad(write_text("f1.txt", "a.npy\n1\n1 2 3 4\nb.npy\nx\n"), &samples, "f1.txt:5: below the name of a picture stands");
+	read_bad(write_text("f2.txt", "a.npy\n2\n1 2 3 4\nb.npy\n1\n1 2 3 4\n"), &samples, "f2.txt:4: a face is x y w h");
+	read_bad(write_text("f3.txt", "a.npy\n1\n1 2 3 4\nb.npy\n1\n"), &samples, "f3.txt:5: a face is x y w h");
+	(void)state;
+}
+
 static void find_in(const char *root, const char *dataset, enum labels_kind kind, const char *file)
 {
 	char *data = file_join(root, dataset), *want = file ? file_join(root, file) : NULL, *found = labels_find(data, kind, &samples);

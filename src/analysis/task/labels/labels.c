@@ -162,6 +162,8 @@ static enum status read_format(struct labels *l, const char *path, const struct 
 		return labels_read_coco(l, path, s, err);
 	if (s->texts)
 		return labels_read_texts(l, path, s, err);
+	if (labels_are_faces(path))
+		return labels_read_faces(l, path, s, err);
 	return labels_are_box_list(path, s) ? labels_read_box_list(l, path, s, err) : labels_read_list(l, path, s, err);
 }
 

@@ -1,5 +1,5 @@
 // Labels: what is to be found in each sample, read from COCO JSON, a directory of YOLO, DOTA or KITTI text files, of Pascal VOC's XML, of
-// masks or of pictures, a list of classes or texts or the names of the samples' folders. Labels own all that they hold.
+// masks or of pictures, a list of boxes, faces, classes or texts or the names of the samples' folders. Labels own all that they hold.
 #ifndef QTUI_ANALYSIS_TASK_LABELS_LABELS_H
 #define QTUI_ANALYSIS_TASK_LABELS_LABELS_H
 
@@ -176,6 +176,9 @@ bool labels_are_list(const char *path, const struct labels_samples *s); // a CSV
 bool labels_are_pairs(const char *path, const struct labels_samples *s); // its first line has the number of a class for a sample
 bool labels_are_box_list(const char *path, const struct labels_samples *s); // a CSV with a line for each box
 MUST_CHECK enum status labels_read_box_list(
+    struct labels *l, const char *path, const struct labels_samples *s, struct error *err);
+bool labels_are_faces(const char *path); // WIDER FACE's text
+MUST_CHECK enum status labels_read_faces(
     struct labels *l, const char *path, const struct labels_samples *s, struct error *err);
 MUST_CHECK enum status labels_read_texts(
     struct labels *l, const char *path, const struct labels_samples *s, struct error *err);

@@ -9,7 +9,8 @@
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
 
-#define CLASSES_ALONE "names classes, not objects: give the directory of the text files (labels/...), in which and above which it is looked for"
+#define CLASSES_ALONE \
+	"names classes, not objects: give the directory of the text files (labels/...), in which and above which it is looked for"
 
 static const struct {
 	const char *ending, *why;
