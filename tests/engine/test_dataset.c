@@ -42,6 +42,19 @@ void test_dataset__a_line_of_a_list_is_named(void **state)
 	assert_non_null(strstr(c.err.text, "labels.txt:3: 'b.jpg 3' is not the path of"));
 }
 
+void test_dataset__what_describes_data_is_no_list(void **state)
+{
+	static const char *const names[] = {"data.yaml", "instances.json", "metadata.jsonl", "annotations.xml"};
+	static const char text[] = "train: images\n";
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		struct data_case c = vector_case();
+		assert_int_equal(case_try(&c, support_temp_file(names[i], text, sizeof text - 1)), STATUS_USAGE);
+		assert_non_null(strstr(c.err.text, "holds no samples: give the directory of images or arrays"));
+		case_done(&c);
+	}
+	(void)state;
+}
+
 void test_dataset__a_list_keeps_its_order(void **state)
 {
 	static const char list[] = "# calibration\nsub/z.npy\r\n\n  sub/a.npy  \nsub/z.npy";

@@ -175,6 +175,16 @@ static enum status refuse_empty(const char *path, struct error *err)
 	return err->status;
 }
 
+// A list of paths has no such ending: what has it says where samples lie, or what is on them.
+static bool describes_data(const char *path)
+{
+	static const char *const endings[] = {".yaml", ".yml", ".json", ".jsonl", ".xml"};
+	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+		if (str_has_suffix(path, endings[i]))
+			return true;
+	return false;
+}
+
 static enum status read_list(struct listing *l, const char *path, struct error *err)
 {
 	struct bytes b;
@@ -318,6 +328,9 @@ enum status listing_read(struct listing *out, const char *path, const struct gra
 	if (!file_is_dir(path)) {
 		if (is_data(path))
 			add(out, xstrdup(path));
+		else if (describes_data(path) && file_exists(path))
+			s = error_set(err, STATUS_USAGE, "%s holds no samples: give the directory of images or arrays (labels beside it are found, others are "
+			    "named with --labels)", path);
 		else
 			s = read_list(out, path, err);
 	} else {
