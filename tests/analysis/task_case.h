@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <cjson/cJSON.h>
 #include "../engine/data_case.h"
 #include "../engine/graph_builder.h"
 #include "qtui/analysis/task_look.h"
@@ -134,6 +135,19 @@ static inline void case_say(struct task_case *c, enum task_variant v, const stru
 static inline struct task_look *case_look(struct task_case *c, enum task_variant before, enum task_variant after)
 {
 	return task_look_new(c->t, case_net(c, before), case_net(c, after), (struct key){1, 2}, 0, .25);
+}
+
+// A report that a session or a file has kept says the same of a float network that recognizes nothing.
+static inline void case_check_told_again(const struct task_report *r, const char *told)
+{
+	char text[TASK_BLIND_TEXT];
+	cJSON *j = task_report_json(r);
+	struct task_report *kept = task_report_parse(j);
+	assert_non_null(kept);
+	task_tell_blind(text, sizeof text, kept, ":survey");
+	assert_string_equal(text, told);
+	task_report_drop(&kept);
+	cJSON_Delete(j);
 }
 
 // A network for rotated boxes of 64x64 that finds one thing, as its output is in float and as it is turned by `angle`. The

@@ -157,6 +157,7 @@ void test_boxes_program__a_blind_one_is_named(void **state)
 	task_tell_blind(text, sizeof text, r, ":survey");
 	assert_non_null(strstr(text, "the boxes that the program reads (--boxes) or"));
 	assert_null(strstr(text, "--decoder"));
+	case_check_told_again(r, text);
 	task_report_drop(&r);
 	case_end(&c);
 	(void)state;

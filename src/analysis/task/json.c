@@ -93,6 +93,10 @@ struct cJSON *task_report_json(const struct task_report *r)
 	json_add_text(root, "note", r->note);
 	if (r->not_finite)
 		cJSON_AddNumberToObject(root, "not_finite", r->not_finite);
+	if (r->off)
+		cJSON_AddNumberToObject(root, "off", r->off);
+	if (r->by_program)
+		cJSON_AddBoolToObject(root, "by_program", true);
 	add_figures(root, r);
 	add_interval(root, r);
 	add_classes(root, r);
@@ -193,6 +197,8 @@ struct task_report *task_report_parse(const struct cJSON *root)
 	struct task_report *r = xcalloc(1, sizeof *r);
 	*r = (struct task_report){.refs = 1, .kind = kind, .total = json_count(root, "labelled"), .memory = arena_new()};
 	r->not_finite = json_count(root, "not_finite");
+	r->off = (int)fmax(-1, fmin(1, json_number(root, "off", 0)));
+	r->by_program = json_bool(root, "by_program", false);
 	r->note = copy(r, root, "note");
 	r->dataset = copy(r, root, "dataset");
 	r->note = r->note ? r->note : "";
