@@ -123,6 +123,11 @@ enum status file_read(struct bytes *out, const char *path, size_t limit, struct 
 	return s;
 }
 
+size_t bytes_mark(const struct bytes *b)
+{
+	return b->size >= 3 && memcmp(b->data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
 enum status file_read_text(struct bytes *out, const char *path, size_t limit, struct error *err)
 {
 	if (file_read(out, path, limit, err))
@@ -131,9 +136,10 @@ enum status file_read_text(struct bytes *out, const char *path, size_t limit, st
 		bytes_done(out);
 		return error_set(err, STATUS_FORMAT, "%s is in UTF-16: save it as UTF-8", path);
 	}
-	if (!strncmp((const char *)out->data, "\xef\xbb\xbf", 3)) {
-		out->size -= 3;
-		memmove(out->data, out->data + 3, out->size + 1);
+	size_t mark = bytes_mark(out);
+	if (mark) {
+		out->size -= mark;
+		memmove(out->data, out->data + mark, out->size + 1);
 	}
 	return STATUS_OK;
 }

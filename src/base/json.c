@@ -168,10 +168,10 @@ void json_blank_comments(char *text)
 enum status json_is_file(bool *json, const char *path, struct error *err)
 {
 	struct bytes b;
-	size_t at = 0;
 	enum status s = file_map(&b, path, err);
 	if (s != STATUS_OK)
 		return s;
+	size_t at = bytes_mark(&b);
 	while (at < b.size && strchr(" \t\r\n", b.data[at]))
 		at++;
 	*json = str_has_suffix(path, ".json") || (at < b.size && b.data[at] == '{');

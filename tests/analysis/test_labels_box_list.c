@@ -35,6 +35,7 @@ void test_labels_box_list__columns_are_named_or_known(void **state)
 	check("b.npy,,,,,\na.npy,1,2,3,4,van\na.npy,10,20,40,45,car\n", "van", "car", 10, 20, 30, 25);
 	check("ImageID,Source,LabelName,Confidence,XMin,XMax,YMin,YMax\na,x,/m/2,1,0,1,0,1\na,x,/m/1,1,.25,.5,.5,1\nb,x,,,,,,\n", "/m/2", "/m/1", 25,
 	    25, 25, 25);
+	check("\xef\xbb\xbf" "filename,class,xmin,ymin,xmax,ymax\na.npy,2,1,2,3,4\na.npy,0,10,20,40,45\nb.npy,,,,,\n", NULL, NULL, 10, 20, 30, 25);
 	check("x/a.npy,1,2,3,4,2\nx/a.npy,10,20,40,45,0\nx/b.npy,,,,,\n", NULL, NULL, 10, 20, 30, 25);
 	check("image_id;x1;y1;x2;y2;class_id\na;1;2;3;4;2\na;10;20;40;45;0\nb;;;;;\n", NULL, NULL, 10, 20, 30, 25);
 	(void)state;

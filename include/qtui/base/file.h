@@ -18,6 +18,7 @@ struct bytes {
 MUST_CHECK enum status file_read(struct bytes *out, const char *path, size_t limit, struct error *err);
 // The same for text, without the byte order mark that some programs put in front of UTF-8. UTF-16 is STATUS_FORMAT.
 MUST_CHECK enum status file_read_text(struct bytes *out, const char *path, size_t limit, struct error *err);
+size_t bytes_mark(const struct bytes *b); // how many bytes that mark takes in front of a file that is mapped; 0: there is none
 // Maps a large file read-only, and reads a small one or a pipe. If another program shortens a mapped file meanwhile,
 // the lost part reads as zeros: ask bytes_torn or bytes_intact after reading.
 MUST_CHECK enum status file_map(struct bytes *out, const char *path, struct error *err);

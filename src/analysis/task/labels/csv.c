@@ -49,12 +49,13 @@ char *csv_first(const char *path)
 	struct error ignored; // reading it as labels will tell
 	if (file_is_dir(path) || file_map(&b, path, &ignored) != STATUS_OK)
 		return NULL;
-	const char *end = b.size ? memchr(b.data, '\n', b.size) : NULL;
-	size_t n = end ? (size_t)(end - (const char *)b.data) : b.size;
-	bool text = n > 0 && !memchr(b.data, '\0', n);
+	size_t mark = bytes_mark(&b);
+	const char *from = (const char *)b.data + mark, *end = b.size > mark ? memchr(from, '\n', b.size - mark) : NULL;
+	size_t n = end ? (size_t)(end - from) : b.size - mark;
+	bool text = n > 0 && !memchr(from, '\0', n);
 	char *line = text ? xmalloc(n + 1) : NULL;
 	if (line) {
-		memcpy(line, b.data, n);
+		memcpy(line, from, n);
 		line[n] = '\0';
 	}
 	bytes_done(&b);
