@@ -256,6 +256,21 @@ static void begin_lines(struct task_case *c)
 	case_add_output(c, "simcc_y", SHAPE(1, 2, 128));
 }
 
+// Labels of keypoints that lie beside the samples have boxes, too.
+void test_poses__labels_beside_the_samples_serve_boxes(void **state)
+{
+	struct task_case c;
+	begin(&c, true, CASE_SIDE);
+	char *path = file_join(dataset_path(c.d), "person_keypoints.json");
+	assert_int_equal(rename(labels(MARKED), path), 0);
+	assert_int_equal(case_task(&c, TASK_DETECT, NULL), STATUS_OK);
+	assert_int_equal(task_samples(c.t), 1);
+	case_end(&c);
+	assert_int_equal(remove(path), 0); // other tests have the same samples
+	free(path);
+	(void)state;
+}
+
 // Pictures of one person each, with COCO's keypoints: a task of poses like any other.
 void test_poses__of_one_object_a_picture(void **state)
 {

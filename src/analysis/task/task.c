@@ -152,6 +152,8 @@ static char *find_labels(const struct task *t, const struct labels_samples *s, b
 	char *found = labels_find(dataset, t->opt.kind < 0 ? likely_labels(t->g, s) : (enum labels_kind)kinds[t->opt.kind]->labels, s);
 	if (!found && (t->opt.kind == TASK_POSE || t->opt.kind == TASK_INSTANCE || t->opt.kind == TASK_OBB))
 		found = labels_find(dataset, LABELS_BOXES, s); // which may have keypoints, outlines and corners too
+	if (!found && t->opt.kind == TASK_DETECT)
+		found = labels_find(dataset, LABELS_POSES, s); // which have boxes
 	if (!found && t->opt.kind < 0 && s->pictures != PICTURES_NONE)
 		found = labels_find(dataset, LABELS_PICTURES, s);
 	for (int k = 0; !found && t->opt.kind < 0 && !folders && k < LABELS_MASKS; k++)
