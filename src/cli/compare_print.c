@@ -244,10 +244,18 @@ static void print_likeness(const cJSON *row)
 		printf("%9s", exact ? "" : "-");
 }
 
+// Behind a name: why there is no SNR. Of finite numbers there is an MSE, and then A has nothing to compare with.
+static const char *why_no_snr(const cJSON *row)
+{
+	if (json_bool(row, "exact", false) || member(row, "snr_db"))
+		return "";
+	return member(row, "mse") ? "  (A is all zeros)" : "  (NaN or infinite in A or B)";
+}
+
 static void print_distance(const cJSON *row)
 {
 	print_likeness(row);
-	say("  %s\n", json_text(row, "tensor", ""));
+	say("  %s%s\n", json_text(row, "tensor", ""), why_no_snr(row));
 }
 
 void compare_print_models(const cJSON *j, const char *const *path)
@@ -306,7 +314,12 @@ static void print_problems(const cJSON *files)
 static void print_file(const cJSON *row)
 {
 	print_likeness(row);
-	say("%12.4g  %s\n", json_number(row, "max_error", NAN), json_text(row, "file", ""));
+	double most = json_number(row, "max_error", NAN);
+	if (isfinite(most))
+		printf("%12.4g", most);
+	else
+		printf("%12s", "-");
+	say("  %s%s\n", json_text(row, "file", ""), why_no_snr(row));
 }
 
 void compare_print_collections(const cJSON *j, const char *const *path)
