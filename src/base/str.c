@@ -49,6 +49,25 @@ void str_addf(struct str *s, const char *fmt, ...)
 	va_end(ap);
 }
 
+void str_vaddline(struct str *s, const char *fmt, va_list ap)
+{
+	size_t begin = s->len;
+	str_vaddf(s, fmt, ap);
+	if (s->len > begin) {
+		str_oneline(s->text + begin);
+		s->len = begin + strlen(s->text + begin);
+	}
+	str_add(s, "\n");
+}
+
+void str_addline(struct str *s, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	str_vaddline(s, fmt, ap);
+	va_end(ap);
+}
+
 const char *str_text(const struct str *s)
 {
 	return s->text ? s->text : "";

@@ -101,17 +101,10 @@ bool is_wide_output(const struct snapshot *s, int value)
 
 void lose(struct str *loss, const char *fmt, ...)
 {
-	va_list ap, again;
+	va_list ap;
 	va_start(ap, fmt);
-	va_copy(again, ap);
-	size_t size = (size_t)vsnprintf(NULL, 0, fmt, again) + 1;
-	char *text = xmalloc(size);
-	vsnprintf(text, size, fmt, ap);
-	va_end(again);
+	str_vaddline(loss, fmt, ap);
 	va_end(ap);
-	str_oneline(text);
-	str_addf(loss, "%s\n", text);
-	free(text);
 }
 
 void lose_precision(struct str *loss, const struct decided *d, const struct snapshot *s, enum precision p, const char *format)

@@ -66,6 +66,19 @@ static void check_oneline(const char *in, const char *out)
 	assert_string_equal(text, out);
 }
 
+// Each is one line, whatever names it has; what stands before it is left alone.
+void test_str__addline(void **state)
+{
+	struct str s = {0};
+	str_add(&s, "a\tb\n");
+	str_addline(&s, "node %s: %d", "x\ny\033", 7);
+	str_addline(&s, "%s", "");
+	str_addline(&s, "end");
+	assert_string_equal(str_text(&s), "a\tb\nnode x y?: 7\n\nend\n");
+	assert_int_equal(s.len, strlen(str_text(&s)));
+	str_done(&s);
+}
+
 void test_str__oneline(void **state)
 {
 	check_oneline("", "");

@@ -16,6 +16,9 @@ void str_addn(struct str *s, const char *text, size_t n);
 void str_add_utf8(struct str *s, const char *text); // every byte that is no UTF-8 becomes U+FFFD
 void str_addf(struct str *s, const char *fmt, ...) PRINTF(2, 3);
 void str_vaddf(struct str *s, const char *fmt, va_list ap) PRINTF(2, 0);
+// A whole line, that names from files may be in: as str_oneline makes it, with its line end.
+void str_addline(struct str *s, const char *fmt, ...) PRINTF(2, 3);
+void str_vaddline(struct str *s, const char *fmt, va_list ap) PRINTF(2, 0);
 const char *str_text(const struct str *s); // "" when empty
 char *str_detach(struct str *s);           // the caller frees it; never NULL
 char *str_format(const char *fmt, ...) PRINTF(1, 2); // likewise

@@ -311,7 +311,7 @@ static void tell_fixed(const struct writer *w)
 	for (int i = 0; i < w->g->n_inputs; i++) {
 		const struct value *v = &w->g->value[w->g->input[i]];
 		if (v->fixed)
-			str_addf(w->loss, "input %s is fixed: the file has it, and computes for %lld whatever it is given\n", v->name,
+			str_addline(w->loss, "input %s is fixed: the file has it, and computes for %lld whatever it is given", v->name,
 			    (long long)*v->fixed);
 	}
 }
@@ -326,9 +326,9 @@ static void tell_steps(const struct writer *w)
 			n++;
 		}
 	if (n)
-		str_addf(w->loss,
+		str_addline(w->loss,
 		    "%s: %d recurrence%s that target %s rounds within every step, which a file of pairs cannot say: what it gives differs from the "
-		    "figures here\n",
+		    "figures here",
 		    w->g->node[first].name, n, plural(n), target_name(w->plan->target));
 }
 
@@ -340,16 +340,16 @@ static void tell_losses(const struct writer *w)
 		ties = ties || (q && q->kind == QUANT_LINEAR && !w->plan->slot[i].parameter && q->rounding != ROUND_HALF_EVEN);
 	}
 	if (ties)
-		str_addf(w->loss, "QuantizeLinear rounds ties to even, target %s otherwise: codes at a tie differ by one\n",
+		str_addline(w->loss, "QuantizeLinear rounds ties to even, target %s otherwise: codes at a tie differ by one",
 		    target_name(w->plan->target));
 	tell_steps(w);
 	opset_tell(w);
 	tell_fixed(w);
 	if (w->float_products)
-		str_addf(w->loss, "%d weight%s of MatMul with scales that no integer product has: written as floats\n",
+		str_addline(w->loss, "%d weight%s of MatMul with scales that no integer product has: written as floats",
 		    w->float_products, plural(w->float_products));
 	if (w->wide_biases)
-		str_addf(w->loss, "%d bias%s of more than 32 bits: written as floats\n", w->wide_biases, w->wide_biases == 1 ? "" : "es");
+		str_addline(w->loss, "%d bias%s of more than 32 bits: written as floats", w->wide_biases, w->wide_biases == 1 ? "" : "es");
 }
 
 static enum status write_graph(struct writer *w, const char *path, struct error *err)

@@ -131,8 +131,8 @@ void opset_tell(const struct writer *w)
 	const struct graph *g = w->g;
 	int wanted = needed(w->plan), node = first_obstacle(g, wanted);
 	if (w->opset < wanted && node >= 0)
-		str_addf(w->loss, "pairs below opset %d are in ONNX Runtime's own domain, which its optimizer may refuse: "
-		    "%s (%s) keeps the file at opset %d; convert the model first (onnx.version_converter)\n",
+		str_addline(w->loss, "pairs below opset %d are in ONNX Runtime's own domain, which its optimizer may refuse: "
+		    "%s (%s) keeps the file at opset %d; convert the model first (onnx.version_converter)",
 		    wanted, g->node[node].name, g->node[node].op->name, w->opset);
 }
 

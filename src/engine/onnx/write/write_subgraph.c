@@ -134,7 +134,7 @@ static const struct graph *to_write(struct writer *w, const struct node *n, int 
 	if (n->subgraph[k] != n->unfit)
 		return n->subgraph[k];
 	if (w->loss)
-		str_addf(w->loss, "node %s (If): its %s does not fit inputs of these shapes, the other branch stands in its place\n", n->name,
+		str_addline(w->loss, "node %s (If): its %s does not fit inputs of these shapes, the other branch stands in its place", n->name,
 		    attribute_name(n, k));
 	return n->subgraph[1 - k];
 }
