@@ -685,6 +685,12 @@ kill -KILL $pid 2>/dev/null; wait $pid 2>/dev/null; code=$?
 expect killed_search_goes_on 0 "" search --session "$dir/cut.s.json" --budget 20 -q
 grep -q ^kept "$dir/out"; report and_was_killed_before_its_end $? "$(tail -n 1 "$dir/out")"
 report and_saves_over_what_it_has_saved $(($(ls "$dir"/cut.s.json* | wc -l) - 1))
+# ... and of a ranking what it has measured by then
+"$qtui" search $model $calib --samples 8 --blame --session "$dir/cut.blame.json" -q >/dev/null 2>"$dir/err" &
+pid=$! deadline=$((SECONDS + 120))
+until grep -qs '"blame":.*{' "$dir/cut.blame.json" || ! kill -0 $pid 2>/dev/null || ((SECONDS > deadline)); do read -rt 0.02 <> <(:) || true; done
+kill -KILL $pid 2>/dev/null; wait $pid 2>/dev/null; code=$?
+[ $code = 137 ] && grep -qs '"blame":.*{' "$dir/cut.blame.json"; report killed_blame_has_saved $? "exit code $code: $(cat "$dir/err")"
 "$qtui" analyze $model $calib --samples 1 -q --json - 2>"$dir/err" | head -c 1 >/dev/null
 [ ! -s "$dir/err" ]; report closed_pipe_is_silent $? "$(cat "$dir/err")"
 # streams that are closed: what is printed goes nowhere, and not into the next pipe or file that has their number
