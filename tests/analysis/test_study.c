@@ -501,5 +501,13 @@ void test_study__a_selection_names_what_it_misses(void **state)
 	assert_true(n > 3);
 	free(nodes);
 	assert_int_equal(study_select(st, "nothing*here", NULL, &nodes, &n, &err), STATUS_NOTFOUND);
+	assert_int_equal(study_select(st, "name:*/Conv", NULL, &nodes, &n, &err), STATUS_OK); // as a filter has it
+	int named = n;
+	free(nodes);
+	assert_int_equal(study_select(st, "*/Conv", NULL, &nodes, &n, &err), STATUS_OK);
+	assert_int_equal(n, named);
+	free(nodes);
+	assert_int_equal(study_select(st, "snr<=10", NULL, &nodes, &n, &err), STATUS_NOTFOUND);
+	assert_non_null(strstr(err.text, "snr<=10 is a condition"));
 	study_close(&st);
 }

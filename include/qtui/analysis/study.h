@@ -60,8 +60,8 @@ const struct study_options *study_options(const struct study *s); // as resolved
 const struct target *study_target(const struct study *s);
 enum calib_method study_method(const struct study *s); // the calibrator in force
 
-// SELECTION: a node name (the file's or fused), a glob, op:TYPE, A..B (all nodes on paths from A to B), "marked" (the
-// caller gives the marks). Writes node ids in order to *out (heap). STATUS_NOTFOUND names the nearest known.
+// SELECTION: a node name (the file's or fused), a glob or name:GLOB, op:TYPE, A..B (all nodes on paths from A to B), "marked"
+// (the caller gives the marks). Writes node ids in order to *out (heap). STATUS_NOTFOUND names the nearest known.
 MUST_CHECK enum status study_select(const struct study *s, const char *selection, const bool *marked, int **out, int *n, struct error *err);
 
 // Finds the tensor that is meant where a scale is set: the name of a node means its first output; the name of a tensor

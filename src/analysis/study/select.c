@@ -1,4 +1,4 @@
-// Selections: a node name, a glob, op:TYPE, A..B (all on paths from A to B), marked.
+// Selections: a node name, a glob (name:GLOB is one, too, as in the screen's filters), op:TYPE, A..B (all on paths from A to B), marked.
 #include <stdlib.h>
 #include <string.h>
 #include "qtui/analysis/study.h"
@@ -65,6 +65,16 @@ static enum status mark_region(const struct graph *g, const char *selection, con
 	return st;
 }
 
+// "snr<10": a term of the screen's filters. Its answer changes with every run: no decision can be kept by it.
+static bool is_condition(const char *selection)
+{
+	const char *at = selection + strcspn(selection, "<>");
+	if (at == selection || !*at)
+		return false;
+	at += 1 + (at[1] == '=');
+	return *at == '-' || *at == '.' || (*at >= '0' && *at <= '9');
+}
+
 static enum status mark_selection(const struct study *s, const char *selection, const bool *marked, bool *hit, struct error *err)
 {
 	const struct graph *g = study_graph(s);
@@ -84,12 +94,20 @@ static enum status mark_selection(const struct study *s, const char *selection, 
 			hit[n] = str_glob(selection + 3, g->node[n].op->name);
 		return STATUS_OK;
 	}
+	if (str_has_prefix(selection, "name:")) {
+		mark_glob(g, selection + 5, hit);
+		return STATUS_OK;
+	}
 	if (dots)
 		return mark_region(g, selection, dots, hit, err);
 	if (strpbrk(selection, "*?[")) {
 		mark_glob(g, selection, hit);
 		return STATUS_OK;
 	}
+	if (is_condition(selection))
+		return error_set(err, STATUS_NOTFOUND,
+		    "%.100s is a condition, which names no nodes: on the screen :filter shows those that meet it now, * marks them, and marked names these",
+		    selection);
 	return need_node(g, selection, &node, err);
 }
 

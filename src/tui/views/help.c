@@ -121,7 +121,7 @@ static void add_commands(struct help *h)
 		add(h, HELP_LONG_ROW, usage, row[i].help);
 	}
 	add(h, HELP_TEXT, "", ":120 goes to row 120 of what is shown. Digits before a key are no count: they are keys themselves.");
-	add(h, HELP_TEXT, "", "SELECTION: a node's name, a pattern with * and ?, op:TYPE, A..B (all from A to B), or marked");
+	add(h, HELP_TEXT, "", "SELECTION: a node's name, a pattern with * and ? (or name:PATTERN), op:TYPE, A..B (all from A to B), or marked");
 	add(h, HELP_TEXT, "", "TENSOR: one of the outputs of a node that has several; a node stands for its first");
 }
 
