@@ -291,7 +291,8 @@ void test_history__runs_that_do_not_say_are_refused(void **state)
 	static const char text[] =
 	    "{\"qtui_session\": 1, \"runs\": ["
 	    "{\"run\": 1, \"time\": 1, \"calibration\": \"kl\"},"
-	    "{\"run\": 2, \"time\": 2, \"calibration\": \"kl\", \"state\": {\"target\": \"esp32p4\", \"edits\": [{\"node\": \"gone\", \"precision\": \"int16\"}]}},"
+	    "{\"run\": 2, \"time\": 2, \"calibration\": \"kl\", \"state\": {\"target\": \"esp32p4\", \"edits\": [{\"node\": \"gone\", "
+	    "\"precision\": \"int16\"}]}},"
 	    "{\"run\": 3, \"time\": 3, \"calibration\": \"kl\", \"state\": {\"target\": \"nowhere\", \"edits\": []}}]}";
 	struct study *st = open_study();
 	bool made;
@@ -346,7 +347,8 @@ void test_history__strange_runs_are_bounded(void **state)
 	    "{\"run\": 7, \"time\": 1, \"calibration\": \"kl\", \"worst_snr_db\": 1e308, \"mean_snr_db\": true, \"edits\": -4},"
 	    "{\"run\": 7, \"time\": 2, \"calibration\": \"kl\", \"node_precision\": \"88\", \"node_snr_db\": [1, 2], \"node_scale\": [\"a\", -1]},"
 	    "{\"run\": 8, \"time\": 2, \"calibration\": \"kl\", \"title\": \"the same once more\"},"
-	    "{\"run\": 1e99, \"time\": 3, \"calibration\": \"kl\", \"task\": {\"name\": \"a metric of a long name\", \"float\": 1, \"quantized\": 0.5}}]}";
+	    "{\"run\": 1e99, \"time\": 3, \"calibration\": \"kl\", \"task\": {\"name\": \"a metric of a long name\", \"float\": 1, "
+	    "\"quantized\": 0.5}}]}";
 	struct study *st = open_study();
 	resume(st, support_temp_file("strange.json", text, sizeof text - 1));
 	struct snapshot *s = run_study(st);

@@ -103,7 +103,8 @@ void test_labels_box_list__lists_lie_where_tools_put_them(void **state)
 	    {"test", "test", "metadata.csv", "file_name,text\n", LABELS_CLASSES, false},
 	    {"val/images", "val", "val_annotations.txt", "a.JPEG\tn01440764\t0\t0\t9\t9\n", LABELS_CLASSES, true},
 	    {"val", "val", "val_annotations.txt", "a.JPEG\tn01440764\t0\t0\t9\t9\n", LABELS_CLASSES, true},
-	    {"val", "", "val.txt", "a.JPEG 65\nb.JPEG 970\n", LABELS_CLASSES, true}, {"val", "", "val.txt", "val/a.JPEG\nval/b.JPEG\n", LABELS_CLASSES, false},
+	    {"val", "", "val.txt", "a.JPEG 65\nb.JPEG 970\n", LABELS_CLASSES, true}, {"val", "", "val.txt", "val/a.JPEG\nval/b.JPEG\n", LABELS_CLASSES,
+	    false},
 	    {"val", "", "val.txt", "else.JPEG 65\n", LABELS_CLASSES, false}, {"set", "set", "val_map.txt", "a.npy\t65\n", LABELS_CLASSES, true},
 	    {"ILSVRC/Data/CLS-LOC/val", "", "LOC_val_solution.csv", "ImageId,PredictionString\n", LABELS_CLASSES, true}};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

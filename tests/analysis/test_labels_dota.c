@@ -112,7 +112,8 @@ void test_labels_kitti__names_and_boxes(void **state)
 
 void test_labels_kitti__what_is_none_is_refused(void **state)
 {
-	static const char *const lines[] = {"Car 1 2 3 4", "Car 1 2 3 4 5 6", "Car 0 0 0 5 2 3 4", "Car 0 0 0 1 2 3 nan", "Car 0 0 0 1 2 3 4 more", "Car"};
+	static const char *const lines[] = {"Car 1 2 3 4", "Car 1 2 3 4 5 6", "Car 0 0 0 5 2 3 4", "Car 0 0 0 1 2 3 nan", "Car 0 0 0 1 2 3 4 more",
+	    "Car"};
 	const struct labels_samples samples = {.file = files, .n = 3, .w = 64, .h = 48};
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
 		char text[128];

@@ -146,16 +146,17 @@ void test_labels_ids__forms_of_other_tools_are_named(void **state)
 		const char *name, *text, *says;
 	} rows[] = {{"set.yaml", "names: [a]\n", "set.yaml names classes, not objects: give the directory"},
 	    {"set.yml", "names: [a]\n", "set.yml names classes"},
-	    {"metadata.jsonl", "{\"file_name\": \"a.jpg\", \"label\": 1}\n{\"file_name\": \"b.jpg\"}\n", "metadata.jsonl holds lines of JSON: make a CSV"},
+	    {"metadata.jsonl", "{\"file_name\": \"a.jpg\", \"label\": 1}\n{\"file_name\": \"b.jpg\"}\n",
+	    "metadata.jsonl holds lines of JSON: make a CSV"},
 	    {"annotations.xml", "<annotations/>", "annotations.xml is one file of XML: give the directory"},
 	    {"own.json", "{\"a.jpg12\": {\"areas\": []}}", "own.json is not in COCO's format, with images, annotations and categories: export it so"},
-    {"region.json", "{\"a.jpg12\": {\"filename\": \"a.jpg\", \"regions\": []}}", "region.json is the VGG Image Annotator's own: export it"},
-    {"via.json", "{\"_via_settings\": {}, \"_via_img_metadata\": {}}", "via.json is the VGG Image Annotator's own: export it"},
-    {"create.json", "[{\"image\": \"a.jpg\", \"annotations\": []}]", "create.json is CreateML's: export it"},
-    {"studio.json", "[{\"id\": 1, \"data\": {}, \"annotations\": []}]", "studio.json is Label Studio's own: export it"},
-    {"found.json", "[{\"image_id\": 1, \"bbox\": [1, 2, 3, 4], \"score\": 1}]", "found.json has what a detector found"},
-    {"_annotations.txt", "a.jpg 1,2,3,4,0 5,6,7,8,1\nb.jpg 1,2,3,4,0\n", "_annotations.txt has all boxes of a picture in a line (YOLO Keras)"},
-    {"gt.txt", "1,1,912,484,97,109,0,7,1\n2,1,912,484,97,109,0,7,1\n", "gt.txt has lines of numbers alone (of MOT: frame, track"}};
+	    {"region.json", "{\"a.jpg12\": {\"filename\": \"a.jpg\", \"regions\": []}}", "region.json is the VGG Image Annotator's own: export it"},
+	    {"via.json", "{\"_via_settings\": {}, \"_via_img_metadata\": {}}", "via.json is the VGG Image Annotator's own: export it"},
+	    {"create.json", "[{\"image\": \"a.jpg\", \"annotations\": []}]", "create.json is CreateML's: export it"},
+	    {"studio.json", "[{\"id\": 1, \"data\": {}, \"annotations\": []}]", "studio.json is Label Studio's own: export it"},
+	    {"found.json", "[{\"image_id\": 1, \"bbox\": [1, 2, 3, 4], \"score\": 1}]", "found.json has what a detector found"},
+	    {"_annotations.txt", "a.jpg 1,2,3,4,0 5,6,7,8,1\nb.jpg 1,2,3,4,0\n", "_annotations.txt has all boxes of a picture in a line (YOLO Keras)"},
+	    {"gt.txt", "1,1,912,484,97,109,0,7,1\n2,1,912,484,97,109,0,7,1\n", "gt.txt has lines of numbers alone (of MOT: frame, track"}};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct error err = {0};
 		struct labels *l = NULL;

@@ -370,7 +370,8 @@ void test_session__one_that_fails_changes_nothing(void **state)
 	assert_int_equal(study_command(st, "set " OTHER " float", &err), STATUS_OK);
 	const char *text =
 	    "{\"qtui_session\": 1, \"target\": \"onnxruntime\", \"journal\": [\"set " CONV " int16\", \"set /no/such int16\"],"
-	    "\"pareto\": {\"target\": \"onnxruntime\", \"states\": [{\"calibration\": \"kl\", \"figures\": {\"damage\": 0.1, \"cost\": 1}, \"edits\": []}]},"
+	    "\"pareto\": {\"target\": \"onnxruntime\", \"states\": [{\"calibration\": \"kl\", \"figures\": {\"damage\": 0.1, \"cost\": 1}, "
+	    "\"edits\": []}]},"
 	    "\"variants\": [{\"name\": \"theirs\", \"target\": \"onnxruntime\", \"calibration\": \"mse\", \"edits\": []}]}";
 	assert_int_not_equal(apply(st, text, &err), STATUS_OK);
 	assert_non_null(strstr(err.text, "edit 2"));

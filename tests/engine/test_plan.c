@@ -42,7 +42,8 @@ void test_plan__is_a_pure_function(void **state)
 
 void test_plan__every_follower_has_a_root(void **state)
 {
-	static const char *const targets[] = {"esp32p4", "tensorrt", "ppl_cuda", "fpga", "qnn", "onnxruntime", "xint8", "a16w8", "pytorch", "tflite", "fp16"};
+	static const char *const targets[] = {"esp32p4", "tensorrt", "ppl_cuda", "fpga", "qnn", "onnxruntime", "xint8", "a16w8", "pytorch", "tflite",
+	    "fp16"};
 	for (size_t k = 0; k < sizeof targets / sizeof *targets; k++) {
 		struct fixture f;
 		fixture_small(&f, targets[k]);

@@ -8,7 +8,8 @@ static const char *const runs[] = {
 	"resnet20_esp_ESPDL_INT8_n8_mse", "resnet20_esp_ESPDL_INT8_n8_mixed16", "resnet20_esp_ESPDL_INT8_n8_tqt",
 	"resnet20_esp_ESPDL_INT8_n8_equalize", "resnet20_esp_ESPDL_INT8_n8_biascorr", "resnet20_esp_ESPDL_INT16_n8",
 	"resnet20_esp_ESPDL_S3_INT8_n8", "resnet20_esp_ESPDL_C_INT8_n8", "resnet20_ppq_TRT_INT8_n8",
-	"resnet20_ppq_TRT_INT8_n8_equalize", "resnet20_ppq_TRT_INT8_n8_lsq", "resnet20_ppq_PPL_CUDA_INT8_n8", "resnet20_ppq_FPGA_INT8_n8", "mobilenetv2_esp_ESPDL_INT8_n8",
+	"resnet20_ppq_TRT_INT8_n8_equalize", "resnet20_ppq_TRT_INT8_n8_lsq", "resnet20_ppq_PPL_CUDA_INT8_n8", "resnet20_ppq_FPGA_INT8_n8",
+	"mobilenetv2_esp_ESPDL_INT8_n8",
 	"mobilenetv2_esp_ESPDL_INT8_n8_tqt", "mobilenetv2_esp_ESPDL_INT16_n8", "mobilenetv2_ppq_TRT_INT8_n8",
 	"yolov8n_esp_ESPDL_INT8_n8", "yolov8n_ppq_TRT_INT8_n8",
 };

@@ -58,7 +58,8 @@ static const char *load_fault(const char *name, enum status want)
 // Members behind the name, in lists and texts with commas too.
 void test_target__members_beside_the_name(void **state)
 {
-	static const char name[] = "esp32p4,calibration.percentile=.99,title=\"a, \\\"b\",operators.quantized=[\"Conv\",\"Add\"],activation.signed=false";
+	static const char name[] = "esp32p4,calibration.percentile=.99,title=\"a, "
+	    "\\\"b\",operators.quantized=[\"Conv\",\"Add\"],activation.signed=false";
 	struct target *t;
 	struct error err;
 	char member[TARGET_NAME];

@@ -181,7 +181,8 @@ void test_formats__what_a_format_cannot_say_is_told(void **state)
 // The names that nodes without one have here are not in the file, which the tool reads.
 void test_formats__nodes_without_a_name(void **state)
 {
-	static const char *const by_name[] = {"esp-ppq-dispatch", "esp-ppq-setting", "onnxruntime", "quark", "nncf", "trtexec", "aimet", "hmct", "pulsar2"};
+	static const char *const by_name[] = {"esp-ppq-dispatch", "esp-ppq-setting", "onnxruntime", "quark", "nncf", "trtexec", "aimet", "hmct",
+	    "pulsar2"};
 	const char *model = support_data("models/squeezenet11_fp16.onnx");
 	if (!model)
 		skip();

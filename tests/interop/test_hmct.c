@@ -68,7 +68,8 @@ void test_hmct__the_nearest_to_the_node_counts(void **state)
 	struct import_report r = take(st,
 	    file(
 	        "{\"node_config\": {\"" STEM "\": {\"qtype\": \"int8\"}, \"" SUB "\": {\"input0\": \"int16\", \"input1\": \"int8\"}}, "
-	        "\"op_config\": {\"Conv\": {\"qtype\": \"float16\"}, \"Sub\": {\"qtype\": \"float32\"}}, \"model_config\": {\"all_node_type\": \"int16\", "
+	        "\"op_config\": {\"Conv\": {\"qtype\": \"float16\"}, \"Sub\": {\"qtype\": \"float32\"}}, "
+	        "\"model_config\": {\"all_node_type\": \"int16\", "
 	        "\"activation\": {\"calibration_type\": \"kl\"}}}"));
 	assert_string_equal(r.format, "HMCT quant_config");
 	assert_true(r.method);
@@ -87,7 +88,8 @@ void test_hmct__what_is_not_known_here_is_said(void **state)
 	struct import_report r = take(st,
 	    file(
 	        "{\"model_config\": {\"all_node_type\": \"int4\", \"activation\": {\"calibration_type\": [\"max\", \"kl\"], "
-	        "\"per_channel\": true}, \"weight\": {\"bias_correction\": {\"num_sample\": 4}}}, \"op_config\": {\"Nothing\": {\"qtype\": \"int16\"}}, "
+	        "\"per_channel\": true}, \"weight\": {\"bias_correction\": {\"num_sample\": 4}}}, "
+	        "\"op_config\": {\"Nothing\": {\"qtype\": \"int16\"}}, "
 	        "\"subgraph_config\": {\"a\": {}}, \"node_config\": {\"" STEM "\": {\"qtype\": \"mxfp4\"}, \"" SUB "\": {}, \"" CLASS_CONV
 	        "\": 3, "
 	        "\"nothing\": {\"qtype\": \"int16\"}}}"));

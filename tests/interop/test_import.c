@@ -78,7 +78,8 @@ void test_import__the_type_of_what_comes_in_float(void **state)
 // A range makes the scale that the target's rule makes of it; of the network's input, too.
 void test_import__ranges_of_overrides(void **state)
 {
-	static const char text[] = "{\"nodes_to_exclude\": [], \"extra_options\": {\"TensorQuantOverrides\": {\"images\": [{\"rmin\": 0, \"rmax\": 1.5}], \""
+	static const char text[] = "{\"nodes_to_exclude\": [], \"extra_options\": {\"TensorQuantOverrides\": {\"images\": [{\"rmin\": 0, "
+	    "\"rmax\": 1.5}], \""
 	    CLASS_CONV "_output_0\": [{\"rmin\": -3, \"rmax\": 12}], \"" STEM_OUT "\": [{\"quant_type\": \"QInt16\", \"rmin\": 0, \"rmax\": 1}], \""
 	    SUB "_output_0\": [{\"rmax\": 1}]}}}";
 	(void)state;

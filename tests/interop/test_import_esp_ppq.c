@@ -7,7 +7,8 @@ void test_import_esp_ppq__passes_that_change_weights_are_said(void **state)
 {
 	struct study *st = bare();
 	struct import_report r =
-	    take(st, file("{\"equalization\": true, \"equalization_setting\": {\"opt_level\": 2, \"iterations\": 5, \"value_threshold\": 0, \"including_bias\": true}, \"tqt_optimization\": true, "
+	    take(st, file("{\"equalization\": true, \"equalization_setting\": {\"opt_level\": 2, \"iterations\": 5, \"value_threshold\": 0, "
+	    "\"including_bias\": true}, \"tqt_optimization\": true, "
 	                  "\"bias_correct\": false, \"dispatching_table\": {\"dispatchings\": {}}}"));
 	assert_int_equal(r.precisions + r.scales, 0);
 	assert_int_equal(r.n_notes, 2);
@@ -28,7 +29,8 @@ static void assert_note(const struct import_report *r, const char *text)
 void test_import_esp_ppq__alignments_that_the_target_has_not(void **state)
 {
 	struct study *st = bare();
-	struct import_report r = take(st, file("{\"quantize_activation_setting\": {}, \"fusion_setting\": {\"align_elementwise_to\": \"Align to Large\", "
+	struct import_report r = take(st, file("{\"quantize_activation_setting\": {}, "
+	    "\"fusion_setting\": {\"align_elementwise_to\": \"Align to Large\", "
 	    "\"align_concat_to\": \"Align to Output\", \"align_avgpooling_to\": \"Align to Input\", \"force_alignment_overlap\": true}}"));
 	assert_int_equal(r.n_notes, 2);
 	assert_note(&r, "align_elementwise_to: Align to Large; target esp32p4 has alignment.to_output for Add");
@@ -123,7 +125,8 @@ void test_import_esp_ppq__an_iteration_of_espdl_quantize(void **state)
 	(void)state;
 	struct import_report r = take(st, file("{\"iteration_id\": 5, \"rationale\": \"..\", \"calib_algorithm\": \"Percentile\", \"equalization\": "
 	    "{\"enabled\": true, \"iterations\": 6, \"opt_level\": 2}, \"bias_correct\": {\"enabled\": false}, \"tqt_optimization\": "
-	    "{\"enabled\": true, \"lr\": 1e-5}, \"fusion_alignment\": {\"align_elementwise_to\": \"Align to Large\"}, \"dispatching_table\": [{\"op\": \"" STEM
+	    "{\"enabled\": true, \"lr\": 1e-5}, \"fusion_alignment\": {\"align_elementwise_to\": \"Align to Large\"}, "
+	    "\"dispatching_table\": [{\"op\": \"" STEM
 	    "\", \"bits\": 16}, {\"op_name\": \"" SUB "\", \"bits\": 16}, {\"op\": \"none\", \"bits\": 16}, {\"op\": \"" SPLIT "\"}], "
 	    "\"extra\": {\"ssd_equalization\": true, \"signature\": 1}}"));
 	assert_string_equal(r.format, "espdl-quantize's setting");
@@ -156,8 +159,8 @@ void test_import_esp_ppq__high_precision_is_16_bit(void **state)
 
 #define STRATEGY "\"strategy\": {\"num_of_bits\": true, \"calib_algorithm\": true, \"weight_equalization\": true, \"bias_correction\": false, " \
 	"\"mixed_precision\": false, \"tqt\": true, \"fusion_alignment\": true, \"horizontal_layer_split\": true}"
-#define PARAMS(bits) "\"params\": {\"num_of_bits\": {\"value\": " bits "}, \"calib_algorithm\": {\"method\": \"mse\"}, \"weight_equalization\": " \
-	"{\"iterations\": 50, \"value_threshold\": 0.1, \"opt_level\": 2}, \"bias_correction\": null, \"fusion_alignment\": " \
+#define PARAMS(bits) "\"params\": {\"num_of_bits\": {\"value\": " bits "}, \"calib_algorithm\": {\"method\": \"mse\"}, " \
+	"\"weight_equalization\": {\"iterations\": 50, \"value_threshold\": 0.1, \"opt_level\": 2}, \"bias_correction\": null, \"fusion_alignment\": " \
 	"{\"elementwise_to\": \"Align to Output\", \"concat_to\": \"Align to Large\", \"avgpooling_to\": \"Align to Input\", " \
 	"\"resize_to\": \"Align to Output\", \"force_overlap\": false}}"
 

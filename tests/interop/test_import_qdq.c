@@ -80,8 +80,10 @@ void test_import_qdq__names_targets_that_fit(void **state)
 {
 	static const char *const target
 	    [] = {"onnxruntime", "a8w8", "esp32p4"},
-      *const advice[] = {" scales are lost: target esp32p4 has no zero points, but these could have them: onnxruntime, pytorch, qnn, tflite, xquant",
-	  " scales are lost: target esp32p4 has powers of two only, but these could have them: a16w8, a8w8, onnxruntime, ppl_cuda, pytorch, qnn, tensorrt, tflite, xquant",
+      *const advice[] = {" scales are lost: target esp32p4 has no zero points, but these could have them: onnxruntime, pytorch, qnn, "
+      "tflite, xquant",
+	  " scales are lost: target esp32p4 has powers of two only, but these could have them: a16w8, a8w8, onnxruntime, ppl_cuda, pytorch, qnn, "
+	  "tensorrt, tflite, xquant",
 	  NULL};
 	(void)state;
 	for (size_t i = 0; i < sizeof target / sizeof *target; i++) {

@@ -311,7 +311,8 @@ void test_import_weights__scales_of_parameters(void **state)
 	    " \"is_sym\": true, \"scale\": [0.012, 0.013, 0.014, 0.015], \"offset\": [-128, -128, -128, -128]},"
 	    " {\"name\": \"b\", \"dtype\": \"INT\", \"bw\": 32, \"scale\": [0.001], \"offset\": [0]}]}",
 	    "{\"encodings\": [{\"name\": \"w\", \"output_dtype\": \"int8\", \"axis\": 0, \"y_scale\": [0.012, 0.013, 0.014, 0.015]}]}",
-	    "{\"extra_options\": {\"TensorQuantOverrides\": {\"w\": [{\"axis\": 0, \"quant_type\": \"QInt8\", \"scale\": 0.012}, {\"scale\": 0.013, \"zero_point\": 0},"
+	    "{\"extra_options\": {\"TensorQuantOverrides\": {\"w\": [{\"axis\": 0, \"quant_type\": \"QInt8\", \"scale\": 0.012}, "
+	    "{\"scale\": 0.013, \"zero_point\": 0},"
 	    " {\"scale\": 0.014}, {\"scale\": 0.015}]}}}",
 	    "{\"quant_info\": {\"w\": {\"bit_width\": 8, \"per_channel\": true, \"scale\": [0.012, 0.013, 0.014, 0.015],"
 	    " \"zero_point\": [0, 0, 0, 0], \"q_min\": -128, \"q_max\": 127}}}",

@@ -83,8 +83,10 @@ void test_pulsar2__what_is_not_known_here_is_said(void **state)
 	struct import_report r = take(st,
 	    file(LAYERS(
 	        "{\"layer_name\": \"" STEM "\", \"data_type\": \"U4\"}, 7, {\"data_type\": \"U16\"}, "
-	        "{\"start_tensor_names\": [\"images\"], \"data_type\": \"U16\"}, {\"start_tensor_names\": [3], \"end_tensor_names\": [\"images\"], \"data_type\": \"U16\"}, "
-	        "{\"start_tensor_names\": [\"images\"], \"end_tensor_names\": {\"a\": 1}, \"data_type\": \"U16\"}, {\"layer_names\": [3], \"op_type\": \"No\"}, "
+	        "{\"start_tensor_names\": [\"images\"], \"data_type\": \"U16\"}, {\"start_tensor_names\": [3], "
+	        "\"end_tensor_names\": [\"images\"], \"data_type\": \"U16\"}, "
+	        "{\"start_tensor_names\": [\"images\"], \"end_tensor_names\": {\"a\": 1}, \"data_type\": \"U16\"}, {\"layer_names\": [3], "
+	        "\"op_type\": \"No\"}, "
 	        "{\"layer_name\": \"" CLASS_CONV "\", \"output_data_type\": \"FP32\", \"weight_data_type\": \"FP32\"}")));
 	static const char *const note[] = {"layer_configs 0: its data_type is not known here: U4", "layer_configs 1: it is no object",
 	    "layer_configs 2, layer_configs 3: it has no layer_names",

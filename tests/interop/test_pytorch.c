@@ -116,7 +116,8 @@ void test_pytorch__a_mapping_by_hand(void **state)
 	struct import_report r = take(st,
 	    file(
 	        "{\"module_name\": [[\"model.12\", null], [\"model.12.cv2\", {\"observer\": \"HistogramObserver\"}], "
-	        "[\"nowhere\", null], [\"model.3\", {\"scale\": 1}], [\"model.1.act\", {\"observer\": \"PerTokenObserver\"}], 7], \"object_type\": []}"));
+	        "[\"nowhere\", null], [\"model.3\", {\"scale\": 1}], [\"model.1.act\", {\"observer\": \"PerTokenObserver\"}], 7], "
+	        "\"object_type\": []}"));
 	assert_int_equal(precision(st, CLASS_CONV), PREC_FLOAT);
 	assert_int_equal(precision(st, "/model.12/Sigmoid"), PREC_FLOAT);
 	assert_int_equal(precision(st, "/model.12/cv2.0/cv2.0.2/Conv"), -1);

@@ -271,7 +271,8 @@ static void build_task(void)
 	static const struct task_class class[] = {{1, "person", 231, {.4411, .4012}}, {2, "bicycle", 14, {.2210, .0833}},
 	    {3, NULL, 40, {.3105, .3320}}, {17, "cat", 9, {.6103, .6103}}, {90, "toothbrush", 0, {NAN, NAN}}};
 	static const int labelled[] = {1, 2};
-	static const struct task_sample sample[] = {{.sample = 3, .name = "000000000139.jpg", .value = {.8100, .1200}, .class = labelled, .n_classes = 2},
+	static const struct task_sample sample[] = {{.sample = 3, .name = "000000000139.jpg", .value = {.8100, .1200}, .class = labelled,
+	    .n_classes = 2},
 	    {.sample = 0, .name = "000000000034.jpg", .value = {.5000, .3125}, .class = labelled, .n_classes = 1},
 	    {.sample = 7, .name = "000000000285.jpg", .value = {.4000, .3900}, .class = labelled, .n_classes = 2},
 	    {.sample = 1, .name = "000000000036.jpg", .value = {.2500, .2500}}, {.sample = 5, .name = "000000000190.jpg", .value = {NAN, NAN}},
