@@ -114,6 +114,18 @@ void test_onnx_pairs__stay_where_codes_are_computed_with(void **state)
 	case_done(&c);
 }
 
+void test_onnx_pairs__codes_that_are_an_output_stay(void **state)
+{
+	struct onnx_case c;
+	(void)state;
+	make(&c, 0.05f, 100, UINT8);
+	case_output(&c, c.graph, "conv_y_q");
+	load(&c);
+	assert_true(graph_find_node(c.loaded, "conv_y_quantize") >= 0);
+	assert_int_equal(c.loaded->value[c.loaded->output[1]].type, DT_U8);
+	case_done(&c);
+}
+
 // A sum of places is not cut off at zero, an image that nothing is negative in neither.
 void test_onnx_pairs__where_nothing_is_cut_off(void **state)
 {

@@ -156,6 +156,91 @@ void test_onnx_passes__what_is_no_bias_stays(void **state)
 	case_done(&c);
 }
 
+// One number for all channels is none a channel; and what somebody else reads is without it.
+void test_onnx_passes__a_bias_is_of_all_channels_and_readers(void **state)
+{
+	static const float added[K] = {5, 6};
+	struct onnx_case c;
+	conv_case(&c, false);
+	case_floats(&c, "add", DIMS(1), added);
+	case_node(&c, "Add", "plus", "h add", "y");
+	case_output(&c, c.graph, "y");
+	case_load(&c);
+	assert_int_equal(c.loaded->n_nodes, 2);
+	case_done(&c);
+	conv_case(&c, false);
+	case_floats(&c, "add", DIMS(K, 1, 1), added);
+	case_node(&c, "Add", "plus", "h add", "y");
+	case_node(&c, "Sigmoid", "other", "h", "z");
+	case_output(&c, c.graph, "y");
+	case_output(&c, c.graph, "z");
+	case_load(&c);
+	assert_int_equal(c.loaded->n_nodes, 3);
+	assert_true(graph_find_node(c.loaded, "plus") >= 0);
+	case_done(&c);
+}
+
+// beta would multiply what was added to the product before.
+void test_onnx_passes__a_gemm_takes_a_bias_where_beta_is_one(void **state)
+{
+	static const float added[K] = {5, 6}, beta[2] = {1, 0.5f};
+	for (int i = 0; i < 2; i++) {
+		struct onnx_case c;
+		case_init(&c);
+		case_input(&c, "x", FLOAT, DIMS(2, C));
+		case_floats(&c, "w", DIMS(C, K), weight);
+		case_floats(&c, "add", DIMS(K), added);
+		case_attr_float(&c, case_node(&c, "Gemm", "gemm", "x w", "h"), "beta", beta[i]);
+		case_node(&c, "Add", "plus", "h add", "y");
+		case_output(&c, c.graph, "y");
+		case_load(&c);
+		assert_int_equal(c.loaded->n_nodes, 1 + i);
+		case_done(&c);
+	}
+}
+
+static void case_cast(struct onnx_case *c, const char *name, const char *in, const char *out, int to)
+{
+	case_attr_int(c, case_node(c, "Cast", name, in, out), "to", to);
+}
+
+// One to 16 bits rounds where that is all it is for: read by one back alone, or an output. Between operators nothing is in 16 bits.
+void test_onnx_passes__casts_that_round_stay(void **state)
+{
+	enum { HALF = ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16 };
+	struct onnx_case c;
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(2));
+	case_cast(&c, "down", "x", "h", HALF);
+	case_cast(&c, "up", "h", "a", FLOAT);
+	case_node(&c, "Neg", "neg", "a", "y");
+	case_output(&c, c.graph, "y");
+	case_load(&c);
+	assert_int_equal(c.loaded->n_nodes, 3);
+	case_done(&c);
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(2));
+	case_cast(&c, "down", "x", "h", HALF);
+	case_node(&c, "Sigmoid", "other", "h", "s");
+	case_cast(&c, "up", "h", "a", FLOAT);
+	case_node(&c, "Neg", "neg", "a", "y");
+	case_cast(&c, "last", "s", "b", FLOAT);
+	case_node(&c, "Neg", "again", "b", "z");
+	case_output(&c, c.graph, "y");
+	case_output(&c, c.graph, "z");
+	case_load(&c);
+	assert_int_equal(c.loaded->n_nodes, 3); // without a cast
+	case_done(&c);
+	case_init(&c);
+	case_input(&c, "x", FLOAT, DIMS(2));
+	case_node(&c, "Neg", "neg", "x", "a");
+	case_cast(&c, "down", "a", "y", HALF);
+	case_output(&c, c.graph, "y");
+	case_load(&c);
+	assert_int_equal(c.loaded->n_nodes, 2);
+	case_done(&c);
+}
+
 void test_onnx_passes__dequantized_constants_are_weights(void **state)
 {
 	struct onnx_case c;
