@@ -84,4 +84,13 @@ void test_goal__goals_are_passed_not_reached(void **state)
 	assert_int_equal(repair_goal_limits(&timed, true, &err), STATUS_OK);
 	assert_int_equal(repair_goal_limits(&untimed, false, &err), STATUS_OK);
 	assert_true(timed.max_cost == 1.15 && isnan(timed.max_wide) && untimed.max_wide == 0.15 && isnan(untimed.max_cost));
+	// What somebody limits is limited to that alone.
+	static const char *const limit[] = {"cost<2", "time<12", "wide<0.5"};
+	for (size_t i = 0; i < sizeof limit / sizeof *limit; i++) {
+		struct repair_goal asked = repair_goal_default;
+		assert_int_equal(repair_goal_parse(&asked, limit[i], &err), STATUS_OK);
+		struct repair_goal limited = asked;
+		assert_int_equal(repair_goal_limits(&limited, true, &err), STATUS_OK);
+		assert_memory_equal(&limited, &asked, sizeof asked);
+	}
 }
