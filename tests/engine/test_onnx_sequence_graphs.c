@@ -190,6 +190,26 @@ void test_onnx_sequence_graphs__a_map_over_elements(void **state)
 	case_done(&c);
 }
 
+// An input that another node leaves out was that list.
+void test_onnx_sequence_graphs__a_map_need_not_give_a_list(void **state)
+{
+	struct onnx_case c;
+	Onnx__GraphProto *body;
+	begin(&c);
+	body = case_graph(&c);
+	body->input[body->n_input++] = case_value(&c, "element", FLOAT, 0, NULL);
+	case_node_in(&c, body, "Neg", "neg", "element", "minus");
+	case_output(&c, body, "minus");
+	case_output(&c, body, "element");
+	case_node(&c, "SequenceConstruct", "construct", "x x", "both");
+	case_attr_graph(&c, case_node(&c, "SequenceMap", "map", "both", "mapped -"), "body", body);
+	case_node(&c, "SequenceAt", "at", "mapped one", "first");
+	case_floats(&c, "most", 0, NULL, (const float[]){0});
+	case_node(&c, "Clip", "clip", "first - most", "y");
+	check(&c, "y", 4, (const float[]){0, 0, -1, -2});
+	case_done(&c);
+}
+
 // Each branch gives a list, of which one element is from outside. `less`: how many the second leaves out.
 static void choice(struct onnx_case *c, const char *condition, bool less)
 {

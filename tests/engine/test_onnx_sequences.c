@@ -297,6 +297,39 @@ void test_onnx_sequences__what_is_not_known_is_refused(void **state)
 	case_done(&c);
 }
 
+// The elements of the first were taken from the second.
+void test_onnx_sequences__a_name_that_is_given_twice_is_refused(void **state)
+{
+	struct onnx_case c;
+	for (int by_map = 0; by_map < 2; by_map++) {
+		begin(&c);
+		case_node(&c, "SequenceConstruct", "construct", "x x", "both");
+		if (by_map) {
+			Onnx__GraphProto *body = case_graph(&c);
+			body->input[body->n_input++] = case_value(&c, "element", FLOAT, 0, NULL);
+			case_node_in(&c, body, "Neg", "neg", "element", "minus");
+			case_output(&c, body, "minus");
+			case_attr_graph(&c, case_node(&c, "SequenceMap", "again", "both", "both"), "body", body);
+		} else
+			case_node(&c, "Neg", "again", "x", "both");
+		case_attr_int(&c, case_node(&c, "ConcatFromSequence", "join", "both", "y"), "axis", 0);
+		case_output(&c, c.graph, "y");
+		case_refused(&c, STATUS_FORMAT, "tensor 'both' is defined twice");
+		case_done(&c);
+	}
+}
+
+void test_onnx_sequences__a_split_of_nothing_is_refused(void **state)
+{
+	struct onnx_case c;
+	begin(&c);
+	case_node(&c, "SplitToSequence", "split", "", "pieces");
+	case_attr_int(&c, case_node(&c, "ConcatFromSequence", "join", "pieces", "y"), "axis", 0);
+	case_output(&c, c.graph, "y");
+	case_refused(&c, STATUS_UNSUPPORTED, "node split: SplitToSequence");
+	case_done(&c);
+}
+
 // Each sequence begins as a copy of the longest one: a file of some kilobytes asked for gigabytes of names.
 void test_onnx_sequences__copies_are_bounded(void **state)
 {

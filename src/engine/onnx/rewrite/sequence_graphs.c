@@ -229,11 +229,13 @@ bool resolve_sequence_map(struct resolver *r, const Onnx__NodeProto *p)
 			return false;
 	}
 	for (size_t k = 0; k < p->n_output; k++)
-		resolver_new(r, p->output[k]);
+		if (p->output[k][0])
+			resolver_new(r, p->output[k]);
 	for (size_t i = 0; i < n; i++) {
 		char *part = str_format("element_%zu", i), **in = inputs_of(r, p, i), **out = put(r, p, a->g, in, part);
 		for (size_t k = 0; k < p->n_output; k++)
-			resolver_append(r, p->output[k], out[k]);
+			if (p->output[k][0])
+				resolver_append(r, p->output[k], out[k]);
 		bodies_names_free(out, p->n_output);
 		bodies_names_free(in, p->n_input);
 		free(part);

@@ -187,6 +187,8 @@ static bool split(struct resolver *r, const Onnx__NodeProto *p)
 {
 	size_t n = 0;
 	int rank = 0;
+	if (!p->n_input)
+		return false;
 	struct proto_constants known_now = constant_of(r, p->n_input > 1 ? p->input[1] : "");
 	int64_t *sizes = p->n_input > 1 ? proto_constant_ints(&n, &rank, &known_now, p->input[1]) : NULL;
 	bool known = sizes && rank == 1 && n > 0 && n <= ELEMENTS_MAX;
@@ -292,8 +294,19 @@ static const struct rule {
     {"Loop", resolve_loop, false, false},
 };
 
+// A name of p's outputs that is that of a sequence already, or NULL.
+static const char *given_before(const struct resolver *r, const Onnx__NodeProto *p)
+{
+	for (size_t i = 0; i < p->n_output; i++)
+		if (p->output[i][0] && namemap_get(r->names, p->output[i]) >= 0)
+			return p->output[i];
+	return NULL;
+}
+
 static bool resolve_node(struct resolver *r, const Onnx__NodeProto *p)
 {
+	if (given_before(r, p))
+		return false; // the node may read what its output would take the place of
 	for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
 		if ((!rules[i].one || (p->n_output == 1 && p->output[0][0])) && !domain_of(p->domain)[0] &&
 		    !strcmp(text_of(p->op_type), rules[i].op))
@@ -365,11 +378,14 @@ static bool has_sequences(const Onnx__GraphProto *g)
 	return false;
 }
 
-// What reads a sequence and has stayed; operators on sequences are refused by name later.
-static enum status check_readers(struct resolver *r, struct error *err)
+// What has stayed and reads a sequence, or gives what is one; other operators on sequences are refused by name later.
+static enum status check_stayed(struct resolver *r, struct error *err)
 {
 	for (size_t i = 0; i < r->nodes.n; i++) {
 		const Onnx__NodeProto *p = r->nodes.at[i];
+		const char *again = given_before(r, p);
+		if (again)
+			return error_set(err, STATUS_FORMAT, "node %s (%s): tensor '%s' is defined twice", proto_node_name(p), text_of(p->op_type), again);
 		const char *read = sequences_name(text_of(p->op_type), OPSET_OF_SPLIT) ? NULL : resolver_read_by(r, p);
 		if (read)
 			return error_set(err, STATUS_UNSUPPORTED,
@@ -388,7 +404,7 @@ enum status sequences_resolve(Onnx__ModelProto *m, struct error *err)
 	struct resolver r = resolver_of(m->graph, NULL);
 	for (size_t i = 0; i < m->graph->n_node; i++)
 		resolver_take(&r, m->graph->node[i]);
-	enum status s = check_readers(&r, err);
+	enum status s = check_stayed(&r, err);
 	proto_replace(m->graph, &r.nodes);
 	resolver_done(&r);
 	return s;
