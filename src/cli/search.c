@@ -217,6 +217,8 @@ static enum status show(struct search *s, struct error *err)
 			printf("; %s of the float network %.*f", task_word(s->opt.score_name), task_decimals(s->opt.score_name, 4),
 			    repair_float_score(s->repair));
 		puts("");
+		if (s->n_kept > 0 && isnan(repair_float_score(s->repair)))
+			puts("these figures are of the samples that it chose by; on others: qtui eval MODEL OTHERS --session FILE");
 	}
 	return s->o->json ? write_json(s, err) : STATUS_OK;
 }

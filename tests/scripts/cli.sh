@@ -744,6 +744,7 @@ report diff_shows_the_edit $?
 
 # ---- the guided repair in batch
 expect search 0 "" search $model $calib --samples 3 --budget 120 --until 'wide<0.01' --session "$dir/search.json" -q
+grep -q 'samples that it chose by; on others: qtui eval' "$dir/out"; report and_says_what_its_figures_are_of $? "$(tail -n 2 "$dir/out")"
 after=$(db $model --session "$dir/search.json")
 awk -v a="$after" 'BEGIN {exit !(a > 38)}'; report search_mends $? "$after dB after"
 printf ':view-pareto\n:save-screen %s\n:target xquant\n:view-pareto\n:save-screen %s\n:quit\n' "$dir/pareto.txt" "$dir/stale.txt" >"$dir/pareto.qtui"
