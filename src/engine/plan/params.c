@@ -42,26 +42,38 @@ void plan_cache_free(struct plan_cache **c)
 	*c = NULL;
 }
 
-// Elements of channel `c` along `axis`, one after the other; axis -1: all.
-static int64_t gather_channel(float *dst, const struct tensor *x, int axis, int64_t c)
+// The channels of a tensor along an axis; -1: all of it is one. Each has `outer` pieces of `inner` elements.
+struct channels_of {
+	const float *data;
+	int64_t n, outer, inner;
+};
+
+static struct channels_of channels_of(const struct tensor *x, int axis)
 {
-	const float *data = x->data;
-	int64_t n = tensor_count(x), inner = 1, count = 0;
-	if (axis < 0) {
-		memcpy(dst, data, (size_t)n * sizeof *dst);
-		return n;
-	}
-	for (int i = axis + 1; i < x->shape.rank; i++)
-		inner *= x->shape.dim[i];
-	int64_t stride = inner * x->shape.dim[axis];
-	for (int64_t at = c * inner; at + inner <= n; at += stride, count += inner)
-		memcpy(dst + count, data + at, (size_t)inner * sizeof *dst);
-	return count;
+	struct channels_of t = {x->data, axis < 0 ? 1 : x->shape.dim[axis], 1, 1};
+	for (int i = 0; i < x->shape.rank; i++)
+		if (i != axis)
+			*(i < axis ? &t.outer : &t.inner) *= x->shape.dim[i];
+	return t;
 }
 
-static void observe_channel(struct cached *e, int c, const struct observer_setup *s, float *data, int64_t n)
+// The pieces of `n` channels from channel c on, one channel behind the other.
+static void gather_channels(float *dst, const struct channels_of *t, int64_t c, int64_t n)
 {
-	struct tensor x = {.type = DT_F32, .data = data, .shape = shape_of(1, &n)};
+	for (int64_t i = 0; i < t->outer; i++)
+		for (int64_t k = 0; k < n; k++) {
+			const float *from = t->data + (i * t->n + c + k) * t->inner;
+			float *to = dst + (k * t->outer + i) * t->inner;
+			if (t->inner == 1)
+				*to = *from;
+			else
+				memcpy(to, from, (size_t)t->inner * sizeof *to);
+		}
+}
+
+static void observe_channel(struct cached *e, int64_t c, const struct observer_setup *s, const float *data, int64_t n)
+{
+	struct tensor x = {.type = DT_F32, .data = (void *)data, .shape = shape_of(1, &n)};
 	struct observer *o = observer_make(s);
 	for (int phase = 0; phase < observer_phases(o); phase++)
 		observer_feed(o, phase, 0, &x);
@@ -69,23 +81,36 @@ static void observe_channel(struct cached *e, int c, const struct observer_setup
 	observer_free(&o);
 }
 
+// Channels in pieces are put together a few at a time: what lies beside an element is in the cache then, and a copy
+// of the whole may be too large.
+static enum status observe_channels(struct cached *e, const struct observer_setup *s, const struct channels_of *t, struct error *err)
+{
+	enum { AT_ONCE = 16 };
+	int64_t size = t->outer * t->inner, step = t->outer == 1 ? t->n : AT_ONCE < t->n ? AT_ONCE : t->n;
+	float *room = t->outer == 1 ? NULL : mem_try_array((size_t)(step * size) + 1, sizeof *room);
+	if (t->outer != 1 && !room)
+		return error_set(err, STATUS_NOMEM, "no memory to find its scale");
+	for (int64_t c = 0; c < t->n; c += step) {
+		int64_t n = t->n - c < step ? t->n - c : step;
+		const float *data = room ? room : t->data;
+		if (room)
+			gather_channels(room, t, c, n);
+		for (int64_t k = 0; k < n; k++)
+			observe_channel(e, c + k, s, data + k * size, size);
+	}
+	free(room);
+	return STATUS_OK;
+}
+
 static enum status measure_constant(struct cached **out, const struct graph *g, int value, const struct observer_setup *s,
     struct error *err)
 {
-	const struct tensor *x = g->value[value].constant;
-	int axis = s->quant.axis;
-	int64_t n = axis < 0 ? 1 : x->shape.dim[axis];
-	float *data = mem_try_array((size_t)tensor_count(x) + 1, sizeof *data);
+	struct channels_of t = channels_of(g->value[value].constant, s->quant.axis);
 	struct cached *e = xcalloc(1, sizeof *e);
-	enum status st = STATUS_OK;
-	e->n = (int)n;
-	e->scale = xcalloc((size_t)n + 1, sizeof *e->scale);
-	e->zero = xcalloc((size_t)n + 1, sizeof *e->zero);
-	if (!data)
-		st = error_set(err, STATUS_NOMEM, "no memory to find its scale");
-	for (int c = 0; c < n && !st; c++)
-		observe_channel(e, c, s, data, gather_channel(data, x, axis, c));
-	free(data);
+	e->n = (int)t.n;
+	e->scale = xcalloc((size_t)t.n + 1, sizeof *e->scale);
+	e->zero = xcalloc((size_t)t.n + 1, sizeof *e->zero);
+	enum status st = observe_channels(e, s, &t, err);
 	if (!st) {
 		*out = e;
 		return st;
