@@ -18,6 +18,16 @@ static void take(void *to, int64_t step, const void *from, int64_t from_step, in
 		_mm_storeu_si128((__m128i *)y, _mm_sub_epi8(_mm_loadu_si128((const __m128i *)x), by));
 }
 
+// Codes of constants are of 16 bits, whatever weights they are.
+static void take_constant(void *to, int64_t step, const void *from, int64_t from_step, int64_t n, int32_t shift)
+{
+	const __m256i by = _mm256_set1_epi16((int16_t)shift);
+	const int16_t *x = from;
+	char *y = to;
+	for (int64_t i = 0; i < n; i++, x += from_step, y += step)
+		_mm_storeu_si128((__m128i *)y, _mm256_cvtepi16_epi8(_mm256_sub_epi16(_mm256_loadu_si256((const __m256i *)x), by)));
+}
+
 // Where byte j of the vector `out` of three comes from in the source `of`; -128: from another one.
 #define FROM(out, of, j) (16 * (out) + (j)) % 3 == (of) ? (16 * (out) + (j)) / 3 : -128
 #define FROM4(out, of, j) FROM(out, of, j), FROM(out, of, j + 1), FROM(out, of, j + 2), FROM(out, of, j + 3)
@@ -44,6 +54,7 @@ static void interleave3_bytes(void *to, const void *from_a, const void *from_b, 
 }
 
 const struct qmicro qmicro_bytes_vnni = {
-	VNNI_COMMON, .size = 1, .lot = 16, .widen = {[DT_I8] = take, [DT_U8] = take}, .interleave3 = interleave3_bytes,
+	VNNI_COMMON, .size = 1, .lot = 16, .widen = {[DT_I8] = take, [DT_U8] = take, [DT_I16] = take_constant},
+	.interleave3 = interleave3_bytes,
 };
 #endif
