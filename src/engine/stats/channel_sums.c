@@ -104,8 +104,10 @@ void channel_reach(double *out, const struct channel_split *split, const struct 
 	const float *at = x->data;
 	memset(out, 0, (size_t)split->n * sizeof *out);
 	for (int64_t r = 0; r < runs.rows; r++)
-		for (int64_t c = r / runs.group * runs.here, end = c + runs.here; c < end; c++, at += runs.inner)
-			out[c] = fmax(out[c], (double)reach_of(at, runs.inner));
+		for (int64_t c = r / runs.group * runs.here, end = c + runs.here; c < end; c++, at += runs.inner) {
+			double reach = reach_of(at, runs.inner);
+			out[c] = reach > out[c] ? reach : out[c];
+		}
 }
 
 void channel_sums_merge(struct channel_sums *into, const struct channel_sums *one)
