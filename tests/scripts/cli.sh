@@ -482,7 +482,7 @@ while IFS=$tab read -r outputs file name; do # [1, 14, 500]: centre, size, ten c
 		print "" }'
 done
 END
-figures() { "$qtui" eval $model examples/val --samples 6 --labels examples/val.json --nms .7 --json - -q "$@" | sed '/"note"/d'; }
+figures() { "$qtui" eval $model examples/val --samples 6 --labels examples/val.json --nms .7 --json - -q "$@" | sed '/"note"/d; /"by_program"/d'; }
 [ "$(figures)" = "$(figures --boxes "sh $dir/decode.sh")" ] && figures | grep -q '"AP":.*0\.[1-9]'; report a_program_reads_as_a_decoder_does $?
 expect a_file_reads_no_boxes 0 "--boxes 'touch " analyze --session "$dir/boxes.json" --set /model.12/Sub=float --json "$dir/rests.json"
 [ ! -e "$dir/read" ] && grep -q '"boxes":.*touch' "$dir/boxes.json" && grep -q '"labels":.*val.json' "$dir/boxes.json" && ! grep -q '"AP50"' "$dir/rests.json"; report and_measures_nothing $?
@@ -576,6 +576,8 @@ expect labels_of_no_sample 1 "has labels for none of the 100 samples" eval $mode
 sed 's/"categories": \[/&{"id": 30, "name": "thirty"}, /; s/"category_id": 3/"category_id": 30/' examples/val.json >"$dir/eleven.json"
 expect labels_of_a_class_too_many 0 "are of classes that the model does not have (first: thirty)" eval $model examples/val --samples 2 --labels "$dir/eleven.json"
 printf 'filename,class,xmin,ymin,xmax,ymax\n%s,/m/01g317,1,2,9,9\n' "$(ls examples/val | head -1)" >"$dir/foreign.csv"
+sed 's/"categories": \[/&{"id": 30, "name": "3"}, /' examples/val.json >"$dir/twins.json"
+expect labels_with_a_name_twice 0 "twins.json: categories 3 and 30 are both called 3: where classes go by name" eval $model examples/val --samples 2 --labels "$dir/twins.json"
 expect labels_of_other_names 0 "(first: /m/01g317): they count as missed; write the model's names there" eval $model examples/val --samples 2 --labels "$dir/foreign.csv"
 printf '%s,1\n' 000.jpg 001.jpg >"$dir/classes.csv"
 expect classes_for_a_detector 1 "classes.csv: a class for each sample, but no output" eval $model examples/val --labels "$dir/classes.csv"

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include "labels.h"
 #include "qtui/base/file.h"
+#include "qtui/base/hash.h"
 #include "qtui/base/json.h"
+#include "qtui/base/log.h"
 #include "qtui/base/mem.h"
 
 static const double EXACT = 9007199254740992; // 2^53: whole numbers below are exact as a double
@@ -114,6 +116,22 @@ static enum status read_category(struct category *out, const struct reader *r, c
 	return STATUS_OK;
 }
 
+// A model's class becomes the first category of its name.
+static void warn_of_twins(const struct reader *r)
+{
+	const struct labels *l = r->l;
+	struct namemap *seen = namemap_new();
+	for (int i = 0; i < l->n_classes; i++) {
+		int before = l->name[i] ? namemap_get(seen, l->name[i]) : -1;
+		if (before >= 0)
+			log_warn("%s: categories %d and %d are both called %s: where classes go by name, objects of the second count as missed; give them "
+			         "one id", r->path, l->id[before], l->id[i], l->name[i]);
+		else if (l->name[i])
+			namemap_put(seen, l->name[i], i);
+	}
+	namemap_free(&seen);
+}
+
 static enum status read_categories(struct reader *r, const cJSON *categories, struct error *err)
 {
 	int n = cJSON_GetArraySize(categories), at = 0;
@@ -133,6 +151,7 @@ static enum status read_categories(struct reader *r, const cJSON *categories, st
 	for (int i = 0; st == STATUS_OK && i < at; i++)
 		if (i == 0 || c[i].id != c[i - 1].id)
 			labels_add_class(r->l, c[i].id, c[i].name);
+	warn_of_twins(r);
 	free(c);
 	return st;
 }
