@@ -78,6 +78,38 @@ void test_labels_box_list__faces_that_are_none_are_refused(void **state)
 	(void)state;
 }
 
+// metadata.jsonl of Hugging Face.
+void test_labels_box_list__lines_of_json(void **state)
+{
+	struct labels *l = read_ok(write_text("classes.jsonl", "{\"file_name\": \"c.npy\", \"label\": 2}\n\n{\"label\": 0, \"file_name\": \"x/a.npy\"}\r\n"),
+	    &samples);
+	assert_true(l->kind == LABELS_CLASSES && !l->by_name && l->n_classes == 3 && l->n_known == 2);
+	assert_true(l->label[0].class == 0 && l->label[2].class == 2);
+	labels_free(&l);
+	l = read_ok(write_text("names.jsonl", "{\"file_name\": \"c.npy\", \"label\": \"dog\"}\n{\"file_name\": \"a.npy\", \"label\": \"cat\"}"), &samples);
+	assert_true(l->by_name && l->n_classes == 2 && l->label[0].class == 0 && l->label[2].class == 1 && strcmp(l->name[1], "dog") == 0);
+	labels_free(&l);
+	l = read_ok(write_text("boxes.jsonl", "{\"file_name\": \"a.npy\", \"objects\": {\"bbox\": [[1, 2, 3, 4], [10, 20, 30, 25]], \"categories\": [1, 0]}}\n"
+	    "{\"file_name\": \"b.npy\", \"objects\": {\"bbox\": [], \"category\": []}}\n"), &samples);
+	assert_true(l->kind == LABELS_BOXES && !l->numbered && l->n_classes == 2 && l->label[0].n == 2 && l->label[1].known && !l->label[2].known);
+	const struct coco_truth *t = l->label[0].truth;
+	assert_true(t[0].class == 1 && t[1].class == 0 && t[1].box.x == 10 && t[1].box.h == 25 && t[1].area == 750);
+	labels_free(&l);
+	(void)state;
+}
+
+void test_labels_box_list__lines_of_json_are_refused(void **state)
+{
+	static const char *const rows[][2] = {{"{\"file_name\": \"a.npy\"", "bad.jsonl: line 1"}, {"[1]", "bad.jsonl:1: it has no file_name"},
+	    {"{\"file_name\": \"a.npy\", \"label\": 1.5}", "bad.jsonl:1: it has no label"},
+	    {"{\"file_name\": \"a.npy\", \"label\": 1}\n{\"file_name\": \"a.npy\", \"label\": 2}", "bad.jsonl:2: its sample has another label"},
+	    {"{\"file_name\": \"a.npy\", \"objects\": {\"bbox\": [[1, 2, 3, 4]], \"categories\": []}}", "bad.jsonl:1: its objects have not as many"},
+	    {"{\"file_name\": \"a.npy\", \"objects\": {\"bbox\": [[1, 2, 3]], \"categories\": [1]}}", "bad.jsonl:1: a bbox is [x, y, width, height]"}};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		read_bad(write_text("bad.jsonl", rows[i][0]), &samples, rows[i][1]);
+	(void)state;
+}
+
 static void find_in(const char *root, const char *dataset, enum labels_kind kind, const char *file)
 {
 	char *data = file_join(root, dataset), *want = file ? file_join(root, file) : NULL, *found = labels_find(data, kind, &samples);
@@ -101,6 +133,9 @@ void test_labels_box_list__lists_lie_where_tools_put_them(void **state)
 	    {"valid", "valid", "_classes.csv", "filename,cat,dog\n", LABELS_CLASSES, true},
 	    {"test", "test", "metadata.csv", "file_name,label\n", LABELS_CLASSES, true},
 	    {"test", "test", "metadata.csv", "file_name,text\n", LABELS_CLASSES, false},
+	    {"test", "test", "metadata.jsonl", "{\"file_name\": \"a\", \"label\": 1}\n", LABELS_CLASSES, true},
+	    {"test", "test", "metadata.jsonl", "{\"file_name\": \"a\", \"objects\": {}}\n", LABELS_BOXES, true},
+	    {"test", "test", "metadata.jsonl", "{\"file_name\": \"a\", \"text\": \"b\"}\n", LABELS_CLASSES, false},
 	    {"val/images", "val", "val_annotations.txt", "a.JPEG\tn01440764\t0\t0\t9\t9\n", LABELS_CLASSES, true},
 	    {"val", "val", "val_annotations.txt", "a.JPEG\tn01440764\t0\t0\t9\t9\n", LABELS_CLASSES, true},
 	    {"val", "", "val.txt", "a.JPEG 65\nb.JPEG 970\n", LABELS_CLASSES, true}, {"val", "", "val.txt", "val/a.JPEG\nval/b.JPEG\n", LABELS_CLASSES,

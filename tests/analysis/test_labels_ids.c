@@ -146,8 +146,7 @@ void test_labels_ids__forms_of_other_tools_are_named(void **state)
 		const char *name, *text, *says;
 	} rows[] = {{"set.yaml", "names: [a]\n", "set.yaml names classes, not objects: give the directory"},
 	    {"set.yml", "names: [a]\n", "set.yml names classes"},
-	    {"metadata.jsonl", "{\"file_name\": \"a.jpg\", \"label\": 1}\n{\"file_name\": \"b.jpg\"}\n",
-	    "metadata.jsonl holds lines of JSON: make a CSV"},
+	    {"metadata.jsonl", "{\"file_name\": \"a.jpg\", \"label\": 1}\n{\"file_name\": \"b.jpg\"}\n", "metadata.jsonl:2: it has no label"},
 	    {"annotations.xml", "<annotations/>", "annotations.xml is one file of XML: give the directory"},
 	    {"own.json", "{\"a.jpg12\": {\"areas\": []}}", "own.json is not in COCO's format, with images, annotations and categories: export it so"},
 	    {"region.json", "{\"a.jpg12\": {\"filename\": \"a.jpg\", \"regions\": []}}", "region.json is the VGG Image Annotator's own: export it"},

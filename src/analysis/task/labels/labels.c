@@ -156,6 +156,8 @@ static enum status read_format(struct labels *l, const char *path, const struct 
 	}
 	if (file_is_dir(path))
 		return labels_are_masks(path, s) ? labels_read_masks(l, path, s, err) : labels_read_yolo(l, path, s, err);
+	if (str_has_suffix(path, ".jsonl"))
+		return labels_read_lines(l, path, s, err);
 	if (json_is_file(&json, path, err) != STATUS_OK)
 		return err->status;
 	if (json)

@@ -177,6 +177,10 @@ bool labels_are_pairs(const char *path, const struct labels_samples *s); // its 
 bool labels_are_box_list(const char *path, const struct labels_samples *s); // a CSV with a line for each box
 MUST_CHECK enum status labels_read_box_list(
     struct labels *l, const char *path, const struct labels_samples *s, struct error *err);
+bool labels_are_lines_of_boxes(const char *path, const struct labels_samples *s); // of JSON, as Hugging Face has them
+bool labels_are_lines_of_classes(const char *path, const struct labels_samples *s);
+MUST_CHECK enum status labels_read_lines(
+    struct labels *l, const char *path, const struct labels_samples *s, struct error *err);
 bool labels_are_faces(const char *path); // WIDER FACE's text
 MUST_CHECK enum status labels_read_faces(
     struct labels *l, const char *path, const struct labels_samples *s, struct error *err);

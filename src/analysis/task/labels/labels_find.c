@@ -21,6 +21,7 @@ static const struct place places[] = {
     {LABELS_BOXES, "D/labels.csv", NULL, labels_are_box_list},
     {LABELS_BOXES, "D.csv", NULL, labels_are_box_list},
     {LABELS_BOXES, "P/labels.csv", NULL, labels_are_box_list},
+    {LABELS_BOXES, "D/metadata.jsonl", NULL, labels_are_lines_of_boxes}, // Hugging Face
     {LABELS_BOXES, "P/annotations/instances_B", NULL, NULL}, // COCO: train2017, val2017
     {LABELS_BOXES, "Q/annotations/instances_B", NULL, NULL},
     {LABELS_BOXES, "P/annotations/instances_default.json", NULL, NULL}, // CVAT
@@ -45,6 +46,7 @@ static const struct place places[] = {
     {LABELS_CLASSES, "P/labels.csv", NULL, NULL},
     {LABELS_CLASSES, "D/_classes.csv", NULL, NULL}, // Roboflow
     {LABELS_CLASSES, "D/metadata.csv", NULL, labels_are_list}, // Hugging Face; there may be captions in it
+    {LABELS_CLASSES, "D/metadata.jsonl", NULL, labels_are_lines_of_classes},
     {LABELS_CLASSES, "D/val_annotations.txt", NULL, NULL}, // Tiny ImageNet
     {LABELS_CLASSES, "P/val_annotations.txt", NULL, NULL},
     {LABELS_CLASSES, "D/val_map.txt", NULL, labels_are_pairs}, // MLPerf

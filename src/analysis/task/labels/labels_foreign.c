@@ -17,7 +17,6 @@ static const struct {
 } endings[] = {
     {".yaml", CLASSES_ALONE},
     {".yml", CLASSES_ALONE},
-    {".jsonl", "holds lines of JSON: make a CSV of them, file,class or with a line for each box"},
     {".xml", "is one file of XML: give the directory of Pascal VOC's, one for each picture, or export it as COCO JSON (CVAT does both)"},
 };
 
