@@ -1,6 +1,7 @@
 // Classification: which samples are lost, as reports and their JSON have it.
 #include "../../src/analysis/task/labels/wnids.h"
 #include "task_case.h"
+#include "qtui/base/log.h"
 
 enum { SAMPLES = 4, WIDE = 3 };
 
@@ -64,6 +65,22 @@ void test_classify__a_float_network_that_guesses(void **state)
 		assert_non_null(strstr(text, "--decoder"));
 		assert_non_null(strstr(text, "ruined before."));
 		task_report_drop(&r);
+		case_end(&c);
+	}
+	(void)state;
+}
+
+void test_classify__fewer_names_than_classes_are_told(void **state)
+{
+	static const char *const rows[][2] = {{"file,class\n0.npy,cat\n1.npy,cat\n", ": 1 class, and the model has 3: taken for its first, in order"},
+	    {"file,class\n0.npy,cat\n1.npy,dog\n", ": 2 classes, and the model has 3: taken for its first, in order"}};
+	for (int i = 0; i < 2; i++) {
+		struct task_case c;
+		char said[512];
+		case_begin_arrays(&c, "Softmax", SAMPLES, WIDE, rows[i][0]);
+		assert_int_equal(case_task(&c, TASK_CLASSIFY, NULL), STATUS_OK);
+		assert_int_equal(log_line(support_log_count() - 1, said, sizeof said), LOG_WARN);
+		assert_non_null(strstr(said, rows[i][1]));
 		case_end(&c);
 	}
 	(void)state;

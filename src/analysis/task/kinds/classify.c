@@ -43,8 +43,8 @@ static enum status classify_open(struct task *t, struct error *err)
 	t->labels->how = t->labels->how ? t->labels->how : "in order of their names";
 	bool agree = t->labels->n_classes == n || (n == TENSORFLOW_CLASSES && t->labels->n_classes == n - 1);
 	if (n && !agree)
-		log_warn("%s: %d classes, and the model has %d: they are taken for its first ones, %s", t->labels->source, t->labels->n_classes, (int)n,
-		    t->labels->how);
+		log_warn("%s: %d class%s, and the model has %d: taken for its first, %s", t->labels->source, t->labels->n_classes,
+		    t->labels->n_classes == 1 ? "" : "es", (int)n, t->labels->how);
 	return st;
 }
 

@@ -8,6 +8,7 @@
 #include "detect.h"
 #include "qtui/base/log.h"
 #include "qtui/base/mem.h"
+#include "qtui/base/str.h"
 
 // ---- opening
 
@@ -79,8 +80,8 @@ enum status detect_check_bound(const struct task *t, const struct decoder *d, co
 	if (!b->points || b->rotated)
 		return error_set(
 		    err, STATUS_UNSUPPORTED, "decoder %s finds no keypoints in the outputs; --task detect measures their boxes", d->name);
-	return error_set(err, STATUS_FORMAT, "the model has %d keypoints of an object, and %s %d; --task detect measures their boxes",
-	    b->points, t->labels->source, poses->n);
+	return error_set(err, STATUS_FORMAT, "the model has %d keypoint%s of an object, and %s %d; --task detect measures their boxes",
+	    b->points, plural(b->points), t->labels->source, poses->n);
 }
 
 bool detect_finds(const struct graph *g, const struct labels *l, const char *decoder, enum task_kind kind)

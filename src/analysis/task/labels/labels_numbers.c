@@ -85,8 +85,8 @@ enum status labels_number_masks(struct labels *l, const struct names *names, int
 	enum status st = labels_number(l, names, err);
 	l->how = l->how ? l->how : "in order of classes.txt";
 	if (st == STATUS_OK && classes && l->n_classes < classes)
-		log_warn("%s: classes.txt names %d classes, and the model has %d: they are taken for its first ones", l->source, l->n_classes,
-		    classes);
+		log_warn("%s: classes.txt names %d class%s, and the model has %d: taken for its first", l->source, l->n_classes,
+		    l->n_classes == 1 ? "" : "es", classes);
 	return st;
 }
 
