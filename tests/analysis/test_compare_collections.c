@@ -236,6 +236,7 @@ void test_compare_collections__cancelled(void **state)
 	for (int i = 0; i < 2; i++)
 		floats(&s, i, "y.npy", shape_of(1, &(int64_t){1}), &(float){1});
 	assert_int_equal(compare_collections(&s.out, s.dir[0], s.dir[1], &done, &cancel, &s.err), STATUS_CANCELLED);
+	assert_string_equal(s.err.text, "cancelled"); // as every verb says it
 	assert_null(s.out);
 	sides_done(&s);
 }

@@ -336,7 +336,7 @@ enum status compare_collections(
 			name_as_files(&s[i]);
 	if (st == STATUS_OK) {
 		root = compare_sides(s, done, cancel);
-		st = atomic_load(cancel) ? error_set(err, STATUS_CANCELLED, "interrupted") : check(root, a, b, err);
+		st = atomic_load(cancel) ? error_set(err, STATUS_CANCELLED, "cancelled") : check(root, a, b, err);
 	}
 	if (st == STATUS_OK)
 		*out = root;

@@ -282,7 +282,7 @@ static enum status compare_all(struct comparison *c, const atomic_bool *cancel, 
 	for (int samples = dataset_count(c->m->d); st == STATUS_OK && c->first < samples; c->first += c->n_lanes) {
 		int n = samples - c->first < c->n_lanes ? samples - c->first : c->n_lanes;
 		jobs_run(jobs, n, compare_sample, c, NULL);
-		st = atomic_load(cancel) ? error_set(err, STATUS_CANCELLED, "interrupted") : merge_lanes(c, n, err);
+		st = atomic_load(cancel) ? error_set(err, STATUS_CANCELLED, "cancelled") : merge_lanes(c, n, err);
 	}
 	jobs_free(&jobs);
 	return st;
