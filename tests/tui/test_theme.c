@@ -1,8 +1,11 @@
 // Themes: roles that inherit, glyphs, and what is wrong with a file.
 #include "support.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "qtui/base/file.h"
 #include "qtui/base/json.h"
 #include "qtui/tui/text.h"
 #include "qtui/tui/theme.h"
@@ -17,14 +20,20 @@ static enum status parse(struct theme *t, const char *text, struct error *err)
 	return st;
 }
 
-void test_theme__all_that_are_built_in_load(void **state)
+static void load_and_count(void *arg, const char *name)
 {
 	struct theme t;
 	struct error err;
+	if (theme_load(&t, name, &err))
+		fail_msg("%s", err.text);
+	++*(int *)arg;
+}
+
+void test_theme__all_that_are_built_in_load(void **state)
+{
 	int n = 0;
-	for (; theme_builtin(n); n++)
-		if (theme_load(&t, theme_builtin(n), &err))
-			fail_msg("%s", err.text);
+	setenv("XDG_CONFIG_HOME", support_temp("no_themes"), 1);
+	theme_each(load_and_count, &n);
 	assert_int_equal(n, 4);
 }
 
@@ -106,9 +115,30 @@ void test_theme__unknown_names(void **state)
 {
 	struct theme t;
 	struct error err;
+	setenv("XDG_CONFIG_HOME", support_temp("no_themes"), 1);
 	assert_int_equal(theme_load(&t, "ligth", &err), STATUS_NOTFOUND);
 	assert_string_equal(err.text, "theme ligth is not known; known are colorblind, default, light, mono");
 	assert_int_equal(theme_load(&t, "/no/such/theme.json", &err), STATUS_IO);
+}
+
+// The user's own are known by their names as those built in are; one that takes the place of such a one is there once.
+void test_theme__the_users_own_are_named(void **state)
+{
+	char dir[600], path[700];
+	struct theme t;
+	struct error err;
+	int n = 0;
+	snprintf(dir, sizeof dir, "%s/qtui/themes", support_temp("config"));
+	assert_int_equal(file_mkdirs(dir, &err), STATUS_OK);
+	for (int i = 0; i < 3; i++) {
+		snprintf(path, sizeof path, "%s/%s", dir, (const char *const[]){"night.json", "light.json", "notes.txt"}[i]);
+		assert_int_equal(file_write(path, "{}", 2, &err), STATUS_OK);
+	}
+	setenv("XDG_CONFIG_HOME", support_temp("config"), 1);
+	theme_each(load_and_count, &n);
+	assert_int_equal(n, 5);
+	assert_int_equal(theme_load(&t, "nigth", &err), STATUS_NOTFOUND);
+	assert_string_equal(err.text, "theme nigth is not known; known are colorblind, default, light, mono, night");
 }
 
 // Every row can be shown without UTF-8, in one column.

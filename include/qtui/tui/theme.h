@@ -45,7 +45,7 @@ int glyph_find(uint32_t utf8);
 // A name (looked for in the user's configuration, then among those built in) or a path to a JSON file.
 MUST_CHECK enum status theme_load(struct theme *out, const char *name, struct error *err);
 MUST_CHECK enum status theme_parse(struct theme *out, const cJSON *json, const char *file, struct error *err);
-// Names of the themes built in, in order; NULL past the last.
-const char *theme_builtin(int i);
+// The names that theme_load knows: of the themes built in, then of the user's own, both in order, each once.
+void theme_each(void (*take)(void *arg, const char *name), void *arg);
 
 #endif

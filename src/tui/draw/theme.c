@@ -282,39 +282,79 @@ enum status theme_parse(struct theme *out, const cJSON *json, const char *file, 
 	return parse_glyphs(out, cJSON_GetObjectItemCaseSensitive(json, "glyphs"), file, err);
 }
 
-const char *theme_builtin(int i)
+// $XDG_CONFIG_HOME/qtui/themes, heap; NULL where no home is known.
+static char *user_themes(void)
 {
-	return theme_embedded[i].name;
+	const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	if (xdg && *xdg)
+		return str_format("%s/qtui/themes", xdg);
+	return home ? str_format("%s/.config/qtui/themes", home) : NULL;
+}
+
+// In the directory of themes; heap, NULL when there is none.
+static char *user_theme(const char *name)
+{
+	char *dir = user_themes(), *path = dir ? str_format("%s/%s.json", dir, name) : NULL;
+	free(dir);
+	if (path && !file_exists(path)) {
+		free(path);
+		path = NULL;
+	}
+	return path;
+}
+
+static const struct embed *find_builtin(const char *name)
+{
+	int i = 0;
+	while (theme_embedded[i].name && strcmp(name, theme_embedded[i].name))
+		i++;
+	return theme_embedded[i].name ? &theme_embedded[i] : NULL;
+}
+
+// But for those that take the place of one that is built in.
+static void each_of_user(void (*take)(void *arg, const char *name), void *arg)
+{
+	static const char end[] = ".json";
+	struct file_list files = {0};
+	struct error none; // few have the directory
+	char *dir = user_themes();
+	enum status st = dir ? file_list_dir(&files, dir, &none) : STATUS_OK;
+	for (size_t i = 0; st == STATUS_OK && i < files.n; i++) {
+		char *name = files.name[i];
+		if (!str_has_suffix(name, end))
+			continue;
+		name[strlen(name) - strlen(end)] = '\0';
+		if (!find_builtin(name))
+			take(arg, name);
+	}
+	if (st == STATUS_OK)
+		file_list_done(&files);
+	free(dir);
+}
+
+void theme_each(void (*take)(void *arg, const char *name), void *arg)
+{
+	for (int i = 0; theme_embedded[i].name; i++)
+		take(arg, theme_embedded[i].name);
+	each_of_user(take, arg);
+}
+
+static void add_known(void *arg, const char *name)
+{
+	struct str *known = arg;
+	str_addf(known, "%s%s", known->len ? ", " : "", name);
 }
 
 static enum status load_builtin(cJSON **out, const char *name, struct error *err)
 {
+	const struct embed *builtin = find_builtin(name);
 	struct str known = {0};
-	for (int i = 0; theme_embedded[i].name; i++) {
-		if (!strcmp(name, theme_embedded[i].name)) {
-			str_done(&known);
-			return json_parse(out, theme_embedded[i].text, strlen(theme_embedded[i].text), name, err);
-		}
-		str_addf(&known, "%s%s", i ? ", " : "", theme_embedded[i].name);
-	}
+	if (builtin)
+		return json_parse(out, builtin->text, strlen(builtin->text), name, err);
+	theme_each(add_known, &known);
 	error_set(err, STATUS_NOTFOUND, "theme %.80s is not known; known are %.300s", name, str_text(&known));
 	str_done(&known);
 	return err->status;
-}
-
-// $XDG_CONFIG_HOME/qtui/themes/NAME.json; heap, NULL when there is none.
-static char *user_theme(const char *name)
-{
-	const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-	struct str path = {0};
-	if (xdg && *xdg)
-		str_addf(&path, "%s/qtui/themes/%s.json", xdg, name);
-	else if (home)
-		str_addf(&path, "%s/.config/qtui/themes/%s.json", home, name);
-	if (path.len && file_exists(str_text(&path)))
-		return str_detach(&path);
-	str_done(&path);
-	return NULL;
 }
 
 enum status theme_load(struct theme *out, const char *name, struct error *err)

@@ -142,11 +142,15 @@ static void add_formats(struct names *l, const struct ui *ui)
 		add(l, "", row[i].name);
 }
 
+static void add_theme(void *arg, const char *name)
+{
+	add(arg, "", name);
+}
+
 static void add_themes(struct names *l, const struct ui *ui)
 {
 	(void)ui;
-	for (int i = 0; theme_builtin(i); i++)
-		add(l, "", theme_builtin(i));
+	theme_each(add_theme, l);
 }
 
 static void add_decoders(struct names *l, const struct ui *ui)
