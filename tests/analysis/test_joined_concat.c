@@ -28,7 +28,7 @@ static const char *joined(void)
 	case_attr_int(&c, case_node(&c, "Concat", "join", "a b", "ab"), "axis", -1);
 	case_node(&c, "MatMul", "behind", "ab w", "y");
 	case_output(&c, c.graph, "y");
-	return case_save(&c, "joined.onnx");
+	return case_finish(&c, "joined.onnx");
 }
 
 static void expect_mended(const char *target, const char *edit)

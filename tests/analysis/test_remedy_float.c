@@ -32,7 +32,7 @@ static const char *masked(void)
 	case_node(&c, "Add", "mask", "a hidden", "logits");
 	case_attr_int(&c, case_node(&c, "Softmax", "sm", "logits", "b"), "axis", -1);
 	end(&c);
-	return case_save(&c, "masked_attention.onnx");
+	return case_finish(&c, "masked_attention.onnx");
 }
 
 // One channel that is 300 times as loud takes the codes of the others at 8 bit, and leaves them 7 bit of 16.
@@ -46,7 +46,7 @@ static const char *loud(void)
 	case_node(&c, "Mul", "up", "a up.gain", "loud");
 	case_node(&c, "Mul", "down", "loud down.gain", "b");
 	end(&c);
-	return case_save(&c, "loud_channel.onnx");
+	return case_finish(&c, "loud_channel.onnx");
 }
 
 static struct repair *open_case(struct study **st, const char *model, const char *target, const char *edit)

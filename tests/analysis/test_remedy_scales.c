@@ -25,7 +25,7 @@ static const char *spiked(void)
 	case_node(&c, "MatMul", "second", "a w1", "b");
 	case_node(&c, "MatMul", "behind", "b v", "y");
 	case_output(&c, c.graph, "y");
-	return case_save(&c, "spiked.onnx");
+	return case_finish(&c, "spiked.onnx");
 }
 
 struct tried {
