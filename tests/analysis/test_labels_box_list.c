@@ -57,8 +57,8 @@ void test_labels_box_list__what_is_no_box_is_refused(void **state)
 // WIDER FACE: a picture without faces has a line of zeros, in files that others wrote none; an invalid face counts neither way.
 void test_labels_box_list__faces_lie_below_their_picture(void **state)
 {
-	static const char *const text[] = {"0--Parade/d.jpg\n1\n5 5 6 6 0 0 0 0 0 0 \nx/a.npy\n2\n1 2 3 4 1 0 0 0 2 0 \n10 20 30 25 0 0 0 1 0 0\nb.npy\n0\n"
-	    "0 0 0 0 0 0 0 0 0 0 \n", "b.npy\r\n0\r\na.npy\r\n2\r\n1 2 3 4\r\n10 20 30 25 0 0 0 1\r\n"};
+	static const char *const text[] = {"0--Parade/d.jpg\n1\n5 5 6 6 0 0 0 0 0 0 \nx/a.npy\n2\n1 2 3 4 1 0 0 0 2 0 \n10 20 30 25 0 0 0 1 0 0\n"
+	    "b.npy\n0\n0 0 0 0 0 0 0 0 0 0 \n", "b.npy\r\n0\r\na.npy\r\n2\r\n1 2 3 4\r\n10 20 30 25 0 0 0 1\r\n"};
 	for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
 		struct labels *l = read_ok(write_text("faces.txt", text[i]), &samples);
 		assert_true(l->kind == LABELS_BOXES && l->n_classes == 1 && strcmp(l->name[0], "face") == 0);
@@ -81,15 +81,17 @@ void test_labels_box_list__faces_that_are_none_are_refused(void **state)
 // metadata.jsonl of Hugging Face.
 void test_labels_box_list__lines_of_json(void **state)
 {
-	struct labels *l = read_ok(write_text("classes.jsonl", "{\"file_name\": \"c.npy\", \"label\": 2}\n\n{\"label\": 0, \"file_name\": \"x/a.npy\"}\r\n"),
-	    &samples);
+	struct labels *l = read_ok(write_text("classes.jsonl",
+	    "{\"file_name\": \"c.npy\", \"label\": 2}\n\n{\"label\": 0, \"file_name\": \"x/a.npy\"}\r\n"), &samples);
 	assert_true(l->kind == LABELS_CLASSES && !l->by_name && l->n_classes == 3 && l->n_known == 2);
 	assert_true(l->label[0].class == 0 && l->label[2].class == 2);
 	labels_free(&l);
-	l = read_ok(write_text("names.jsonl", "{\"file_name\": \"c.npy\", \"label\": \"dog\"}\n{\"file_name\": \"a.npy\", \"label\": \"cat\"}"), &samples);
+	l = read_ok(write_text("names.jsonl",
+	    "{\"file_name\": \"c.npy\", \"label\": \"dog\"}\n{\"file_name\": \"a.npy\", \"label\": \"cat\"}"), &samples);
 	assert_true(l->by_name && l->n_classes == 2 && l->label[0].class == 0 && l->label[2].class == 1 && strcmp(l->name[1], "dog") == 0);
 	labels_free(&l);
-	l = read_ok(write_text("boxes.jsonl", "{\"file_name\": \"a.npy\", \"objects\": {\"bbox\": [[1, 2, 3, 4], [10, 20, 30, 25]], \"categories\": [1, 0]}}\n"
+	l = read_ok(write_text("boxes.jsonl",
+	    "{\"file_name\": \"a.npy\", \"objects\": {\"bbox\": [[1, 2, 3, 4], [10, 20, 30, 25]], \"categories\": [1, 0]}}\n"
 	    "{\"file_name\": \"b.npy\", \"objects\": {\"bbox\": [], \"category\": []}}\n"), &samples);
 	assert_true(l->kind == LABELS_BOXES && !l->numbered && l->n_classes == 2 && l->label[0].n == 2 && l->label[1].known && !l->label[2].known);
 	const struct coco_truth *t = l->label[0].truth;
