@@ -108,7 +108,6 @@ void test_onnx_sequence_graphs__a_loop_that_may_stop_is_refused(void **state)
 	case_done(&c);
 }
 
-// for piece in pieces: the list is from outside, and `one` is the body's own.
 // for piece in x.unbind(): how many there are is known when it runs.
 void test_onnx_sequence_graphs__a_loop_reads_as_many_as_there_are(void **state)
 {
@@ -133,6 +132,7 @@ void test_onnx_sequence_graphs__a_loop_reads_as_many_as_there_are(void **state)
 	case_done(&c);
 }
 
+// for piece in pieces: the list is from outside, and `half` is the body's own.
 void test_onnx_sequence_graphs__a_loop_reads_a_list_from_outside(void **state)
 {
 	struct onnx_case c;
