@@ -1,5 +1,6 @@
 // Names of classes in files: beside the model, and with YOLO's labels, whose lines have numbers alone.
 #include "labels_case.h"
+#include "qtui/base/log.h"
 #include "qtui/base/mem.h"
 
 static const char *const files[] = {"x/a.npy"};
@@ -109,5 +110,8 @@ void test_names__what_is_no_yaml_names_nothing(void **state)
 		assert_int_equal(names.n, 0);
 		names_done(&names);
 	}
+	char said[512] = ""; // of the first, which is broken: the others only name nothing
+	assert_int_equal(log_line(support_log_count() - 1, said, sizeof said), LOG_WARN);
+	assert_non_null(strstr(said, "no names of classes are taken from it"));
 	(void)state;
 }

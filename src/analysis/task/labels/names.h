@@ -11,7 +11,8 @@ struct names {
 };
 void names_parse(struct names *out, const char *text); // text NULL or not understood: n is 0
 void names_of_lines(struct names *out, const char *text);   // a line each, empty ones left out
-void names_read(struct names *out, const char *path);       // of a file of lines, or of YAML with "names"; n is 0 where it names none
+// Of a file of lines, or of YAML with "names". n is 0 where it names none, or cannot be read, which is warned of.
+void names_read(struct names *out, const char *path);
 void names_of_model(struct names *out, const struct graph *g); // in MODEL.names beside it, else in its metadata
 // Of the numbers in a directory of text files: in a file of lines or in YAML in it, or in one of the two directories around it, as
 // labelImg, Label Studio, CVAT, Darknet, Roboflow and Ultralytics put them. *path: heap, the file, if n is not 0.

@@ -4,6 +4,7 @@
 #include "names.h"
 #include "qtui/base/file.h"
 #include "qtui/base/json.h"
+#include "qtui/base/log.h"
 #include "qtui/base/mem.h"
 #include "qtui/base/str.h"
 
@@ -58,16 +59,19 @@ static bool is_yaml(const char *path)
 
 void names_read(struct names *out, const char *path)
 {
-	struct error ignored; // what cannot be read names nothing
-	struct bytes b;
+	struct error err = {0};
+	struct bytes b = {0};
 	cJSON *root = NULL;
 	*out = (struct names){.n = 0};
-	if (file_is_dir(path) || file_read_text(&b, path, NAMES_FILE_MAX, &ignored) != STATUS_OK)
+	if (file_is_dir(path))
 		return;
-	if (!is_yaml(path))
+	enum status st = file_read_text(&b, path, NAMES_FILE_MAX, &err);
+	if (st == STATUS_OK && !is_yaml(path))
 		names_of_lines(out, (const char *)b.data);
-	else if (json_parse_yaml(&root, (const char *)b.data, b.size, path, &ignored) == STATUS_OK)
+	else if (st == STATUS_OK && (st = json_parse_yaml(&root, (const char *)b.data, b.size, path, &err)) == STATUS_OK)
 		take_yaml(out, cJSON_GetObjectItemCaseSensitive(root, "names"));
+	if (st != STATUS_OK)
+		log_warn("%s: no names of classes are taken from it", err.text);
 	cJSON_Delete(root);
 	bytes_done(&b);
 }
